@@ -1,0 +1,117 @@
+// path: hot
+//
+// The unit of work that users write. An Actor lives on one Core, is called by that core's thread
+// alone, and so needs no lock. It gets events in batches, by reference into the core's ring: they
+// are gone when on_events returns.
+#pragma once
+
+#include "feed/event.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// Whole messages, side by side in memory; iterates over messages, not records.
+class EventBatch {
+  public:
+    explicit EventBatch(std::span<const feed::Event> records) : records_(records) {}
+
+    class iterator {
+      public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = feed::Event;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const feed::Event*;
+        using reference = const feed::Event&;
+
+        iterator() = default;
+
+        explicit iterator(pointer at) : at_(at) {}
+
+        reference operator*() const { return *at_; }
+
+        pointer operator->() const { return at_; }
+
+        iterator& operator++() {
+            at_ += at_->header.records;
+            return *this;
+        }
+
+        iterator operator++(int) {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+
+        friend bool operator==(const iterator&, const iterator&) = default;
+
+      private:
+        pointer at_ = nullptr;
+    };
+
+    [[nodiscard]] iterator begin() const { return iterator{records_.data()}; }
+
+    [[nodiscard]] iterator end() const { return iterator{records_.data() + records_.size()}; }
+
+    [[nodiscard]] std::span<const feed::Event> records() const { return records_; }
+
+    [[nodiscard]] bool empty() const { return records_.empty(); }
+
+  private:
+    std::span<const feed::Event> records_;
+};
+
+/// Which events an actor wants. Controls, gaps and line states are always delivered: silence must
+/// mean that nothing was lost.
+struct Interest {
+    std::uint32_t kinds = ~0U;             ///< bit per EventKind
+    std::vector<std::string> underlyings;  ///< symbols; empty: all
+
+    [[nodiscard]] static constexpr std::uint32_t bit(feed::EventKind kind) {
+        return 1U << static_cast<unsigned>(kind);
+    }
+
+    [[nodiscard]] bool everything() const { return kinds == ~0U && underlyings.empty(); }
+};
+
+/// What a core tells its actors at the start.
+struct CoreInfo {
+    std::string name;    ///< "core0"
+    unsigned index = 0;  ///< among the actor cores
+    unsigned cores_count = 1;
+};
+
+class Actor {
+  public:
+    virtual ~Actor() = default;
+
+    [[nodiscard]] virtual std::string_view name() const = 0;
+
+    /// Asked once, before on_start.
+    [[nodiscard]] virtual Interest interest() const { return {}; }
+
+    /// Before the first message; on the core's thread; may allocate.
+    virtual void on_start(const CoreInfo& /*core*/) {}
+
+    /// Must not allocate, block, or keep references into the batch.
+    virtual void on_events(EventBatch batch) = 0;
+
+    /// About every millisecond, with the wall time; on a parked core less often.
+    virtual void on_timer(std::int64_t /*now_ns*/) {}
+
+    /// After the last message; may allocate.
+    virtual void on_stop() {}
+
+  protected:
+    Actor() = default;
+    Actor(const Actor&) = delete;
+    Actor& operator=(const Actor&) = delete;
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,38 @@
+// path: cold
+#include "actors/command/command.h"
+#include "config/version.h"
+
+#include <fmt/core.h>
+
+namespace pinstrike::command {
+
+// One line a command: a declaration here, an entry in `commands`.
+
+namespace {
+
+constexpr std::array<AddCommand, 0> commands{};
+
+int run(int argc, char** argv) {
+    CLI::App app{"Pinstrike: US options market data past the kernel, into single-thread actors.",
+                 "pinstrike"};
+    app.set_version_flag("--version", std::string{"pinstrike "} + version);
+    app.require_subcommand(1);
+    Outcome outcome;
+    for (const AddCommand add : commands) {
+        add(app, outcome);
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const int code = app.exit(error);
+        return code == 0 ? 0 : static_cast<int>(Exit::usage);
+    }
+    return static_cast<int>(outcome.status);
+}
+
+}  // namespace
+}  // namespace pinstrike::command
+
+int main(int argc, char** argv) {
+    return pinstrike::command::run(argc, argv);
+}

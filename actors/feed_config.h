@@ -1,0 +1,67 @@
+// path: cold
+//
+// The whole of one YAML file: one feed. The structs of a room stand in that room; this one joins
+// them. Defaults are the members' initialisers, and the tables of keys repeat none of them.
+#pragma once
+
+#include "feed/arbiter.h"
+#include "feed/line_config.h"
+#include "feed/opra/traffic_config.h"
+#include "nic/port_config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+enum class Sharding : std::uint8_t { series, underlying };
+enum class WaitStrategy : std::uint8_t { spin, park };
+enum class WhenFull : std::uint8_t { refuse, wait };
+
+/// A processor as the operating system numbers it; negative: the thread is not pinned.
+using CpuIndex = int;
+
+struct PollerConfig {
+    std::string name;
+    CpuIndex cpu = -1;
+    std::vector<std::uint16_t> lines;        ///< numbers
+    std::vector<std::string> ports;          ///< names
+    WaitStrategy wait = WaitStrategy::spin;  ///< park: sleeps briefly when idle (demos, uring)
+};
+
+struct BookConfig {
+    std::size_t series_capacity = 2'200'000;  ///< over all cores
+    bool venue_quotes = false;                ///< keep each participant's last quote as well
+    bool test_symbols = false;
+};
+
+struct CoreConfig {
+    std::string name;
+    CpuIndex cpu = -1;
+    WaitStrategy wait = WaitStrategy::spin;
+    std::vector<std::string> actors{"book"};  ///< kinds
+};
+
+struct FeedConfig {
+    std::string name = "opra";
+    std::string kind = "opra";
+    std::vector<nic::PortConfig> ports;
+    std::vector<feed::LineConfig> lines;
+    std::vector<PollerConfig> pollers;
+    std::vector<CoreConfig> cores;
+    Sharding sharding = Sharding::series;
+    std::size_t ring_slots = 1 << 18;  ///< records of 64 bytes, a power of two: >= 5 ms
+    WhenFull when_full = WhenFull::refuse;
+    feed::ArbitrationConfig arbitration;
+    bool block_checksum = true;
+    bool test_symbols = false;  ///< true: tests reach the cores
+    BookConfig book;
+    feed::opra::TrafficConfig traffic;  ///< of sim ports
+    CpuIndex control_cpu = -1;          ///< housekeeping: EAL's main lcore, metrics, logs
+    std::string metrics_address;        ///< "127.0.0.1:9464"; empty: no endpoint
+    std::string log_level = "info";
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,69 @@
+// path: hot
+//
+// A counter with one writer and any number of readers.
+//
+// Roles: the thread that owns the counter adds; the metrics thread reads, rarely.
+// Order: relaxed everywhere. A reader needs each figure whole (a 64-bit store is), not figures that
+// agree with each other: those that must agree (the account) are read after the writer was joined.
+// A load and a store, not a fetch_add: there is one writer, so no locked instruction is needed
+// (0.6 ns against 12 ns and more).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike {
+
+class Counter {
+  public:
+    void add(std::uint64_t n = 1) noexcept {
+        value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    }
+
+    void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+
+    void raise_to(std::uint64_t value) noexcept {
+        if (value > read()) {
+            set(value);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t read() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<std::uint64_t> value_{0};
+};
+
+/// One Counter per row of a table made by PINSTRIKE_ROWS.
+template <class Enum, std::size_t Count>
+class Counters {
+  public:
+    static constexpr std::size_t count = Count;
+
+    void bump(Enum which, std::uint64_t n = 1) noexcept { at(which).add(n); }
+
+    [[nodiscard]] std::uint64_t read(Enum which) const noexcept {
+        return counters_[static_cast<std::size_t>(which)].read();
+    }
+
+    [[nodiscard]] Counter& at(Enum which) noexcept {
+        return counters_[static_cast<std::size_t>(which)];
+    }
+
+    [[nodiscard]] std::uint64_t sum() const noexcept {
+        std::uint64_t total = 0;
+        for (const Counter& counter : counters_) {
+            total += counter.read();
+        }
+        return total;
+    }
+
+  private:
+    std::array<Counter, Count> counters_{};
+};
+
+}  // namespace pinstrike

@@ -1,0 +1,41 @@
+// path: hot
+//
+// The machinery of the counter and drop-reason tables. A room lists its rows once, as a macro
+// NIC_DROPS(ROW) of rows such as
+//
+//     ROW(not_ipv4, packets, "the Ethernet type is not IPv4")
+//     ROW(fragment, packets, "an IPv4 fragment: OPRA never sends one")
+//
+// and PINSTRIKE_ROWS(Drop, NIC_DROPS) makes the enum, its names and its sentences; metrics, the
+// account, `explain` and the documents all read the same rows. A name, once published, is never
+// changed, only retired.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace pinstrike {
+
+/// One row of a table of counters: what it is called, what it counts, and what it means.
+struct Row {
+    std::string_view name;
+    std::string_view unit;
+    std::string_view sentence;
+};
+
+}  // namespace pinstrike
+
+#define PINSTRIKE_ROW_ENUM(name, unit, sentence) name,
+#define PINSTRIKE_ROW_TEXT(name, unit, sentence) ::pinstrike::Row{#name, #unit, sentence},
+#define PINSTRIKE_ROW_ONE(name, unit, sentence) +1
+
+/// Defines `enum class Name`, `Name##_count`, and `rows_of(Name)` / `row_of(Name)`.
+#define PINSTRIKE_ROWS(Name, ROWS)                                           \
+    enum class Name : unsigned char { ROWS(PINSTRIKE_ROW_ENUM) };            \
+    inline constexpr std::size_t Name##_count = 0 ROWS(PINSTRIKE_ROW_ONE);   \
+    inline constexpr std::array<::pinstrike::Row, Name##_count> Name##_rows{ \
+        {ROWS(PINSTRIKE_ROW_TEXT)}};                                         \
+    constexpr const ::pinstrike::Row& row_of(Name value) {                   \
+        return Name##_rows[static_cast<std::size_t>(value)];                 \
+    }

@@ -1,0 +1,36 @@
+// path: hot
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pinstrike::feed {
+
+/// The two copies of a line.
+enum class Stream : std::uint8_t { a, b };
+inline constexpr std::size_t streams_count = 2;
+
+/// What a block does to its line's numbering.
+enum class BlockRole : std::uint8_t {
+    data,            ///< carries `messages` numbers, `sequence` the first
+    line_integrity,  ///< repeats the last number, consumes none
+    start_of_day,    ///< the next number is 1
+    reset,           ///< the next number is sequence + 1
+};
+
+/// A block that was walked and checked whole: what an Arbiter needs to know of it, of any venue.
+struct Block {
+    std::span<const std::byte> bytes;        ///< header included, pad included, nothing behind it
+    const std::uint16_t* offsets = nullptr;  ///< of its decodable messages, from bytes.data()
+    std::uint32_t sequence = 0;
+    std::uint16_t messages = 0;   ///< numbers it carries
+    std::uint16_t decodable = 0;  ///< of these, from the front; the rest cannot be decoded
+    BlockRole role = BlockRole::data;
+    bool retransmitted = false;  ///< may only fill what is known to be missing
+    std::uint8_t session = 0;
+    std::int64_t ts_exchange_ns = 0;
+    std::int64_t ts_receive_ns = 0;
+};
+
+}  // namespace pinstrike::feed

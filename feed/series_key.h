@@ -1,0 +1,74 @@
+// path: hot
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace pinstrike::feed {
+
+/// One option series of one session: 16 bytes, compared and hashed as two words.
+///
+/// `name` holds, in memory order: symbol (5 ASCII bytes, space filled), the expiration letter
+/// (A-L call, M-X put, by month; bit 7 set for the GTH session, whose series are their own), day,
+/// year - 2000. `strike_e8` is the strike in units of 1e-8, so the same strike sent with two
+/// denominators is one key. Source: spec (c.7), (c.8), (c.10).
+struct SeriesKey {
+    std::uint64_t name = 0;
+    std::int64_t strike_e8 = 0;
+
+    static constexpr unsigned symbol_bytes = 5;
+    static constexpr std::uint8_t gth_bit = 0x80;
+
+    friend bool operator==(const SeriesKey&, const SeriesKey&) = default;
+
+    [[nodiscard]] std::array<char, 8> bytes() const {
+        return std::bit_cast<std::array<char, 8>>(name);
+    }
+
+    /// The symbol's five bytes alone, in the low 40 bits (little endian).
+    [[nodiscard]] std::uint64_t symbol_word() const { return name & 0xFF'FFFF'FFFFULL; }
+
+    [[nodiscard]] bool gth() const {
+        return (static_cast<std::uint8_t>(bytes()[5]) & gth_bit) != 0;
+    }
+
+    [[nodiscard]] char expiration_letter() const {
+        return static_cast<char>(static_cast<std::uint8_t>(bytes()[5]) & ~gth_bit);
+    }
+
+    [[nodiscard]] bool call() const { return expiration_letter() <= 'L'; }
+
+    [[nodiscard]] unsigned month() const {
+        return static_cast<unsigned>(expiration_letter() - (call() ? 'A' : 'M')) + 1;
+    }
+
+    [[nodiscard]] unsigned day() const { return static_cast<std::uint8_t>(bytes()[6]); }
+
+    [[nodiscard]] unsigned year() const { return 2000U + static_cast<std::uint8_t>(bytes()[7]); }
+};
+
+static_assert(sizeof(SeriesKey) == 16);
+
+__extension__ using Wide = unsigned __int128;
+
+/// A multiply-fold: the high and low half of a 128-bit product, mixed. Strong enough for a table
+/// indexed by its low bits and a router that takes its high ones.
+inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+    const auto product = static_cast<Wide>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+/// One hash for router and table.
+inline std::uint64_t hash(const SeriesKey& key) {
+    return fold(key.name ^ 0x9E37'79B9'7F4A'7C15ULL,
+                static_cast<std::uint64_t>(key.strike_e8) ^ 0xD6E8'FEB8'6659'FD93ULL);
+}
+
+/// Hash of the symbol alone: sharding by underlying.
+inline std::uint64_t hash_symbol(std::uint64_t symbol_word) {
+    return fold(symbol_word ^ 0x9E37'79B9'7F4A'7C15ULL, 0xD6E8'FEB8'6659'FD93ULL);
+}
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,72 @@
+// path: hot
+#pragma once
+
+#include "config/counter.h"
+#include "nic/packet.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace pinstrike::nic {
+
+/// What a port counts itself; single writer (the poll thread of its queue).
+struct PortCounters {
+    Counter packets;       ///< frames handed out by receive()
+    Counter bytes;         ///< their bytes, without the frame check sequence
+    Counter full_bursts;   ///< receives that returned as many packets as were asked for
+    Counter link_changes;  ///< link down and link up, each counted
+};
+
+/// What the device or the kernel lost before us; nullopt where the driver counts none.
+struct DeviceStatistics {
+    std::optional<std::uint64_t> missed;
+    std::optional<std::uint64_t> no_buffer;
+    std::optional<std::uint64_t> errors;
+    std::optional<bool> link_up;
+};
+
+/// One receive queue of a network port, a capture, or a simulator.
+///
+/// The only indirect call of the poll path, once per burst. A port is used by one thread from its
+/// construction to its end, except statistics(), which any cold thread may call.
+class Port {
+  public:
+    virtual ~Port() = default;
+
+    /// Fills at most burst.size() packets and says how many. `now_ns` is the wall time of this
+    /// step: the arrival of packets that carry no better stamp. The packets of the call before are
+    /// given back to the device. Never blocks.
+    virtual std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) = 0;
+
+    /// True once no packet will ever come again (the end of a capture).
+    [[nodiscard]] virtual bool exhausted() const { return false; }
+
+    /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping.
+    virtual void housekeep(std::int64_t /*now_ns*/) {}
+
+    /// Cold. What the device counted; may make system calls.
+    [[nodiscard]] virtual DeviceStatistics statistics() const { return {}; }
+
+    /// True where packets carry their own time (captures): timers then run on packet time.
+    [[nodiscard]] virtual bool replays() const { return false; }
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+
+    [[nodiscard]] const PortCounters& counters() const { return counters_; }
+
+  protected:
+    explicit Port(std::string name) : name_(std::move(name)) {}
+
+    Port(const Port&) = delete;
+    Port& operator=(const Port&) = delete;
+
+    PortCounters counters_;
+
+  private:
+    std::string name_;
+};
+
+}  // namespace pinstrike::nic

@@ -1,0 +1,70 @@
+// path: cold
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinstrike::nic {
+
+enum class PortKind : std::uint8_t { dpdk, uring, pcap, sim };
+enum class Membership : std::uint8_t { igmp, fixed };  ///< `static` in YAML: the switch does it
+enum class ChecksumCheck : std::uint8_t { offload, software, off };
+
+/// An IPv4 address in host order.
+struct Ipv4 {
+    std::uint32_t value = 0;
+    friend auto operator<=>(const Ipv4&, const Ipv4&) = default;
+};
+
+struct Subnet {
+    Ipv4 address;
+    std::uint32_t mask = 0;
+
+    [[nodiscard]] bool contains(std::uint32_t ip) const { return (ip & mask) == address.value; }
+};
+
+/// Where multicast data comes: destination group and UDP port.
+struct Group {
+    Ipv4 address;
+    std::uint16_t port = 0;
+    friend auto operator<=>(const Group&, const Group&) = default;
+};
+
+/// Replay pace of captures: 0 is as fast as it is taken, 1 is real time, 2.5 is that much faster.
+struct Pace {
+    double factor = 0;
+};
+
+/// One port of the config: a NIC, a kernel interface, captures, or the simulator.
+struct PortConfig {
+    std::string name;
+    PortKind kind = PortKind::sim;
+
+    // dpdk: exactly one of pci and vdev
+    std::string pci;                    ///< "0000:3b:00.0"
+    std::string vdev;                   ///< "net_af_xdp0,iface=veth1,start_queue=0"
+    std::vector<std::string> eal;       ///< EAL arguments that cannot be derived
+    unsigned descriptors_count = 4096;  ///< receive descriptors a queue
+    bool hugepages = true;              ///< false: EAL runs with --no-huge
+
+    std::string interface;  ///< uring: the kernel interface that joins the groups
+    std::size_t kernel_buffer_bytes = 64 << 20;  ///< uring: SO_RCVBUF asked for
+
+    // captures
+    std::vector<std::string> files;
+    Pace pace;
+
+    // all
+    unsigned burst_packets = 64;
+    Membership membership = Membership::igmp;
+    unsigned igmp_version = 3;    ///< reports sent until a query says otherwise
+    Ipv4 source_address;          ///< of IGMP reports
+    std::uint16_t vlan = 0;       ///< of IGMP reports; 0 untagged
+    std::vector<Subnet> sources;  ///< allowed senders; empty allows all
+    ChecksumCheck udp_checksum = ChecksumCheck::offload;
+    std::string streams = "AB";  ///< which copies arrive here: A, B or AB
+};
+
+}  // namespace pinstrike::nic
