@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Every source is as clang-format 16 leaves it.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if ! command -v clang-format-16 >/dev/null; then
+    echo "SKIP: clang-format-16 is not installed"
+    exit 77
+fi
+find config nic feed actors tests -name '*.h' -o -name '*.cpp' | xargs clang-format-16 --dry-run -Werror

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""The repository checks itself: layout, include direction, hot files, sizes, third-party borders.
+
+Rules that a compiler does not know. Prints each finding as file:line: rule: what; exits 1 if any.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ["config", "nic", "feed", "actors"]  # include direction: a room sees those before it
+TOP = set(ROOMS) | {"deploy", "tests"}
+
+# Which room may name which library: "room" or "room/folder".
+LIBRARIES = {
+    r"libfyaml\.h": ["config/"],
+    r"rte_|ethdev": ["nic/dpdk/", "tests/bench/"],
+    r"liburing": ["nic/"],
+    r"pcap/|pcap\.h": ["nic/"],
+    r"prometheus/": ["actors/metrics/"],
+    r"hwloc": ["actors/", "nic/"],
+    r"CLI/": ["actors/command/"],
+    r"jemalloc": ["actors/"],
+}
+
+HOT_WORDS = {
+    r"\bnew\b(?!\s*\()": "allocation",
+    r"\bmake_unique\b|\bmake_shared\b|\bshared_ptr\b": "allocation",
+    r"\bmalloc\b|\bfree\(": "allocation",
+    r"\bthrow\b|\btry\s*\{": "exception",
+    r"\.push_back\(|\.emplace_back\(|\.resize\(|\.reserve\(": "container growth",
+    r"\bstd::function\b": "type erasure",
+    r"\bstd::mutex\b|\block_guard\b|\bunique_lock\b": "lock",
+    r"\bstd::cout\b|\bstd::cerr\b|\bprintf\(|\bfmt::|\bstd::format\b": "formatting",
+    r"\bclock_gettime\b|_clock::now\b|\b__rdtsc\b": "clock read",
+    r"\bstd::to_string\b|\bstd::ostringstream\b": "formatting",
+}
+
+LINE_COLUMNS = 100
+FUNCTION_LINES = 70
+FILE_LINES = 700
+
+findings = []
+
+
+def found(path, line, rule, what):
+    findings.append(f"{path.relative_to(ROOT)}:{line}: {rule}: {what}")
+
+
+def tracked():
+    out = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
+        check=False)
+    if out.returncode == 0:
+        names = out.stdout.splitlines()
+    else:  # an unpacked archive without git
+        names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file()]
+    return [ROOT / n for n in names if (ROOT / n).is_file()]
+
+
+def room_of(path):
+    return path.relative_to(ROOT).parts[0]
+
+
+def check_layout(files):
+    for path in files:
+        parts = path.relative_to(ROOT).parts
+        if len(parts) > 1 and parts[0] not in TOP and not parts[0].startswith("."):
+            found(path, 1, "layout", f"no top-level folder {parts[0]}")
+        if path.suffix == ".py" and parts[0] not in ("tests", "deploy") and \
+                parts[:3] != ("actors", "publish", "python"):
+            found(path, 1, "layout", "Python of the product stands in actors/publish/python")
+
+
+def check_includes(path, lines):
+    room = room_of(path)
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+        if not match:
+            continue
+        name = match.group(1)
+        if room in ROOMS:
+            seen = name.split("/")[0]
+            if seen in ROOMS and ROOMS.index(seen) > ROOMS.index(room):
+                found(path, number, "direction", f"{room} must not include {name}")
+            if seen == "tests":
+                found(path, number, "direction", f"nobody includes tests: {name}")
+        for pattern, places in LIBRARIES.items():
+            here = str(path.relative_to(ROOT))
+            if re.match(pattern, name) and not here.startswith("tests/") and \
+                    not any(here.startswith(place) for place in places):
+                found(path, number, "library", f"{name} is private to {', '.join(places)}")
+
+
+def strip_comment(line):
+    return re.sub(r'"(\\.|[^"\\])*"', '""', line).split("//")[0]
+
+
+def check_hot(path, lines):
+    hot = None
+    for number, line in enumerate(lines, 1):
+        if re.match(r"// path: (hot|cold)", line):
+            hot = "hot" in line
+        elif re.match(r"// --- (hot|cold) ---", line):
+            hot = "hot" in line
+        elif hot and "tidy: allowed" not in line:
+            for pattern, what in HOT_WORDS.items():
+                if re.search(pattern, strip_comment(line)):
+                    found(path, number, "hot", f"{what} in hot text: {line.strip()[:60]}")
+    if hot is None and room_of(path) != "tests":
+        found(path, 1, "path", "begins with neither '// path: hot' nor '// path: cold'")
+
+
+def check_casts(path, lines):
+    """Bytes become types at one place; where else a cast is needed, the line says why."""
+    for number, line in enumerate(lines, 1):
+        if "reinterpret_cast" in strip_comment(line) and "tidy:" not in line and \
+                path.name != "cursor.h" and room_of(path) in ("feed", "actors"):
+            found(path, number, "cast", "reinterpret_cast outside feed/cursor.h without a reason")
+
+
+def check_sizes(path, lines):
+    if len(lines) > FILE_LINES:
+        found(path, len(lines), "size", f"{len(lines)} lines: has this file one subject?")
+    start = None
+    for number, line in enumerate(lines, 1):
+        if len(line) > LINE_COLUMNS:
+            found(path, number, "columns", f"{len(line)} columns")
+        # clang-format puts a function's opening line and its closing brace in one column
+        if re.match(r"(    )?[A-Za-z_~\[].*\) ?[a-z_ ]*\{$", line) and "namespace" not in line:
+            start = (number, len(line) - len(line.lstrip()))
+        elif start and line.startswith(" " * start[1] + "}"):
+            if number - start[0] > FUNCTION_LINES:
+                found(path, start[0], "size", f"a function of {number - start[0]} lines")
+            start = None
+
+
+def main():
+    files = tracked()
+    check_layout(files)
+    for path in files:
+        if path.suffix in (".h", ".cpp"):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            check_includes(path, lines)
+            check_sizes(path, lines)
+            check_casts(path, lines)
+            check_hot(path, lines)
+    print("\n".join(findings) if findings else "tidy: nothing found")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
