@@ -1,0 +1,48 @@
+// path: hot
+#pragma once
+
+#include "feed/opra/layout.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+namespace pinstrike::feed::opra {
+
+/// The sum of all bytes as unsigned numbers.
+[[nodiscard]] inline std::uint32_t byte_sum(std::span<const std::byte> bytes) {
+    const std::byte* at = bytes.data();
+    std::size_t left = bytes.size();
+    std::uint32_t sum = 0;
+#ifdef __AVX2__
+    // vpsadbw against zero adds eight bytes at a time into a 64-bit lane.
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i lanes = zero;
+    for (; left >= 32; at += 32, left -= 32) {
+        __m256i chunk;
+        std::memcpy(&chunk, at, sizeof chunk);
+        lanes = _mm256_add_epi64(lanes, _mm256_sad_epu8(chunk, zero));
+    }
+    const __m128i halves =
+        _mm_add_epi64(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+    sum = static_cast<std::uint32_t>(_mm_cvtsi128_si64(halves) + _mm_extract_epi64(halves, 1));
+#endif
+    for (; left != 0; ++at, --left) {
+        sum += static_cast<std::uint8_t>(*at);
+    }
+    return sum;
+}
+
+/// The checksum that a block of at least 21 bytes should carry: the low 16 bits of the sum of its
+/// bytes but the checksum's own two; pad included (spec d).
+[[nodiscard]] inline std::uint16_t checksum_of(std::span<const std::byte> block_bytes) {
+    const auto own = static_cast<std::uint8_t>(block_bytes[block::checksum.at]) +
+                     static_cast<std::uint8_t>(block_bytes[block::checksum.at + 1]);
+    return static_cast<std::uint16_t>(byte_sum(block_bytes) - static_cast<std::uint32_t>(own));
+}
+
+}  // namespace pinstrike::feed::opra

@@ -1,0 +1,335 @@
+// path: hot
+//
+// From the bytes of one message that was inspected (walk.h) to the Event in a ring's slots. Nothing
+// is checked here again. One function a category; a Sink says where the event goes.
+#pragma once
+
+#include "feed/event.h"
+#include "feed/opra/layout.h"
+#include "feed/opra/test_symbols.h"
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pinstrike::feed::opra {
+
+/// Where decoded messages go: the router of a poller, or a collector in tests.
+///
+/// claim() gives `records` contiguous slots, or nullptr where the ring refuses them; decode fills
+/// every byte that an actor may read. filtered() is told of each message kept back as a test.
+template <class Sink>
+concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t symbol_word,
+                             std::uint16_t line, unsigned records, const Event& event) {
+    { sink.claim(key, records) } -> std::same_as<Event*>;
+    { sink.claim_symbol(symbol_word, records) } -> std::same_as<Event*>;
+    { sink.claim_line(line, records) } -> std::same_as<Event*>;
+    sink.broadcast(event);
+    sink.filtered();
+    { sink.wants_tests() } -> std::convertible_to<bool>;
+};
+
+/// What does not change from message to message of one decode() call.
+struct DecodeContext {
+    const Header& base;
+    std::uint64_t gth_bits;  ///< or-ed into SeriesKey::name
+    bool wants_tests;
+};
+
+namespace detail {
+
+inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
+
+/// 1e8 / 10^decimals by denominator code A-I: brings an integer to units of 1e-8.
+inline constexpr std::array<std::int64_t, 9> to_e8{
+    10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1, 100'000'000};
+
+[[nodiscard]] inline std::int64_t strike_e8(std::int32_t strike, char code) {
+    return std::int64_t{strike} * to_e8[static_cast<std::size_t>(code - 'A')];
+}
+
+/// a, d, f, k: symbol at 12, a reserved byte, expiration at 18, strike code at 21, strike at 22.
+[[nodiscard]] inline SeriesKey series_of_long(const std::byte* m, std::uint64_t gth_bits) {
+    static_assert(long_quote::symbol.at == 12 && long_quote::expiration.at == 18);
+    const auto symbol = load_native<std::uint64_t>(m + 12) & symbol_mask;
+    const auto expiration = load_native<std::uint64_t>(m + 13) & ~symbol_mask;
+    return {symbol | expiration | gth_bits,
+            strike_e8(get_signed<long_quote::strike>(m), get_char<long_quote::strike_code>(m))};
+}
+
+/// q: four symbol bytes at 12, expiration at 16, strike in tenths.
+[[nodiscard]] inline SeriesKey series_of_short(const std::byte* m, std::uint64_t gth_bits) {
+    static_assert(short_quote::symbol.at == 12 && short_quote::expiration.at == 16);
+    const auto word = load_native<std::uint64_t>(m + 12);
+    const std::uint64_t symbol = (word & 0xFFFF'FFFFULL) | std::uint64_t{' '} << 32;
+    const std::uint64_t expiration = (word << 8) & ~symbol_mask;
+    return {symbol | expiration | gth_bits,
+            std::int64_t{get<short_quote::strike>(m)} * to_e8[short_quote::strike_code - 'A']};
+}
+
+/// R: symbol at 12, expiration at 17, side by side as in the key.
+[[nodiscard]] inline SeriesKey series_of_map(const std::byte* m, std::uint64_t gth_bits) {
+    static_assert(series_map::symbol.at == 12 && series_map::expiration.at == 17);
+    return {load_native<std::uint64_t>(m + 12) | gth_bits,
+            strike_e8(get_signed<series_map::strike>(m), get_char<series_map::strike_code>(m))};
+}
+
+inline void write_header(Event& event, const DecodeContext& context, const std::byte* m,
+                         EventKind kind, std::uint32_t sequence, unsigned records, char code) {
+    Header& header = event.header;
+    header = context.base;
+    header.kind = kind;
+    header.records = static_cast<std::uint8_t>(records);
+    header.participant = get_char<message::participant>(m);
+    header.sequence = sequence;
+    header.type = get_char<message::type>(m);
+    header.indicator = get_char<message::indicator>(m);
+    header.code = code;
+    header.code2 = 'I';
+}
+
+/// Slots for a message of a series; nullptr: a test that is kept back, or a full ring.
+template <EventSink Sink>
+inline Event* claim_series(const SeriesKey& key, unsigned records, const DecodeContext& context,
+                           Sink& sink) {
+    if (!context.wants_tests && is_test_symbol(key.symbol_word())) [[unlikely]] {
+        sink.filtered();
+        return nullptr;
+    }
+    return sink.claim(key, records);
+}
+
+template <class Rest>
+inline void write_rest(Event* first, const Rest& rest) {
+    static_assert(sizeof(Rest) == sizeof(Event));
+    std::memcpy(static_cast<void*>(first + 1), &rest, sizeof rest);
+}
+
+[[nodiscard]] inline Best best_at(const std::byte* at) {
+    return {.price = get_signed<appendage::price>(at),
+            .size = get<appendage::size>(at),
+            .participant = get_char<appendage::participant>(at),
+            .code = get_char<appendage::code>(at)};
+}
+
+/// The second record of a quote: appendages stand behind the fixed part, the bid's before the
+/// offer's.
+inline void write_bests(Event* first, const std::byte* m, std::size_t fixed_bytes) {
+    const IndicatorEffect effect = effect_of(get_char<message::indicator>(m));
+    const std::byte* at = m + fixed_bytes;
+    QuoteBest best{.bid = {0, 0, 0, 'I'},
+                   .offer = {0, 0, 0, 'I'},
+                   .transaction_id = get<message::transaction_id>(m),
+                   .reference = get<message::reference>(m)};
+    if (effect.bid == BestEffect::appendage) {
+        best.bid = best_at(at);
+        at += appendage::bytes;
+    }
+    if (effect.offer == BestEffect::appendage) {
+        best.offer = best_at(at);
+    }
+    write_rest(first, best);
+}
+
+[[nodiscard]] inline bool has_appendage(const std::byte* m) {
+    return appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])] != 0;
+}
+
+template <EventSink Sink>
+inline void decode_short_quote(const std::byte* m, std::uint32_t sequence,
+                               const DecodeContext& context, Sink& sink) {
+    const unsigned records = has_appendage(m) ? 2 : 1;
+    const SeriesKey key = series_of_short(m, context.gth_bits);
+    Event* event = claim_series(key, records, context, sink);
+    if (event == nullptr) [[unlikely]] {
+        return;
+    }
+    write_header(*event, context, m, EventKind::quote, sequence, records, short_quote::price_code);
+    event->body.quote = {.series = key,
+                         .bid = get<short_quote::bid>(m),
+                         .bid_size = get<short_quote::bid_size>(m),
+                         .offer = get<short_quote::offer>(m),
+                         .offer_size = get<short_quote::offer_size>(m)};
+    if (records == 2) {
+        write_bests(event, m, short_quote::bytes);
+    }
+}
+
+template <EventSink Sink>
+inline void decode_long_quote(const std::byte* m, std::uint32_t sequence,
+                              const DecodeContext& context, Sink& sink) {
+    const unsigned records = has_appendage(m) ? 2 : 1;
+    const SeriesKey key = series_of_long(m, context.gth_bits);
+    Event* event = claim_series(key, records, context, sink);
+    if (event == nullptr) [[unlikely]] {
+        return;
+    }
+    write_header(*event, context, m, EventKind::quote, sequence, records,
+                 get_char<long_quote::price_code>(m));
+    event->body.quote = {.series = key,
+                         .bid = get_signed<long_quote::bid>(m),
+                         .bid_size = get<long_quote::bid_size>(m),
+                         .offer = get_signed<long_quote::offer>(m),
+                         .offer_size = get<long_quote::offer_size>(m)};
+    if (records == 2) {
+        write_bests(event, m, long_quote::bytes);
+    }
+}
+
+template <EventSink Sink>
+inline void decode_last_sale(const std::byte* m, std::uint32_t sequence,
+                             const DecodeContext& context, Sink& sink) {
+    const SeriesKey key = series_of_long(m, context.gth_bits);
+    Event* event = claim_series(key, 1, context, sink);
+    if (event == nullptr) {
+        return;
+    }
+    write_header(*event, context, m, EventKind::trade, sequence, 1,
+                 get_char<last_sale::price_code>(m));
+    event->body.trade = {.series = key,
+                         .price = get_signed<last_sale::price>(m),
+                         .volume = get<last_sale::volume>(m),
+                         .trade_id = get<last_sale::trade_id>(m),
+                         .reference = get<message::reference>(m)};
+}
+
+template <EventSink Sink>
+inline void decode_open_interest(const std::byte* m, std::uint32_t sequence,
+                                 const DecodeContext& context, Sink& sink) {
+    const SeriesKey key = series_of_long(m, context.gth_bits);
+    Event* event = claim_series(key, 1, context, sink);
+    if (event == nullptr) {
+        return;
+    }
+    write_header(*event, context, m, EventKind::open_interest, sequence, 1, 'I');
+    event->body.open_interest = {.series = key,
+                                 .open_interest = get<open_interest::open_interest>(m)};
+}
+
+template <EventSink Sink>
+inline void decode_end_of_day(const std::byte* m, std::uint32_t sequence,
+                              const DecodeContext& context, Sink& sink) {
+    const SeriesKey key = series_of_long(m, context.gth_bits);
+    Event* event = claim_series(key, 2, context, sink);
+    if (event == nullptr) {
+        return;
+    }
+    write_header(*event, context, m, EventKind::end_of_day, sequence, 2,
+                 get_char<end_of_day::price_code>(m));
+    event->header.code2 = get_char<end_of_day::underlying_code>(m);
+    event->body.end_of_day = {.series = key,
+                              .volume = get<end_of_day::volume>(m),
+                              .open_interest = get<end_of_day::open_interest>(m),
+                              .open = get_signed<end_of_day::open>(m),
+                              .high = get_signed<end_of_day::high>(m)};
+    write_rest(event, EndOfDayRest{.underlying = get_signed<end_of_day::underlying>(m),
+                                   .low = get_signed<end_of_day::low>(m),
+                                   .last = get_signed<end_of_day::last>(m),
+                                   .net_change = get_signed<end_of_day::net_change>(m),
+                                   .bid = get_signed<end_of_day::bid>(m),
+                                   .offer = get_signed<end_of_day::offer>(m)});
+}
+
+template <EventSink Sink>
+inline void decode_series_map(const std::byte* m, std::uint32_t sequence,
+                              const DecodeContext& context, Sink& sink) {
+    const SeriesKey key = series_of_map(m, context.gth_bits);
+    Event* event = claim_series(key, 1, context, sink);
+    if (event == nullptr) {
+        return;
+    }
+    write_header(*event, context, m, EventKind::series_map, sequence, 1, 'I');
+    event->body.series_map = {.series = key, .mapped_line = get<series_map::mapped_line>(m)};
+}
+
+template <EventSink Sink>
+inline void decode_underlying(const std::byte* m, std::uint32_t sequence,
+                              const DecodeContext& context, Sink& sink) {
+    const std::uint64_t symbol =
+        load_native<std::uint64_t>(m + underlying::symbol.at) & symbol_mask;
+    if (!context.wants_tests && is_test_symbol(symbol)) {
+        sink.filtered();
+        return;
+    }
+    Event* event = sink.claim_symbol(symbol, 1);
+    if (event == nullptr) {
+        return;
+    }
+    write_header(*event, context, m, EventKind::underlying, sequence, 1,
+                 get_char<underlying::code>(m));
+    const bool two_sided = get_char<message::type>(m) == 'I';
+    event->body.underlying = {
+        .symbol = symbol,
+        .value = two_sided ? 0 : get_signed<underlying::value>(m),
+        .bid = two_sided ? get_signed<underlying::bid>(m) : 0,
+        .offer = two_sided ? get_signed<underlying::offer>(m) : 0,
+    };
+}
+
+template <EventSink Sink>
+inline void decode_text(const std::byte* m, std::uint32_t sequence, const DecodeContext& context,
+                        Sink& sink) {
+    const std::size_t length = get<text::length>(m);
+    const std::size_t rest = length - std::min(length, Text::first_bytes);
+    const auto records = static_cast<unsigned>(1 + (rest + sizeof(Event) - 1) / sizeof(Event));
+    Event* event = sink.claim_line(context.base.line, records);
+    if (event == nullptr) {
+        return;
+    }
+    write_header(*event, context, m, EventKind::text, sequence, records, 'I');
+    event->body.text = {.length_bytes = static_cast<std::uint16_t>(length), .text = {}};
+    std::memcpy(event->body.text.text, m + text::bytes, length - rest);
+    if (rest != 0) {
+        std::memset(static_cast<void*>(event + records - 1), 0, sizeof(Event));
+        std::memcpy(static_cast<void*>(event + 1), m + text::bytes + Text::first_bytes, rest);
+    }
+}
+
+/// Controls that carry no number of their own: start of day, reset, line integrity.
+[[nodiscard]] inline bool is_unnumbered(char control_type) {
+    return control_type == 'C' || control_type == 'K' || control_type == 'N';
+}
+
+/// A control among a block's numbered messages. What a reset or start of day does to the numbering
+/// is the Arbiter's; here a stray one (it should be alone in its block) says only what to forget.
+template <EventSink Sink>
+inline void decode_control(const std::byte* m, std::uint32_t own, std::uint32_t of_block,
+                           const DecodeContext& context, Sink& sink) {
+    const char type = get_char<message::type>(m);
+    Event event{};
+    write_header(event, context, m, EventKind::control, is_unnumbered(type) ? of_block : own, 1,
+                 'I');
+    const Forget forget = type == 'C'   ? Forget::day
+                          : type == 'P' ? Forget::quotes
+                                        : Forget::nothing;
+    event.body.control = {.forget = forget};
+    sink.broadcast(event);
+}
+
+/// Everything but quotes; `of_block` is the number of the block's first message.
+template <EventSink Sink>
+inline void decode_other(char category, const std::byte* m, std::uint32_t own,
+                         std::uint32_t of_block, const DecodeContext& context, Sink& sink) {
+    switch (category) {
+        case 'a':
+            return decode_last_sale(m, own, context, sink);
+        case 'd':
+            return decode_open_interest(m, own, context, sink);
+        case 'f':
+            return decode_end_of_day(m, own, context, sink);
+        case 'C':
+            return decode_text(m, own, context, sink);
+        case 'H':
+            return decode_control(m, own, of_block, context, sink);
+        case 'R':
+            return decode_series_map(m, own, context, sink);
+        default:  // inspect_message() lets nothing else pass
+            return decode_underlying(m, own, context, sink);
+    }
+}
+
+}  // namespace detail
+}  // namespace pinstrike::feed::opra

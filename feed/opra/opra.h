@@ -1,0 +1,170 @@
+// path: hot
+//
+// OPRA as the poll path sees it: check a datagram whole, then decode messages of it. What is true
+// of a block is settled by check(); decode() looks at nothing twice.
+#pragma once
+
+#include "feed/block.h"
+#include "feed/event.h"
+#include "feed/opra/checksum.h"
+#include "feed/opra/decode.h"
+#include "feed/opra/layout.h"
+#include "feed/opra/rejects.h"
+#include "feed/opra/walk.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pinstrike::feed::opra {
+
+struct Opra {
+    static constexpr Venue venue = Venue::opra;
+
+    /// The reasons that CheckResult::reasons has bits for.
+    using Reject = BlockReject;
+
+    /// Where check() puts the offsets of a block's messages; lives as long as the Block is used.
+    struct Scratch {
+        std::array<std::uint16_t, block::messages_max + 1> offsets;
+    };
+
+    /// Checks header, size and checksum of one datagram's payload, and walks all its messages.
+    /// Fills `out` but for its receive time. Not accepted: refused as a whole, moves no sequence,
+    /// and `out` is not to be used. Accepted with out.decodable < out.messages: the rest cannot be
+    /// decoded, for the one reason given. Source: spec (a), (b), (d).
+    static CheckResult check(std::span<const std::byte> payload, bool verify_checksum,
+                             Scratch& scratch, Block& out) {
+        CheckResult result;
+        result.reasons = refusal_of(payload, verify_checksum);
+        if (result.reasons != 0) [[unlikely]] {
+            return result;
+        }
+        read_header(payload, out);
+        out.offsets = scratch.offsets.data();
+        result.accepted = true;
+        if (out.bytes.size() != payload.size()) [[unlikely]] {
+            result.reasons |= reason_bit(BlockReject::bytes_after_block);
+        }
+        const char retransmission = get_char<block::retransmission>(payload.data());
+        out.retransmitted = retransmission == 'V';
+        if (retransmission != ' ' && retransmission != 'V') [[unlikely]] {
+            result.reasons |= reason_bit(BlockReject::retransmission_unknown);
+        }
+        result.reasons |= walk(scratch, out);
+        return result;
+    }
+
+    /// Decodes messages first .. first+count-1 (all below block.decodable) into `sink`. `base` has
+    /// venue, flags, line, session and both times filled in. `gth`: the line is one of the GTH
+    /// session's, whose series are their own.
+    template <EventSink Sink>
+    static void decode(const Block& block, unsigned first, unsigned count, const Header& base,
+                       bool gth, Sink& sink) {
+        const DecodeContext context{base, gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0,
+                                    static_cast<bool>(sink.wants_tests())};
+        for (unsigned i = first; i < first + count; ++i) {
+            const std::byte* m = block.bytes.data() + block.offsets[i];
+            const std::uint32_t own = sequence_of(block.sequence, i);
+            const char category = get_char<message::category>(m);
+            if (category == 'q') [[likely]] {
+                detail::decode_short_quote(m, own, context, sink);
+            } else if (category == 'k') {
+                detail::decode_long_quote(m, own, context, sink);
+            } else {
+                detail::decode_other(category, m, own, block.sequence, context, sink);
+            }
+        }
+    }
+
+  private:
+    /// Why the block is refused as a whole, as a reason's bit; 0: it is not.
+    static std::uint32_t refusal_of(std::span<const std::byte> payload, bool verify_checksum) {
+        const std::byte* start = payload.data();
+        if (payload.size() < block::header_bytes) {
+            return reason_bit(BlockReject::payload_short);
+        }
+        if (get<block::version>(start) != 6) {
+            return reason_bit(BlockReject::version_unknown);
+        }
+        if (get_char<block::feed>(start) != 'O') {
+            return reason_bit(BlockReject::feed_unknown);
+        }
+        const std::size_t size = get<block::size>(start);
+        if (size < block::header_bytes || size > std::min(payload.size(), block::bytes_max)) {
+            return reason_bit(BlockReject::size_bad);
+        }
+        if (verify_checksum && checksum_of(payload.first(size)) != get<block::checksum>(start)) {
+            return reason_bit(BlockReject::checksum_bad);
+        }
+        if (get<block::messages>(start) == 0) {
+            return reason_bit(BlockReject::no_messages);
+        }
+        return 0;
+    }
+
+    static void read_header(std::span<const std::byte> payload, Block& out) {
+        const std::byte* start = payload.data();
+        out.bytes = payload.first(get<block::size>(start));
+        out.sequence = get<block::sequence>(start);
+        out.messages = get<block::messages>(start);
+        out.session = get<block::session>(start);
+        out.ts_exchange_ns = std::int64_t{get<block::seconds>(start)} * 1'000'000'000 +
+                             get<block::nanoseconds>(start);
+    }
+
+    /// Finds the messages; sets decodable and role. Returns reasons.
+    static std::uint32_t walk(Scratch& scratch, Block& out) {
+        const std::byte* start = out.bytes.data();
+        const std::size_t size = out.bytes.size();
+        std::size_t at = block::header_bytes;
+        unsigned index = 0;
+        unsigned controls = 0;
+        std::uint32_t reasons = 0;
+        for (; index < out.messages; ++index) {
+            const MessageVerdict verdict = inspect_message(start + at, size - at);
+            if (verdict.bytes == 0) [[unlikely]] {
+                reasons = reason_bit(verdict.reason);
+                break;
+            }
+            scratch.offsets[index] = static_cast<std::uint16_t>(at);
+            controls += get_char<message::category>(start + at) == 'H' ? 1 : 0;
+            at += verdict.bytes;
+        }
+        out.decodable = static_cast<std::uint16_t>(index);
+        if (index == out.messages && size - at > 1) [[unlikely]] {
+            reasons |= reason_bit(BlockReject::trailing_bytes);
+        }
+        if (controls != 0 && out.messages > 1) [[unlikely]] {
+            reasons |= reason_bit(BlockReject::control_not_alone);
+        }
+        out.role = controls == out.messages ? role_of_controls(out) : BlockRole::data;
+        return reasons;
+    }
+
+    /// The role of a block that holds controls alone. One control a block is the rule; several that
+    /// carry no number, all of one type, are taken as that one, so that they do not move the line's
+    /// numbering past data that is still to come.
+    static BlockRole role_of_controls(const Block& block) {
+        const auto type_at = [&block](unsigned i) {
+            return get_char<message::type>(block.bytes.data() + block.offsets[i]);
+        };
+        const char type = type_at(0);
+        for (unsigned i = 1; i < block.messages; ++i) {
+            if (type_at(i) != type) {
+                return BlockRole::data;
+            }
+        }
+        return type == 'N'   ? BlockRole::line_integrity
+               : type == 'C' ? BlockRole::start_of_day
+               : type == 'K' ? BlockRole::reset
+                             : BlockRole::data;
+    }
+};
+
+/// The venue's codec under the name by which the list of venues finds it.
+using Codec = Opra;
+
+}  // namespace pinstrike::feed::opra
