@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace pinstrike {
 
 std::string Place::text() const {
@@ -11,6 +13,12 @@ std::string Place::text() const {
     }
     return column == 0 ? fmt::format("{}:{}", file, line)
                        : fmt::format("{}:{}:{}", file, line, column);
+}
+
+void tell(Problems& problems, std::string file, std::string text) {
+    Problem& problem = problems.emplace_back();
+    problem.place.file = std::move(file);
+    problem.text = std::move(text);
 }
 
 }  // namespace pinstrike

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pinstrike::nic {
 
@@ -47,8 +49,16 @@ class Port {
     /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping.
     virtual void housekeep(std::int64_t /*now_ns*/) {}
 
+    /// A frame that parse_udp called Drop::igmp, from the poll thread: a port whose device is taken
+    /// from the kernel answers queries itself. Rare, so it costs the other frames nothing.
+    virtual void on_igmp(const Packet& /*packet*/, std::int64_t /*now_ns*/) {}
+
     /// Cold. What the device counted; may make system calls.
     [[nodiscard]] virtual DeviceStatistics statistics() const { return {}; }
+
+    /// Cold, before the first or after the last receive(). What a person should know though it
+    /// stops nothing: a capture that ends in the middle of a packet, a buffer smaller than asked.
+    [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 
     /// True where packets carry their own time (captures): timers then run on packet time.
     [[nodiscard]] virtual bool replays() const { return false; }
@@ -62,6 +72,20 @@ class Port {
 
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;
+
+    /// Counts what one receive() hands out; `asked` is the size of the burst it was given.
+    void count_burst(std::span<const Packet> packets, std::size_t asked) noexcept {
+        if (packets.empty()) {
+            return;
+        }
+        std::uint64_t bytes = 0;
+        for (const Packet& packet : packets) {
+            bytes += packet.length_bytes;
+        }
+        counters_.packets.add(packets.size());
+        counters_.bytes.add(bytes);
+        counters_.full_bursts.add(packets.size() == asked ? 1 : 0);
+    }
 
     PortCounters counters_;
 

@@ -1,0 +1,171 @@
+// path: hot
+//
+// The walk from an Ethernet frame to the UDP payload in it. Every length is checked against the
+// bytes that are there before anything behind it is read; what is not UDP over IPv4 ends with the
+// reason. Padding behind the IPv4 packet is ignored (Ethernet pads to 60 bytes).
+#pragma once
+
+#include "nic/bytes.h"
+#include "nic/drops.h"
+#include "nic/internet_checksum.h"
+#include "nic/packet.h"
+#include "nic/port_config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pinstrike::nic {
+
+inline constexpr std::size_t ethernet_header_bytes = 14;
+inline constexpr std::size_t vlan_tag_bytes = 4;
+inline constexpr std::size_t vlan_tags_max = 4;
+inline constexpr std::size_t ipv4_header_bytes_min = 20;
+inline constexpr std::size_t udp_header_bytes = 8;
+
+namespace ethertype {
+inline constexpr std::uint16_t ipv4 = 0x0800;
+inline constexpr std::uint16_t arp = 0x0806;
+inline constexpr std::uint16_t vlan = 0x8100;          // 802.1Q
+inline constexpr std::uint16_t service_vlan = 0x88A8;  // 802.1ad, the outer tag of QinQ
+inline constexpr std::uint16_t old_qinq = 0x9100;      // the outer tag of switches before 802.1ad
+}  // namespace ethertype
+
+namespace ip_protocol {
+inline constexpr std::uint8_t igmp = 2;
+inline constexpr std::uint8_t udp = 17;
+}  // namespace ip_protocol
+
+/// A UDP datagram inside a Packet, valid as long as the packet's bytes. Addresses and ports in host
+/// order.
+struct Datagram {
+    std::uint32_t source_ip = 0;
+    std::uint32_t group_ip = 0;  ///< the destination
+    std::uint16_t source_port = 0;
+    std::uint16_t port = 0;  ///< the destination's
+    std::span<const std::byte> payload;
+};
+
+/// An IPv4 packet inside a frame; `bytes` ends where the total length says.
+struct Ipv4Packet {
+    std::span<const std::byte> bytes;
+    std::size_t header_bytes = 0;
+
+    [[nodiscard]] std::uint8_t protocol() const { return std::to_integer<std::uint8_t>(bytes[9]); }
+
+    [[nodiscard]] std::span<const std::byte> content() const { return bytes.subspan(header_bytes); }
+};
+
+/// Finds what an Ethernet frame carries behind its VLAN tags: its type, and where it begins.
+[[nodiscard]] inline Drop walk_ethernet(std::span<const std::byte> frame, std::uint16_t& type,
+                                        std::size_t& offset) noexcept {
+    if (frame.size() < ethernet_header_bytes) {
+        return Drop::frame_truncated;
+    }
+    type = load_be16(frame.data() + 12);
+    offset = ethernet_header_bytes;
+    for (std::size_t tags = 0; type != ethertype::ipv4; ++tags) {
+        if (type != ethertype::vlan && type != ethertype::service_vlan &&
+            type != ethertype::old_qinq) {
+            return not_dropped;
+        }
+        if (tags == vlan_tags_max) {
+            return Drop::vlan_depth;
+        }
+        if (frame.size() < offset + vlan_tag_bytes) {
+            return Drop::vlan_truncated;
+        }
+        type = load_be16(frame.data() + offset + 2);
+        offset += vlan_tag_bytes;
+    }
+    return not_dropped;
+}
+
+/// Finds the IPv4 packet of a frame and checks its header's lengths, but not its checksum.
+[[nodiscard]] inline Drop walk_ipv4(std::span<const std::byte> frame, Ipv4Packet& out) noexcept {
+    std::uint16_t type = 0;
+    std::size_t offset = 0;
+    if (const Drop drop = walk_ethernet(frame, type, offset); drop != not_dropped) [[unlikely]] {
+        return drop;
+    }
+    if (type != ethertype::ipv4) [[unlikely]] {
+        return type == ethertype::arp ? Drop::arp : Drop::not_ipv4;
+    }
+    const std::span<const std::byte> rest = frame.subspan(offset);
+    if (rest.size() < ipv4_header_bytes_min) [[unlikely]] {
+        return Drop::ip_truncated;
+    }
+    const unsigned version_and_length = std::to_integer<unsigned>(rest[0]);
+    out.header_bytes = (version_and_length & 0xFU) * 4;
+    const std::size_t total_bytes = load_be16(rest.data() + 2);
+    if ((version_and_length >> 4) != 4 || out.header_bytes < ipv4_header_bytes_min ||
+        total_bytes < out.header_bytes) [[unlikely]] {
+        return Drop::ip_header;
+    }
+    if (total_bytes > rest.size()) [[unlikely]] {
+        return Drop::ip_truncated;
+    }
+    out.bytes = rest.first(total_bytes);
+    return not_dropped;
+}
+
+/// True if a wrong checksum was found, by the hardware or by looking; `off` never looks,
+/// `software` looks whatever the hardware said, `offload` only where it said nothing.
+template <class Sum>
+[[nodiscard]] inline bool checksum_is_wrong(Checksum verdict, ChecksumCheck check,
+                                            Sum&& sum) noexcept {
+    if (check == ChecksumCheck::off) {
+        return false;
+    }
+    if (verdict != Checksum::unknown && check == ChecksumCheck::offload) {
+        return verdict == Checksum::bad;
+    }
+    return checksum_fold(sum()) != 0xFFFF;
+}
+
+/// Finds the UDP datagram in a frame, or says why the frame is dropped; `out` is then unspecified.
+/// `check` governs the checksums of both UDP and the IPv4 header. A UDP checksum of zero means that
+/// the sender made none (RFC 768), and is accepted.
+[[nodiscard]] inline Drop parse_udp(const Packet& packet, ChecksumCheck check,
+                                    Datagram& out) noexcept {
+    Ipv4Packet ip;
+    if (const Drop drop = walk_ipv4(packet.frame(), ip); drop != not_dropped) [[unlikely]] {
+        return drop;
+    }
+    const std::byte* header = ip.bytes.data();
+    const auto ip_sum = [&] { return checksum_sum(header, ip.header_bytes); };
+    if (checksum_is_wrong(packet.ip_checksum, check, ip_sum)) [[unlikely]] {
+        return Drop::ip_checksum;
+    }
+    constexpr unsigned more_fragments_and_offset = 0x3FFF;
+    if ((load_be16(header + 6) & more_fragments_and_offset) != 0) [[unlikely]] {
+        return Drop::fragment;
+    }
+    if (ip.protocol() != ip_protocol::udp) [[unlikely]] {
+        return ip.protocol() == ip_protocol::igmp ? Drop::igmp : Drop::not_udp;
+    }
+    const std::span<const std::byte> udp = ip.content();
+    if (udp.size() < udp_header_bytes) [[unlikely]] {
+        return Drop::udp_truncated;
+    }
+    const std::uint16_t udp_bytes = load_be16(udp.data() + 4);
+    if (udp_bytes < udp_header_bytes || udp_bytes > udp.size()) [[unlikely]] {
+        return Drop::udp_truncated;
+    }
+    const bool sent_without_checksum = load_be16(udp.data() + 6) == 0;
+    const auto udp_sum = [&] {
+        return udp_pseudo_sum(header + 12, udp_bytes) + checksum_sum(udp.data(), udp_bytes);
+    };
+    if (!sent_without_checksum && checksum_is_wrong(packet.udp_checksum, check, udp_sum))
+        [[unlikely]] {
+        return Drop::udp_checksum;
+    }
+    out.source_ip = load_be32(header + 12);
+    out.group_ip = load_be32(header + 16);
+    out.source_port = load_be16(udp.data());
+    out.port = load_be16(udp.data() + 2);
+    out.payload = udp.subspan(udp_header_bytes, udp_bytes - udp_header_bytes);
+    return not_dropped;
+}
+
+}  // namespace pinstrike::nic

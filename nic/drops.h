@@ -1,0 +1,34 @@
+// path: hot
+//
+// Why a frame of a port does not reach a line: one row a reason. All but the last two are found by
+// parse_udp; unknown_group and foreign_source by the poller, which knows lines and senders.
+#pragma once
+
+#include "config/rows.h"
+
+namespace pinstrike::nic {
+
+#define PINSTRIKE_NIC_DROPS(ROW)                                                                  \
+    ROW(frame_truncated, packets, "the frame ends within its Ethernet header")                    \
+    ROW(vlan_truncated, packets, "the frame ends within an 802.1Q or 802.1ad tag")                \
+    ROW(vlan_depth, packets, "more than four stacked VLAN tags")                                  \
+    ROW(arp, packets, "an ARP frame")                                                             \
+    ROW(not_ipv4, packets, "the Ethernet type is neither IPv4 nor ARP")                           \
+    ROW(ip_truncated, packets, "the frame ends before the IPv4 header or the total length does")  \
+    ROW(ip_header, packets, "the IPv4 version, header length or total length is impossible")      \
+    ROW(ip_checksum, packets, "the checksum of the IPv4 header is wrong")                         \
+    ROW(fragment, packets, "a fragment of an IPv4 packet: market data is never fragmented")       \
+    ROW(igmp, packets, "a group membership message; the port answers queries, lines ignore them") \
+    ROW(not_udp, packets, "the IPv4 protocol is neither UDP nor IGMP")                            \
+    ROW(udp_truncated, packets, "the IPv4 packet ends before the UDP header or its length does")  \
+    ROW(udp_checksum, packets, "the UDP checksum is wrong")                                       \
+    ROW(unknown_group, packets,                                                                   \
+        "no line of this poller listens to the destination group and port")                       \
+    ROW(foreign_source, packets, "the sender is outside the allowed source subnets")
+
+PINSTRIKE_ROWS(Drop, PINSTRIKE_NIC_DROPS)
+
+/// What parse_udp answers of a frame that it does not drop.
+inline constexpr Drop not_dropped = static_cast<Drop>(Drop_count);
+
+}  // namespace pinstrike::nic

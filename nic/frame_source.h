@@ -1,0 +1,26 @@
+// path: hot
+#pragma once
+
+#include "nic/packet.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pinstrike::nic {
+
+/// Makes frames for a SimPort: the generator, or a test. Used by one thread, the port's.
+class FrameSource {
+  public:
+    virtual ~FrameSource() = default;
+
+    /// Fills at most burst.size() packets and says how many; their bytes stay valid until the next
+    /// call. A source that paces itself does so by `now_ns`, the wall time of the step. Never
+    /// blocks.
+    virtual std::size_t fill(std::span<Packet> burst, std::int64_t now_ns) = 0;
+
+    /// True once no frame will ever come again.
+    [[nodiscard]] virtual bool exhausted() const { return false; }
+};
+
+}  // namespace pinstrike::nic

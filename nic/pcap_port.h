@@ -1,0 +1,81 @@
+// path: cold
+//
+// Replays captures. What is read from a file is copied once more, so that a burst may hold frames
+// of several files and outlive libpcap's one-frame buffer.
+#pragma once
+
+#include "nic/capture_reader.h"
+#include "nic/port.h"
+#include "nic/port_config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::nic {
+
+/// Which frames of a capture one of several pollers takes: those of the listed groups, or all but
+/// those. So every frame is handed out by exactly one queue, and the account of the port adds up.
+struct GroupFilter {
+    std::vector<Group> groups;  ///< sorted
+    bool takes_listed = false;
+
+    [[nodiscard]] bool takes(const Packet& packet) const;
+};
+
+/// When frames are due: capture time, counted from the first frame handed out, against wall time,
+/// counted from that moment, so that rounding never adds up to a drift.
+class Pacer {
+  public:
+    explicit Pacer(Pace pace) : factor_(pace.factor) {}
+
+    [[nodiscard]] bool is_due(std::int64_t ts_ns, std::int64_t now_ns);
+
+  private:
+    double factor_;
+    bool anchored_ = false;
+    std::int64_t first_ts_ns_ = 0;
+    std::int64_t start_ns_ = 0;
+};
+
+/// One or several captures, merged by time (a tie goes to the file named first), each frame once.
+class PcapPort final : public Port {
+  public:
+    PcapPort(std::string name, std::vector<CaptureReader> readers, Pace pace,
+             std::size_t burst_packets, GroupFilter filter = {});
+
+    std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
+
+    [[nodiscard]] bool exhausted() const override;
+
+    /// `errors` counts the files that ended in the middle of something.
+    [[nodiscard]] DeviceStatistics statistics() const override;
+
+    [[nodiscard]] std::vector<std::string> remarks() const override;
+
+    [[nodiscard]] bool replays() const override { return true; }
+
+  private:
+    /// A file, and the frame of it that comes next; nullopt at its end.
+    struct Source {
+        CaptureReader reader;
+        std::optional<CapturedFrame> head;
+    };
+
+    void advance(Source& source);
+    [[nodiscard]] Source* earliest();
+    [[nodiscard]] Packet copy(const CapturedFrame& frame, std::size_t& used_bytes);
+
+    std::vector<Source> sources_;
+    Pacer pacer_;
+    GroupFilter filter_;
+    std::size_t burst_packets_;
+    std::unique_ptr<std::byte[]> buffer_;  ///< the frames of the last burst
+    Counter cut_files_;
+};
+
+}  // namespace pinstrike::nic

@@ -1,0 +1,85 @@
+// path: hot
+//
+// Writes the headers of a multicast UDP frame: for generators, for tests, and for ports whose
+// packets come without headers. The inverse of datagram.h.
+#pragma once
+
+#include "nic/datagram.h"
+#include "nic/mac.h"
+#include "nic/port_config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace pinstrike::nic {
+
+/// From whom to whom a frame goes, and how.
+struct UdpRoute {
+    Ipv4 source;
+    std::uint16_t source_port = 0;
+    Group destination;
+    Mac source_mac{{0x02, 0, 0, 0, 0, 1}};
+    std::uint16_t vlan = 0;  ///< 802.1Q identifier, 0 untagged
+    std::uint8_t time_to_live = 16;
+};
+
+enum class UdpChecksumSent : std::uint8_t { none, computed };
+
+/// The bytes of the headers in front of the payload: 42, or 46 with a VLAN tag.
+[[nodiscard]] constexpr std::size_t udp_headers_bytes(std::uint16_t vlan) noexcept {
+    return ethernet_header_bytes + (vlan != 0 ? vlan_tag_bytes : 0) + ipv4_header_bytes_min +
+           udp_header_bytes;
+}
+
+/// Payloads above this do not fit an IPv4 packet.
+inline constexpr std::size_t udp_payload_bytes_max =
+    0xFFFF - ipv4_header_bytes_min - udp_header_bytes;
+
+/// Writes destination, source and type of an IPv4 frame, with its VLAN tag; says how many bytes.
+inline std::size_t write_ethernet_header(std::byte* out, const Mac& destination, const Mac& source,
+                                         std::uint16_t vlan) noexcept {
+    std::memcpy(out, destination.octets.data(), 6);
+    std::memcpy(out + 6, source.octets.data(), 6);
+    std::size_t at = 12;
+    if (vlan != 0) {
+        store_be16(out + at, ethertype::vlan);
+        store_be16(out + at + 2, vlan & 0xFFF);
+        at += vlan_tag_bytes;
+    }
+    store_be16(out + at, ethertype::ipv4);
+    return at + 2;
+}
+
+/// Writes all headers of a datagram whose payload already stands behind them, at
+/// out + udp_headers_bytes(route.vlan). `payload_bytes` is at most udp_payload_bytes_max.
+inline void write_udp_headers(std::byte* out, const UdpRoute& route, std::size_t payload_bytes,
+                              UdpChecksumSent checksum) noexcept {
+    std::byte* ip = out + write_ethernet_header(out, multicast_mac(route.destination.address),
+                                                route.source_mac, route.vlan);
+    const auto udp_bytes = static_cast<std::uint16_t>(udp_header_bytes + payload_bytes);
+    store_be16(ip, 0x4500);
+    store_be16(ip + 2, static_cast<std::uint16_t>(ipv4_header_bytes_min + udp_bytes));
+    store_be16(ip + 4, 0);
+    store_be16(ip + 6, 0x4000);  // do not fragment
+    ip[8] = std::byte{route.time_to_live};
+    ip[9] = std::byte{ip_protocol::udp};
+    store_be16(ip + 10, 0);
+    store_be32(ip + 12, route.source.value);
+    store_be32(ip + 16, route.destination.address.value);
+    store_checksum(ip + 10, checksum_sum(ip, ipv4_header_bytes_min));
+    std::byte* udp = ip + ipv4_header_bytes_min;
+    store_be16(udp, route.source_port);
+    store_be16(udp + 2, route.destination.port);
+    store_be16(udp + 4, udp_bytes);
+    store_be16(udp + 6, 0);
+    if (checksum == UdpChecksumSent::computed) {
+        store_checksum(udp + 6, udp_pseudo_sum(ip + 12, udp_bytes) + checksum_sum(udp, udp_bytes));
+        if (load_be16(udp + 6) == 0) {
+            store_be16(udp + 6, 0xFFFF);  // zero would say that there is none (RFC 768)
+        }
+    }
+}
+
+}  // namespace pinstrike::nic

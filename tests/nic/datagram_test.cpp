@@ -1,0 +1,305 @@
+// path: cold
+#include "nic/datagram.h"
+
+#include "tests/nic/frames.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+namespace pinstrike::nic {
+namespace {
+
+std::string_view name_of(Drop drop) {
+    return drop == not_dropped ? "not dropped" : row_of(drop).name;
+}
+
+/// Parses a copy that ends exactly at its last byte, so that a read beyond it is seen by asan.
+Drop parse(const Bytes& frame, ChecksumCheck check = ChecksumCheck::software,
+           Datagram* out = nullptr) {
+    const Bytes exact(frame);
+    Datagram datagram;
+    const Drop drop = parse_udp(packet_of(exact), check, datagram);
+    if (out != nullptr) {
+        *out = datagram;
+        out->payload = {};
+    }
+    return drop;
+}
+
+const Bytes payload = bytes_of("an odd number of bytes.");
+
+Bytes good_frame() {
+    return udp_frame(route_of_tests, payload);
+}
+
+constexpr std::size_t ip_at = 14;
+constexpr std::size_t udp_at = ip_at + 20;
+
+void mend_ip_checksum(Bytes& frame, std::size_t header_bytes = 20) {
+    store_be16(frame.data() + ip_at + 10, 0);
+    store_checksum(frame.data() + ip_at + 10, checksum_sum(frame.data() + ip_at, header_bytes));
+}
+
+TEST(ParseUdp, FindsAddressesPortsAndPayload) {
+    const Bytes frame = good_frame();
+    Datagram datagram;
+    ASSERT_EQ(parse_udp(packet_of(frame), ChecksumCheck::software, datagram), not_dropped);
+    EXPECT_EQ(datagram.source_ip, 0x0A000001U);
+    EXPECT_EQ(datagram.group_ip, 0xE000CC01U);
+    EXPECT_EQ(datagram.source_port, 5000);
+    EXPECT_EQ(datagram.port, 45001);
+    EXPECT_EQ(text_of(datagram.payload), text_of(payload));
+}
+
+TEST(ParseUdp, IgnoresPaddingBehindThePacket) {
+    Bytes frame = udp_frame(route_of_tests, bytes_of("x"));
+    frame.resize(60, std::byte{0xAA});
+    Datagram datagram;
+    ASSERT_EQ(parse_udp(packet_of(frame), ChecksumCheck::software, datagram), not_dropped);
+    EXPECT_EQ(text_of(datagram.payload), "x");
+}
+
+TEST(ParseUdp, TakesAnEmptyPayload) {
+    Datagram datagram;
+    const Bytes frame = udp_frame(route_of_tests, {});
+    ASSERT_EQ(parse_udp(packet_of(frame), ChecksumCheck::software, datagram), not_dropped);
+    EXPECT_TRUE(datagram.payload.empty());
+}
+
+TEST(ParseUdp, WalksEveryKindOfVlanTag) {
+    UdpRoute route = route_of_tests;
+    route.vlan = 77;
+    Bytes frame = udp_frame(route, payload);
+    EXPECT_EQ(parse(frame), not_dropped);
+    for (const std::uint16_t outer : {ethertype::service_vlan, ethertype::old_qinq}) {
+        Bytes stacked(frame);
+        Bytes tag(4);
+        store_be16(tag.data(), outer);
+        store_be16(tag.data() + 2, 500);
+        stacked.insert(stacked.begin() + 12, tag.begin(), tag.end());
+        EXPECT_EQ(parse(stacked), not_dropped);
+    }
+}
+
+TEST(ParseUdp, RefusesMoreThanFourVlanTags) {
+    Bytes frame = good_frame();
+    Bytes tag(4);
+    store_be16(tag.data(), ethertype::vlan);
+    for (std::size_t tags = 1; tags <= vlan_tags_max; ++tags) {
+        frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+        EXPECT_EQ(parse(frame), not_dropped) << tags;
+    }
+    frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+    EXPECT_EQ(parse(frame), Drop::vlan_depth);
+}
+
+TEST(ParseUdp, WalksIpOptions) {
+    Bytes frame = good_frame();
+    const Bytes options(12, std::byte{1});  // no operation
+    frame.insert(frame.begin() + ip_at + 20, options.begin(), options.end());
+    frame[ip_at] = std::byte{0x48};
+    store_be16(frame.data() + ip_at + 2, static_cast<std::uint16_t>(frame.size() - ip_at));
+    mend_ip_checksum(frame, 32);
+    EXPECT_EQ(parse(frame), not_dropped);
+    frame[ip_at + 25] = std::byte{2};
+    EXPECT_EQ(parse(frame), Drop::ip_checksum) << "options are part of the header";
+}
+
+TEST(ParseUdp, TellsOtherProtocolsApart) {
+    Bytes frame = good_frame();
+    store_be16(frame.data() + 12, ethertype::arp);
+    EXPECT_EQ(parse(frame), Drop::arp);
+    store_be16(frame.data() + 12, 0x86DD);
+    EXPECT_EQ(parse(frame), Drop::not_ipv4);
+    frame = good_frame();
+    frame[ip_at + 9] = std::byte{ip_protocol::igmp};
+    mend_ip_checksum(frame);
+    EXPECT_EQ(parse(frame), Drop::igmp);
+    frame[ip_at + 9] = std::byte{6};
+    mend_ip_checksum(frame);
+    EXPECT_EQ(parse(frame), Drop::not_udp);
+}
+
+TEST(ParseUdp, RefusesImpossibleIpHeaders) {
+    for (const unsigned first : {0x65U, 0x44U, 0x40U, 0x05U}) {
+        Bytes frame = good_frame();
+        frame[ip_at] = static_cast<std::byte>(first);
+        mend_ip_checksum(frame);
+        EXPECT_EQ(parse(frame), Drop::ip_header) << first;
+    }
+    for (const std::uint16_t total : {std::uint16_t{0}, std::uint16_t{19}}) {
+        Bytes frame = good_frame();
+        store_be16(frame.data() + ip_at + 2, total);
+        EXPECT_EQ(parse(frame), Drop::ip_header) << total;
+    }
+    Bytes frame = good_frame();
+    store_be16(frame.data() + ip_at + 2, static_cast<std::uint16_t>(frame.size() - ip_at + 1));
+    EXPECT_EQ(parse(frame), Drop::ip_truncated);
+    frame = good_frame();
+    frame[ip_at] = std::byte{0x4F};  // options beyond the total length
+    frame.resize(60);
+    store_be16(frame.data() + ip_at + 2, 46);
+    EXPECT_EQ(parse(frame), Drop::ip_header);
+}
+
+TEST(ParseUdp, RefusesFragments) {
+    for (const std::uint16_t flags :
+         std::to_array<std::uint16_t>({0x2000, 0x0001, 0x1FFF, 0x6000})) {
+        Bytes frame = good_frame();
+        store_be16(frame.data() + ip_at + 6, flags);
+        mend_ip_checksum(frame);
+        EXPECT_EQ(parse(frame), Drop::fragment) << flags;
+    }
+    for (const std::uint16_t flags : std::to_array<std::uint16_t>({0x4000, 0x8000, 0x0000})) {
+        Bytes frame = good_frame();
+        store_be16(frame.data() + ip_at + 6, flags);
+        mend_ip_checksum(frame);
+        EXPECT_EQ(parse(frame), not_dropped) << flags;
+    }
+}
+
+TEST(ParseUdp, RefusesWrongUdpLengths) {
+    const auto udp_bytes = static_cast<std::uint16_t>(8 + payload.size());
+    for (const unsigned length : {0U, 7U, udp_bytes + 1U, 65535U}) {
+        Bytes frame = good_frame();
+        store_be16(frame.data() + udp_at + 4, static_cast<std::uint16_t>(length));
+        EXPECT_EQ(parse(frame), Drop::udp_truncated) << length;
+    }
+    Bytes frame = good_frame();
+    store_be16(frame.data() + ip_at + 2, 27);  // the IP packet ends within the UDP header
+    mend_ip_checksum(frame);
+    EXPECT_EQ(parse(frame), Drop::udp_truncated);
+}
+
+TEST(ParseUdp, TakesAUdpLengthShorterThanThePacket) {
+    Bytes frame = udp_frame(route_of_tests, payload, UdpChecksumSent::none);
+    store_be16(frame.data() + udp_at + 4, 8 + 4);
+    Datagram datagram;
+    ASSERT_EQ(parse_udp(packet_of(frame), ChecksumCheck::software, datagram), not_dropped);
+    EXPECT_EQ(text_of(datagram.payload), text_of(payload).substr(0, 4));
+}
+
+TEST(ParseUdp, EveryPrefixOfAFrameIsDroppedByALength) {
+    UdpRoute route = route_of_tests;
+    route.vlan = 5;
+    const Bytes frame = udp_frame(route, payload);
+    for (std::size_t length = 0; length < frame.size(); ++length) {
+        const Drop drop = parse(Bytes(frame.begin(), frame.begin() + static_cast<long>(length)));
+        const Drop expected = length < 14   ? Drop::frame_truncated
+                              : length < 18 ? Drop::vlan_truncated
+                                            : Drop::ip_truncated;
+        EXPECT_EQ(name_of(drop), name_of(expected)) << length;
+    }
+}
+
+TEST(ParseUdp, EverySingleBitErrorBehindEthernetIsFound) {
+    const Bytes frame = good_frame();
+    for (std::size_t bit = ip_at * 8; bit < frame.size() * 8; ++bit) {
+        Bytes damaged(frame);
+        damaged[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+        EXPECT_NE(parse(damaged), not_dropped) << "bit " << bit;
+    }
+}
+
+TEST(ParseUdp, AcceptsADatagramSentWithoutChecksum) {
+    Bytes frame = udp_frame(route_of_tests, payload, UdpChecksumSent::none);
+    EXPECT_EQ(parse(frame), not_dropped);
+    frame.back() ^= std::byte{1};
+    EXPECT_EQ(parse(frame), not_dropped) << "nothing to check it against";
+}
+
+TEST(ParseUdp, ChecksumOfAllOnesStandsForZero) {
+    // A payload whose sum makes the checksum 0, which is sent as 0xFFFF (RFC 768).
+    Bytes frame = udp_frame(route_of_tests, bytes_of(std::string(2, '\0')));
+    const std::uint16_t sum = load_be16(frame.data() + udp_at + 6);
+    Bytes complement(2);
+    store_be16(complement.data(), sum);
+    frame = udp_frame(route_of_tests, complement);
+    EXPECT_EQ(load_be16(frame.data() + udp_at + 6), 0xFFFF);
+    EXPECT_EQ(parse(frame), not_dropped);
+}
+
+struct Verdicts {
+    ChecksumCheck check;
+    Checksum hardware;
+    bool damaged;
+    bool dropped;
+};
+
+TEST(ParseUdp, HonoursTheHardwareOnlyWhereAsked) {
+    using enum Checksum;
+    using enum ChecksumCheck;
+    const Verdicts table[] = {
+        {off, bad, true, false},        {off, unknown, true, false},
+        {offload, good, true, false},   {offload, bad, false, true},
+        {offload, unknown, true, true}, {offload, unknown, false, false},
+        {software, good, true, true},   {software, bad, false, false},
+    };
+    for (const Verdicts& row : table) {
+        Bytes udp_damaged = good_frame();
+        Bytes ip_damaged = good_frame();
+        if (row.damaged) {
+            udp_damaged.back() ^= std::byte{1};
+            ip_damaged[ip_at + 8] ^= std::byte{1};  // the time to live
+        }
+        Packet packet = packet_of(udp_damaged);
+        packet.udp_checksum = row.hardware;
+        Datagram datagram;
+        EXPECT_EQ(parse_udp(packet, row.check, datagram),
+                  row.dropped ? Drop::udp_checksum : not_dropped);
+        packet = packet_of(ip_damaged);
+        packet.ip_checksum = row.hardware;
+        EXPECT_EQ(parse_udp(packet, row.check, datagram),
+                  row.dropped ? Drop::ip_checksum : not_dropped);
+    }
+}
+
+TEST(ChecksumSum, EqualsTheDefinitionAtEveryLength) {
+    std::mt19937_64 random(20261121);
+    Bytes data(3000);
+    for (std::byte& byte : data) {
+        byte = static_cast<std::byte>(random());
+    }
+    for (std::size_t length = 0; length < data.size(); length += length < 100 ? 1 : 37) {
+        std::uint32_t sum = 0;  // RFC 1071, word by word
+        for (std::size_t i = 0; i < length; i += 2) {
+            const auto high = std::to_integer<std::uint32_t>(data[i]);
+            const auto low = i + 1 < length ? std::to_integer<std::uint32_t>(data[i + 1]) : 0;
+            sum += high << 8 | low;
+            sum = (sum & 0xFFFF) + (sum >> 16);
+        }
+        const std::uint16_t folded = checksum_fold(checksum_sum(data.data(), length));
+        EXPECT_EQ(__builtin_bswap16(folded), sum) << length;
+    }
+}
+
+TEST(ParseUdp, RandomBytesNeverCrash) {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 20'000; ++round) {
+        Bytes frame = good_frame();
+        const std::size_t changes = 1 + random() % 4;
+        for (std::size_t i = 0; i < changes; ++i) {
+            frame[random() % frame.size()] = static_cast<std::byte>(random());
+        }
+        frame.resize(random() % (frame.size() + 1));
+        Datagram datagram;
+        if (parse_udp(packet_of(frame), ChecksumCheck::off, datagram) == not_dropped) {
+            ASSERT_GE(datagram.payload.data(), frame.data());
+            ASSERT_LE(datagram.payload.data() + datagram.payload.size(),
+                      frame.data() + frame.size());
+        }
+    }
+}
+
+TEST(Drops, EveryRowHasAName) {
+    for (const Row& row : Drop_rows) {
+        EXPECT_FALSE(row.name.empty());
+        EXPECT_FALSE(row.sentence.empty());
+        EXPECT_EQ(row.unit, "packets");
+    }
+}
+
+}  // namespace
+}  // namespace pinstrike::nic
