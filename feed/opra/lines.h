@@ -1,0 +1,41 @@
+// path: cold
+//
+// The lines that OPRA publishes and where their streams come, by the formulas of spec (f). Defaults
+// of the config, which may say otherwise for any line.
+#pragma once
+
+#include "feed/line_config.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pinstrike::feed::opra {
+
+/// Regular data lines 1-96, series maps 220 and its reserve 221-225, GTH session 201-204.
+[[nodiscard]] constexpr bool is_published_line(unsigned number) {
+    return (number >= 1 && number <= 96) || (number >= 201 && number <= 204) ||
+           (number >= 220 && number <= 225);
+}
+
+/// Whether the line carries the GTH session, whose series are their own.
+[[nodiscard]] constexpr bool is_gth_line(unsigned number) {
+    return number >= 201 && number <= 204;
+}
+
+/// All published numbers, ascending.
+[[nodiscard]] std::vector<std::uint16_t> published_lines();
+
+/// Production and retransmission groups of a published line; nothing for any other number.
+[[nodiscard]] std::optional<LineConfig> published_line(std::uint16_t number);
+
+/// The lines with the given numbers; those that are not published are left out.
+[[nodiscard]] std::vector<LineConfig> published_lines(std::span<const std::uint16_t> numbers);
+
+/// The senders of a published line's stream: the primary site's subnet, then the disaster site's.
+[[nodiscard]] std::optional<std::array<nic::Subnet, 2>> published_sources(std::uint16_t number,
+                                                                          Stream stream);
+
+}  // namespace pinstrike::feed::opra

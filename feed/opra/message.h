@@ -1,0 +1,228 @@
+// path: cold
+//
+// Messages and blocks in full: every byte of the wire has a place here, reserved ones included, so
+// that encoding what was decoded gives the same bytes. For tools (decode, generate, tests); the
+// poll path goes from bytes to Events directly (decode.h).
+#pragma once
+
+#include "feed/opra/layout.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace pinstrike::feed::opra::wire {
+
+/// Space filled, as sent.
+using Symbol = std::array<char, 5>;
+
+inline constexpr Symbol blank_symbol{' ', ' ', ' ', ' ', ' '};
+
+/// The 12 bytes before every message, but for its category, which the body implies (spec b).
+struct Header {
+    char participant = 'O';
+    char type = ' ';
+    char indicator = ' ';
+    std::uint32_t transaction_id = 0;
+    std::uint32_t reference = 0;
+
+    friend bool operator==(const Header&, const Header&) = default;
+};
+
+/// Expiration block: letter A-L calls, M-X puts by month; year - 2000 (spec c.7).
+struct Expiration {
+    char letter = 'A';
+    std::uint8_t day = 1;
+    std::uint8_t year = 0;
+
+    friend bool operator==(const Expiration&, const Expiration&) = default;
+};
+
+/// Symbol, expiration and strike (value = strike / 10^decimals(strike_code)).
+struct Series {
+    Symbol symbol = blank_symbol;
+    Expiration expiration;
+    char strike_code = 'A';
+    std::int32_t strike = 0;
+
+    friend bool operator==(const Series&, const Series&) = default;
+};
+
+struct LastSale {  // a
+    static constexpr char category = 'a';
+    Series series;
+    std::uint32_t volume = 0;
+    char price_code = 'B';
+    std::int32_t price = 0;
+    std::uint32_t trade_id = 0;
+    std::uint8_t reserved = 0;
+    std::uint32_t reserved_tail = 0;
+
+    friend bool operator==(const LastSale&, const LastSale&) = default;
+};
+
+struct OpenInterest {  // d
+    static constexpr char category = 'd';
+    Series series;
+    std::uint32_t open_interest = 0;
+    std::uint8_t reserved = 0;
+
+    friend bool operator==(const OpenInterest&, const OpenInterest&) = default;
+};
+
+struct EndOfDay {  // f
+    static constexpr char category = 'f';
+    Series series;
+    std::uint32_t volume = 0;
+    std::uint32_t open_interest = 0;
+    char price_code = 'B';
+    std::int32_t open = 0;
+    std::int32_t high = 0;
+    std::int32_t low = 0;
+    std::int32_t last = 0;
+    std::int32_t net_change = 0;
+    char underlying_code = 'B';
+    std::int64_t underlying = 0;
+    std::int32_t bid = 0;
+    std::int32_t offer = 0;
+    std::uint8_t reserved = 0;
+
+    friend bool operator==(const EndOfDay&, const EndOfDay&) = default;
+};
+
+/// Best bid or offer behind a quote; on the wire only where the indicator says so.
+struct Appendage {
+    char participant = ' ';
+    char code = 'B';
+    std::int32_t price = 0;
+    std::uint32_t size = 0;
+
+    friend bool operator==(const Appendage&, const Appendage&) = default;
+};
+
+struct LongQuote {  // k
+    static constexpr char category = 'k';
+    Series series;
+    char price_code = 'B';
+    std::int32_t bid = 0;
+    std::uint32_t bid_size = 0;
+    std::int32_t offer = 0;
+    std::uint32_t offer_size = 0;
+    Appendage best_bid;
+    Appendage best_offer;
+    std::uint8_t reserved = 0;
+
+    friend bool operator==(const LongQuote&, const LongQuote&) = default;
+};
+
+struct ShortQuote {  // q: strike in tenths, prices in cents
+    static constexpr char category = 'q';
+    std::array<char, 4> symbol{' ', ' ', ' ', ' '};
+    Expiration expiration;
+    std::uint16_t strike = 0;
+    std::uint16_t bid = 0;
+    std::uint16_t bid_size = 0;
+    std::uint16_t offer = 0;
+    std::uint16_t offer_size = 0;
+    Appendage best_bid;
+    Appendage best_offer;
+
+    friend bool operator==(const ShortQuote&, const ShortQuote&) = default;
+};
+
+/// C. Its special members stand in message.cpp: inlined into a variant's, g++ 12 takes them for bad
+/// frees.
+struct Text {
+    static constexpr char category = 'C';
+    std::string text;
+
+    Text();
+    explicit Text(std::string words);
+    Text(const Text&);
+    Text(Text&&) noexcept;
+    Text& operator=(const Text&);
+    Text& operator=(Text&&) noexcept;
+    ~Text();
+
+    friend bool operator==(const Text&, const Text&) = default;
+};
+
+struct Control {  // H
+    static constexpr char category = 'H';
+
+    friend bool operator==(const Control&, const Control&) = default;
+};
+
+struct SeriesMap {  // R
+    static constexpr char category = 'R';
+    Series series;
+    std::uint16_t mapped_line = 0;
+    std::array<std::byte, series_map::reserved.bytes> reserved{};
+
+    friend bool operator==(const SeriesMap&, const SeriesMap&) = default;
+};
+
+/// Y. Type I: `first` is the bid, `second` the offer; any other type: `first` is the value and
+/// `second` reserved.
+struct Underlying {
+    static constexpr char category = 'Y';
+    Symbol symbol = blank_symbol;
+    char code = 'B';
+    std::int32_t first = 0;
+    std::int32_t second = 0;
+    std::uint8_t reserved = 0;
+
+    friend bool operator==(const Underlying&, const Underlying&) = default;
+};
+
+using Body = std::variant<LastSale, OpenInterest, EndOfDay, LongQuote, ShortQuote, Text, Control,
+                          SeriesMap, Underlying>;
+
+struct Message {
+    Header header;
+    Body body;
+
+    [[nodiscard]] char category() const {
+        return std::visit([](const auto& some) { return some.category; }, body);
+    }
+
+    friend bool operator==(const Message&, const Message&) = default;
+};
+
+/// The block header, but for size, count and checksum, which follow from the rest (spec a).
+struct BlockHeader {
+    char retransmission = ' ';
+    std::uint8_t session = 0;
+    std::uint32_t sequence = 0;
+    std::uint32_t seconds = 0;
+    std::uint32_t nanoseconds = 0;
+
+    friend bool operator==(const BlockHeader&, const BlockHeader&) = default;
+};
+
+/// An accepted block. `tail` is what stands behind its last decodable message: nothing, the pad, or
+/// what could not be decoded (then messages.size() < messages_count).
+struct Block {
+    BlockHeader header;
+    std::uint8_t messages_count = 0;  ///< as the header says
+    std::vector<Message> messages;
+    std::vector<std::byte> tail;
+
+    friend bool operator==(const Block&, const Block&) = default;
+};
+
+/// `text` space filled; what is longer is cut off.
+template <std::size_t N = 5>
+[[nodiscard]] constexpr std::array<char, N> padded(std::string_view text) {
+    std::array<char, N> symbol{};
+    for (std::size_t i = 0; i < N; ++i) {
+        symbol[i] = i < text.size() ? text[i] : ' ';
+    }
+    return symbol;
+}
+
+}  // namespace pinstrike::feed::opra::wire

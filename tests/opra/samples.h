@@ -1,0 +1,39 @@
+// path: cold
+//
+// Messages and blocks that tests of the codec share.
+#pragma once
+
+#include "feed/opra/encode.h"
+
+#include <random>
+#include <vector>
+
+namespace pinstrike::feed::opra::samples {
+
+using Random = std::mt19937_64;
+
+/// A block of these messages with plausible header fields.
+std::vector<std::byte> block(const std::vector<wire::Message>& messages,
+                             const wire::BlockHeader& header = {.retransmission = ' ',
+                                                                .session = 0,
+                                                                .sequence = 1000,
+                                                                .seconds = 1'700'000'000,
+                                                                .nanoseconds = 123'456'789});
+
+wire::Message control(char type);
+
+/// A short quote whose indicator asks for appendages, which are there.
+wire::Message quote_with(char indicator);
+
+std::vector<wire::Message> short_quotes(unsigned count);
+
+/// One message of every category and layout: types of Y, quotes of every number of appendages.
+std::vector<wire::Message> one_of_each();
+
+/// Any decodable message, all its bytes random as far as that leaves it decodable.
+wire::Message random_message(Random& random);
+
+/// As many random messages as fit, at most `count`.
+std::vector<std::byte> random_block(Random& random, unsigned count);
+
+}  // namespace pinstrike::feed::opra::samples
