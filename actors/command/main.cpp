@@ -4,13 +4,19 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <string>
+
 namespace pinstrike::command {
 
 // One line a command: a declaration here, an entry in `commands`.
+void add_decode(CLI::App& app, Outcome& outcome);
 
 namespace {
 
-constexpr std::array<AddCommand, 0> commands{};
+constexpr std::array commands{
+    AddCommand{add_decode},
+};
 
 int run(int argc, char** argv) {
     CLI::App app{"Pinstrike: US options market data past the kernel, into single-thread actors.",

@@ -1,0 +1,32 @@
+// path: cold
+//
+// The two forms in which `decode` prints: canonical JSON, one object a line, and lines for people.
+#pragma once
+
+#include "feed/opra/fields.h"
+#include "feed/opra/message.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pinstrike::feed::opra {
+
+/// What could not be decoded, in words, and where.
+struct BlockError {
+    std::string_view reason;
+    Origin origin;
+    std::optional<std::uint32_t> sequence;  ///< the block's number, where its header tells one
+    std::uint64_t packet = 0;               ///< counted from 1 in its file
+};
+
+/// Appends one line, its newline included.
+void append_json(std::string& out, Origin origin, const wire::Block& block, std::size_t index);
+void append_json(std::string& out, const BlockError& error);
+
+void append_text(std::string& out, Origin origin, const wire::Block& block, std::size_t index);
+void append_text(std::string& out, const BlockError& error);
+
+}  // namespace pinstrike::feed::opra
