@@ -1,0 +1,309 @@
+// path: cold
+#include "nic/capture_reader.h"
+#include "nic/capture_writer.h"
+#include "nic/pcap_port.h"
+#include "tests/nic/frames.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace pinstrike::nic {
+namespace {
+
+struct Frame {
+    std::string payload;
+    std::int64_t ts_ns;
+    Group group = route_of_tests.destination;
+};
+
+void write_capture(const std::string& path, const std::vector<Frame>& frames) {
+    Problems problems;
+    auto writer = CaptureWriter::open(path, problems);
+    ASSERT_TRUE(writer);
+    for (const Frame& frame : frames) {
+        const UdpRoute route = route_to(frame.group.address, frame.group.port);
+        writer->write(udp_frame(route, bytes_of(frame.payload)), frame.ts_ns);
+    }
+    ASSERT_TRUE(writer->close(problems));
+    ASSERT_TRUE(problems.empty());
+}
+
+CaptureReader open_good(const std::string& path) {
+    Problems problems;
+    auto reader = CaptureReader::open(path, problems);
+    EXPECT_TRUE(problems.empty()) << (problems.empty() ? "" : problems[0].text);
+    return std::move(reader.value());
+}
+
+enum class ByteOrder { host, swapped };
+
+/// A pcap file of one frame by hand: magic, link type and byte order as given.
+void write_raw_capture(const std::string& path, std::uint32_t magic, std::uint32_t link_type,
+                       std::span<const std::byte> bytes, std::uint32_t fraction,
+                       ByteOrder order = ByteOrder::host) {
+    std::ofstream out(path, std::ios::binary);
+    const bool swap = order == ByteOrder::swapped;
+    const auto put = [&](std::uint32_t value) {
+        value = swap ? __builtin_bswap32(value) : value;
+        out.write(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    const auto length = static_cast<std::uint32_t>(bytes.size());
+    const std::uint32_t version = swap ? 0x00020004 : 0x00040002;  // two 16-bit fields: 2, 4
+    for (const std::uint32_t word : {magic, version, 0U, 0U, 65535U, link_type}) {
+        put(word);
+    }
+    for (const std::uint32_t word : {1'700'000'000U, fraction, length, length}) {
+        put(word);
+    }
+    out << text_of(bytes);
+}
+
+class CaptureFormats : public testing::TestWithParam<const char*> {};
+
+TEST_P(CaptureFormats, ReadBackWhatWasWritten) {
+    const ScratchDirectory scratch;
+    const std::string path = scratch.file(GetParam());
+    constexpr std::int64_t ts = 1'700'000'000'123'456'789;
+    write_capture(path, {{"one", ts}, {"three bytes more", ts + 1}, {"", ts + 1}});
+    CaptureReader reader = open_good(path);
+    CapturedFrame frame;
+    ASSERT_TRUE(reader.next(frame));
+    EXPECT_EQ(frame.ts_ns, ts);
+    EXPECT_EQ(text_of(frame.bytes), text_of(udp_frame(route_of_tests, bytes_of("one"))));
+    ASSERT_TRUE(reader.next(frame));
+    EXPECT_EQ(frame.ts_ns, ts + 1);
+    ASSERT_TRUE(reader.next(frame));
+    EXPECT_FALSE(reader.next(frame));
+    EXPECT_FALSE(reader.next(frame));
+    EXPECT_EQ(reader.complaint(), "");
+}
+
+TEST_P(CaptureFormats, ACutFileGivesItsWholeFramesAndAComplaint) {
+    const ScratchDirectory scratch;
+    const std::string path = scratch.file(GetParam());
+    write_capture(path, {{"first", 1}, {"second", 2}});
+    const auto whole_bytes = std::filesystem::file_size(path);
+    for (std::uintmax_t cut = 1; cut < 40; ++cut) {
+        std::filesystem::resize_file(path, whole_bytes - cut);
+        CaptureReader reader = open_good(path);
+        CapturedFrame frame;
+        ASSERT_TRUE(reader.next(frame));
+        EXPECT_FALSE(reader.next(frame));
+        EXPECT_NE(reader.complaint(), "") << cut;
+        EXPECT_FALSE(reader.next(frame)) << "stays at its end";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, CaptureFormats, testing::Values("x.pcap", "x.pcapng"));
+
+TEST(CaptureReader, ConvertsMicrosecondsAndBothByteOrders) {
+    const ScratchDirectory scratch;
+    const Bytes frame_bytes = udp_frame(route_of_tests, {});
+    CapturedFrame frame;
+    write_raw_capture(scratch.file("us"), 0xA1B2C3D4, 1, frame_bytes, 123'456);
+    CaptureReader us = open_good(scratch.file("us"));
+    ASSERT_TRUE(us.next(frame));
+    EXPECT_EQ(frame.ts_ns, 1'700'000'000'123'456'000);
+    write_raw_capture(scratch.file("ns"), 0xA1B23C4D, 1, frame_bytes, 123'456'789);
+    CaptureReader ns = open_good(scratch.file("ns"));
+    ASSERT_TRUE(ns.next(frame));
+    EXPECT_EQ(frame.ts_ns, 1'700'000'000'123'456'789);
+    write_raw_capture(scratch.file("swapped"), 0xA1B2C3D4, 1, frame_bytes, 123'456,
+                      ByteOrder::swapped);
+    CaptureReader swapped = open_good(scratch.file("swapped"));
+    ASSERT_TRUE(swapped.next(frame));
+    EXPECT_EQ(frame.ts_ns, 1'700'000'000'123'456'000);
+    EXPECT_EQ(frame.bytes.size(), frame_bytes.size());
+}
+
+TEST(CaptureReader, GivesOtherLinkTypesAnEthernetHeader) {
+    const ScratchDirectory scratch;
+    const Bytes whole = udp_frame(route_of_tests, bytes_of("payload"));
+    const Bytes ip(whole.begin() + 14, whole.end());
+    Bytes cooked(16);
+    store_be16(cooked.data() + 14, 0x0800);
+    cooked.insert(cooked.end(), ip.begin(), ip.end());
+    Bytes cooked_2(20);
+    store_be16(cooked_2.data(), 0x0800);
+    cooked_2.insert(cooked_2.end(), ip.begin(), ip.end());
+    const std::vector<std::pair<std::uint32_t, Bytes>> captures{
+        {101, ip}, {228, ip}, {113, cooked}, {276, cooked_2}};
+    for (const auto& [link_type, bytes] : captures) {
+        const std::string path = scratch.file(std::to_string(link_type));
+        write_raw_capture(path, 0xA1B2C3D4, link_type, bytes, 0);
+        CaptureReader reader = open_good(path);
+        CapturedFrame frame;
+        ASSERT_TRUE(reader.next(frame)) << link_type;
+        Datagram datagram;
+        ASSERT_EQ(parse_udp(packet_of(frame.bytes), ChecksumCheck::software, datagram), not_dropped)
+            << link_type;
+        EXPECT_EQ(text_of(datagram.payload), "payload");
+        // Too short for its own header: still a frame, which the parser drops.
+        const Bytes stump(bytes.begin(), bytes.begin() + 1);
+        write_raw_capture(path, 0xA1B2C3D4, link_type, stump, 0);
+        CaptureReader short_reader = open_good(path);
+        ASSERT_TRUE(short_reader.next(frame));
+        EXPECT_NE(parse_udp(packet_of(frame.bytes), ChecksumCheck::off, datagram), not_dropped);
+    }
+}
+
+TEST(CaptureReader, TellsWhatItCannotOpen) {
+    const ScratchDirectory scratch;
+    Problems problems;
+    EXPECT_FALSE(CaptureReader::open(scratch.file("absent"), problems));
+    std::ofstream(scratch.file("text")) << "this is no capture at all, only some text";
+    EXPECT_FALSE(CaptureReader::open(scratch.file("text"), problems));
+    std::ofstream(scratch.file("empty"));
+    EXPECT_FALSE(CaptureReader::open(scratch.file("empty"), problems));
+    write_raw_capture(scratch.file("wifi"), 0xA1B2C3D4, 105, {}, 0);
+    EXPECT_FALSE(CaptureReader::open(scratch.file("wifi"), problems));
+    ASSERT_EQ(problems.size(), 4U);
+    EXPECT_NE(problems[0].text.find("No such file"), std::string::npos) << problems[0].text;
+    EXPECT_EQ(problems[0].place.file, scratch.file("absent"));
+    EXPECT_NE(problems[3].text.find("105"), std::string::npos) << problems[3].text;
+}
+
+TEST(CaptureWriter, TellsWhatItCannotWrite) {
+    Problems problems;
+    EXPECT_FALSE(CaptureWriter::open("/nonexistent/directory/x.pcap", problems));
+    ASSERT_EQ(problems.size(), 1U);
+    if (!std::filesystem::exists("/dev/full")) {
+        GTEST_SKIP() << "there is no /dev/full here to write to";
+    }
+    auto writer = CaptureWriter::open("/dev/full", problems);
+    ASSERT_TRUE(writer);
+    writer->write(udp_frame(route_of_tests, {}), 0);
+    EXPECT_FALSE(writer->close(problems));
+    ASSERT_EQ(problems.size(), 2U);
+    EXPECT_NE(problems[1].text.find("No space left"), std::string::npos) << problems[1].text;
+}
+
+std::vector<std::string> payloads_of(std::span<const Packet> packets) {
+    std::vector<std::string> payloads;
+    for (const Packet& packet : packets) {
+        Datagram datagram;
+        EXPECT_EQ(parse_udp(packet, ChecksumCheck::software, datagram), not_dropped);
+        payloads.push_back(text_of(datagram.payload));
+    }
+    return payloads;
+}
+
+std::vector<std::string> drain(Port& port, std::int64_t now_ns, std::size_t burst_packets = 4) {
+    std::vector<std::string> all;
+    std::vector<Packet> burst(burst_packets);
+    while (const std::size_t count = port.receive(burst, now_ns)) {
+        const auto payloads = payloads_of(std::span(burst).first(count));
+        all.insert(all.end(), payloads.begin(), payloads.end());
+    }
+    return all;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(PcapPort, MergesFilesByTime) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a"), {{"a1", 10}, {"a2", 20}, {"a3", 20}, {"a4", 50}});
+    write_capture(scratch.file("b"), {{"b1", 5}, {"b2", 20}, {"b3", 60}});
+    write_capture(scratch.file("c"), {});
+    std::vector<CaptureReader> readers;
+    for (const char* name : {"a", "b", "c"}) {
+        readers.push_back(open_good(scratch.file(name)));
+    }
+    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    EXPECT_TRUE(port.replays());
+    EXPECT_FALSE(port.exhausted());
+    EXPECT_EQ(drain(port, 0), (Names{"b1", "a1", "a2", "a3", "b2", "a4", "b3"}));
+    EXPECT_TRUE(port.exhausted());
+    EXPECT_EQ(port.counters().packets.read(), 7U);
+    EXPECT_EQ(port.counters().bytes.read(), 7U * 44);
+    EXPECT_EQ(port.counters().full_bursts.read(), 1U);
+    EXPECT_TRUE(port.remarks().empty());
+}
+
+TEST(PcapPort, PacesFromTheFirstPacketAndNeverDrifts) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a"), {{"0", 1000}, {"300", 1300}, {"301", 1301}, {"900", 1900}});
+    std::vector<CaptureReader> readers;
+    readers.push_back(open_good(scratch.file("a")));
+    PcapPort port("replay", std::move(readers), Pace{2.0}, 4);
+    EXPECT_EQ(drain(port, 5000), (Names{"0"})) << "the first packet is due at once";
+    EXPECT_EQ(drain(port, 5149), Names{});
+    EXPECT_EQ(drain(port, 5150), (Names{"300"}));
+    EXPECT_EQ(drain(port, 5151), (Names{"301"}));
+    EXPECT_EQ(drain(port, 5449), Names{});
+    EXPECT_FALSE(port.exhausted());
+    EXPECT_EQ(drain(port, 6000), (Names{"900"}));
+    EXPECT_TRUE(port.exhausted());
+}
+
+TEST(PcapPort, StampsPacketsWithCaptureTime) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a"), {{"x", 1'700'000'000'000'000'007}});
+    std::vector<CaptureReader> readers;
+    readers.push_back(open_good(scratch.file("a")));
+    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    std::array<Packet, 4> burst;
+    ASSERT_EQ(port.receive(burst, 99), 1U);
+    EXPECT_EQ(burst[0].ts_receive_ns, 1'700'000'000'000'000'007);
+    EXPECT_EQ(burst[0].udp_checksum, Checksum::unknown);
+}
+
+TEST(PcapPort, EachFrameGoesToExactlyOneQueue) {
+    const ScratchDirectory scratch;
+    const Group second{Ipv4{0xE000CC02}, 45002};
+    const Group nobody{Ipv4{0xE000CC03}, 45003};
+    write_capture(scratch.file("a"),
+                  {{"first", 1}, {"second", 2, second}, {"nobody", 3, nobody}, {"first", 4}});
+    const auto open = [&](GroupFilter filter) {
+        std::vector<CaptureReader> readers;
+        readers.push_back(open_good(scratch.file("a")));
+        return std::make_unique<PcapPort>("q", std::move(readers), Pace{}, 4, std::move(filter));
+    };
+    EXPECT_EQ(drain(*open({{second}, false}), 0), (Names{"first", "nobody", "first"}));
+    EXPECT_EQ(drain(*open({{second}, true}), 0), (Names{"second"}));
+    EXPECT_EQ(drain(*open({{}, true}), 0), Names{});
+    EXPECT_EQ(drain(*open({}), 0).size(), 4U);
+}
+
+TEST(PcapPort, CountsAndTellsACutFile) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a"), {{"whole", 1}, {"cut", 2}});
+    std::filesystem::resize_file(scratch.file("a"),
+                                 std::filesystem::file_size(scratch.file("a")) - 1);
+    std::vector<CaptureReader> readers;
+    readers.push_back(open_good(scratch.file("a")));
+    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    EXPECT_EQ(drain(port, 0), (Names{"whole"}));
+    EXPECT_TRUE(port.exhausted());
+    EXPECT_EQ(port.statistics().errors, 1U);
+    ASSERT_EQ(port.remarks().size(), 1U);
+    EXPECT_NE(port.remarks()[0].find("truncated"), std::string::npos) << port.remarks()[0];
+}
+
+TEST(PcapPort, SurvivesFramesLongerThanAnyPacket) {
+    const ScratchDirectory scratch;
+    Problems problems;
+    auto writer = CaptureWriter::open(scratch.file("a"), problems);
+    const Bytes huge(200'000, std::byte{0x55});
+    for (int i = 0; i < 9; ++i) {
+        writer->write(huge, i);
+    }
+    ASSERT_TRUE(writer->close(problems));
+    std::vector<CaptureReader> readers;
+    readers.push_back(open_good(scratch.file("a")));
+    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    std::array<Packet, 4> burst;
+    std::size_t total = 0;
+    while (const std::size_t count = port.receive(burst, 0)) {
+        total += count;
+        for (const Packet& packet : std::span(burst).first(count)) {
+            EXPECT_EQ(std::to_integer<int>(packet.bytes[packet.length_bytes - 1]), 0x55);
+        }
+    }
+    EXPECT_EQ(total, 9U);
+}
+
+}  // namespace
+}  // namespace pinstrike::nic
