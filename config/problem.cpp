@@ -16,8 +16,12 @@ std::string Place::text() const {
 }
 
 void tell(Problems& problems, std::string file, std::string text) {
+    tell(problems, Place{std::move(file)}, std::move(text));
+}
+
+void tell(Problems& problems, Place place, std::string text) {
     Problem& problem = problems.emplace_back();
-    problem.place.file = std::move(file);
+    problem.place = std::move(place);
     problem.text = std::move(text);
 }
 

@@ -29,6 +29,9 @@ using Problems = std::vector<Problem>;
 /// Adds a problem: of the file `file` as a whole, or of no file if it is empty.
 void tell(Problems& problems, std::string file, std::string text);
 
+/// Adds a problem of a place in a file.
+void tell(Problems& problems, Place place, std::string text);
+
 /// Exit statuses of the program: those of sysexits.h where systemd gives them a meaning.
 enum class Exit : int {
     ok = 0,

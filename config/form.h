@@ -1,0 +1,252 @@
+// path: cold
+//
+// How a C++ type stands in YAML. A Form reads a value, writes it, and says in words and as JSON
+// Schema what it accepts; forms are put together from forms. Rooms make forms for their own types.
+#pragma once
+
+#include "config/places.h"
+#include "config/problem.h"
+#include "config/units.h"
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinstrike {
+
+/// One of the words a key may have.
+struct ChoiceDoc {
+    std::string word;
+    std::string sentence;
+};
+
+/// What is known of one key, for people.
+struct KeyDoc {
+    std::string path;  ///< "ports.burst_packets"
+    std::string words;
+    std::string unit;
+    std::string default_text;
+    std::string applies;  ///< "kind dpdk"; empty: always
+    bool required = false;
+    std::string sentence;
+    std::vector<ChoiceDoc> choices;
+};
+
+/// Collects what a reading finds.
+class Reader {
+  public:
+    Reader(Problems& problems, Places& places) : problems_(problems), places_(places) {}
+
+    /// Says that the node at `path` is not what was expected.
+    void wrong(const Node& node, const std::string& path, std::string_view expected);
+
+    void report(Mark mark, std::string text);
+
+    /// Notes that what stands at `path` was not understood.
+    void spoil(const std::string& path) { places_.spoil(path); }
+
+    void note_place(const std::string& path, Mark mark) {
+        places_.put(path, mark.line, mark.column);
+    }
+
+  private:
+    Problems& problems_;
+    Places& places_;
+};
+
+template <class T>
+struct Form {
+    std::string words;  ///< "an integer from 1 to 512"
+    /// False where the node was not understood; that is then reported already.
+    std::function<bool(const Node&, const std::string& path, T&, Reader&)> read;
+    std::function<Node(const T&)> write;
+    Node schema = Node::mapping();
+    std::vector<ChoiceDoc> choices;
+    /// Adds the keys inside, for sections and lists of sections.
+    std::function<void(const std::string& path, std::vector<KeyDoc>&)> document;
+};
+
+/// {"type": type}, to which more may be added.
+Node schema_type(const std::string& type);
+
+/// A form of one scalar: `parse` gets a node that is a scalar, not empty, and unquoted unless
+/// `quotes_allowed`.
+template <class T>
+Form<T> scalar_form(std::string words, Node schema,
+                    std::function<std::optional<T>(const std::string&)> parse,
+                    std::function<Node(const T&)> write, bool quotes_allowed = true) {
+    Form<T> form;
+    form.words = words;
+    form.schema = std::move(schema);
+    form.write = std::move(write);
+    form.read = [words, parse, quotes_allowed](const Node& node, const std::string& path, T& into,
+                                               Reader& reader) {
+        const bool readable = node.kind == Node::Kind::scalar && !node.empty_scalar() &&
+                              (quotes_allowed || !node.quoted);
+        std::optional<T> value = readable ? parse(node.text) : std::nullopt;
+        if (!value) {
+            reader.wrong(node, path, words);
+            return false;
+        }
+        into = std::move(*value);
+        return true;
+    };
+    return form;
+}
+
+Form<std::int64_t> integer64(std::int64_t least, std::int64_t most);
+Form<std::uint64_t> bytes64(std::uint64_t least, std::uint64_t most);
+Form<std::size_t> power_of_two(std::size_t least, std::size_t most);
+Form<double> number(double least, double most);
+Form<bool> boolean();
+Form<std::int64_t> duration_ns(std::int64_t least_ns, std::int64_t most_ns);
+
+/// Any text, also the empty one in quotes.
+Form<std::string> text();
+/// Text that `accepts` takes; `pattern` is the same rule as a regular expression of JSON Schema.
+Form<std::string> text_like(std::string words, std::string pattern,
+                            std::function<bool(const std::string&)> accepts);
+/// A name of something: letters, digits, '-', '_', '.', at most 32.
+Form<std::string> name_text();
+/// One of some words, kept as text.
+Form<std::string> word_of(std::vector<ChoiceDoc> words);
+/// Numbers as ranges: "1-48, 220", or a list of numbers and ranges.
+Form<std::vector<std::uint16_t>> number_ranges();
+
+/// The form of another type that converts both ways without loss in the range that `form` accepts.
+template <class To, class From>
+Form<To> converted(const Form<From>& form) {
+    Form<To> out;
+    out.words = form.words;
+    out.schema = form.schema;
+    out.choices = form.choices;
+    out.write = [write = form.write](const To& value) { return write(static_cast<From>(value)); };
+    out.read = [read = form.read](const Node& node, const std::string& path, To& into,
+                                  Reader& reader) {
+        From value{};
+        const bool good = read(node, path, value, reader);
+        into = good ? static_cast<To>(value) : into;
+        return good;
+    };
+    return out;
+}
+
+template <class T>
+Form<T> integer(T least, T most) {
+    return converted<T>(
+        integer64(static_cast<std::int64_t>(least), static_cast<std::int64_t>(most)));
+}
+
+template <class T>
+struct Choice {
+    std::string word;
+    T value;
+    std::string sentence;
+};
+
+/// "dpdk, uring, pcap or sim"
+std::string words_joined(const std::vector<ChoiceDoc>& choices);
+
+/// An enum (or anything comparable) by names.
+template <class T>
+Form<T> choice(const std::vector<Choice<T>>& choices) {
+    std::vector<ChoiceDoc> docs;
+    for (const Choice<T>& each : choices) {
+        docs.push_back({each.word, each.sentence});
+    }
+    const Form<std::string> words = word_of(docs);
+    Form<T> out;
+    out.words = words.words;
+    out.schema = words.schema;
+    out.choices = docs;
+    out.read = [read = words.read, choices](const Node& node, const std::string& path, T& into,
+                                            Reader& reader) {
+        std::string word;
+        if (!read(node, path, word, reader)) {
+            return false;
+        }
+        for (const Choice<T>& each : choices) {
+            if (each.word == word) {
+                into = each.value;
+            }
+        }
+        return true;
+    };
+    out.write = [choices](const T& value) {
+        for (const Choice<T>& each : choices) {
+            if (each.value == value) {
+                return Node::plain(each.word);
+            }
+        }
+        return Node::plain("?");
+    };
+    return out;
+}
+
+Node schema_any_of(Node first, Node second);
+Node schema_const(const std::string& word);
+Node schema_list(Node items);
+
+/// The form, or one word that stands for one special value ("any" for cpu -1).
+template <class T>
+Form<T> or_word(std::string word, T value, Form<T> form) {
+    Form<T> out = form;
+    out.words = fmt::format("{}, or {}", form.words, word);
+    out.schema = schema_any_of(form.schema, schema_const(word));
+    out.read = [word, value, form, words = out.words](const Node& node, const std::string& path,
+                                                      T& into, Reader& reader) {
+        if (node.kind == Node::Kind::scalar && !node.quoted && node.text == word) {
+            into = value;
+            return true;
+        }
+        return form.read(node, path, into, reader);
+    };
+    out.write = [word, value, write = form.write](const T& written) {
+        return written == value ? Node::plain(word) : write(written);
+    };
+    return out;
+}
+
+/// A sequence of them, each under path[i]; refused elements are left out.
+template <class T>
+Form<std::vector<T>> list_of(Form<T> form, std::string words) {
+    Form<std::vector<T>> out;
+    out.words = words;
+    out.schema = schema_list(form.schema);
+    out.choices = form.choices;
+    out.document = form.document;
+    out.read = [form, words](const Node& node, const std::string& path, std::vector<T>& into,
+                             Reader& reader) {
+        if (node.kind != Node::Kind::sequence) {
+            reader.wrong(node, path, words);
+            return false;
+        }
+        into.clear();
+        bool good = true;
+        for (std::size_t i = 0; i < node.children.size(); ++i) {
+            const std::string at = fmt::format("{}[{}]", path, i);
+            reader.note_place(at, node.children[i].mark);
+            T value{};
+            good &= form.read(node.children[i], at, value, reader);
+            into.push_back(std::move(value));
+        }
+        return good;
+    };
+    out.write = [write = form.write](const std::vector<T>& values) {
+        std::vector<Node> children;
+        for (const T& value : values) {
+            children.push_back(write(value));
+        }
+        return Node::sequence_of(std::move(children));
+    };
+    return out;
+}
+
+}  // namespace pinstrike

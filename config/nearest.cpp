@@ -1,0 +1,79 @@
+// path: cold
+#include "config/nearest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace pinstrike {
+
+namespace {
+
+constexpr std::size_t too_far = std::numeric_limits<std::size_t>::max();
+
+/// How far a word is from a known one; too_far where nobody would see a likeness. Lengths that
+/// differ too much are never compared letter by letter: the word may be a megabyte.
+std::size_t likeness(std::string_view word, const std::string& known) {
+    const std::size_t longer = std::max(word.size(), known.size());
+    const std::size_t shorter = std::min(word.size(), known.size());
+    if (shorter >= 3 && longer <= 100 &&
+        (known.find(word) != std::string::npos || word.find(known) != std::string_view::npos)) {
+        return 1;
+    }
+    const std::size_t allowed = std::max<std::size_t>(1, known.size() / 3);
+    if (longer - shorter > allowed) {
+        return too_far;
+    }
+    const std::size_t distance = edit_distance(word, known);
+    return distance <= allowed && distance < known.size() ? distance : too_far;
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+    std::vector<std::size_t> before(to.size() + 1);
+    std::vector<std::size_t> above(to.size() + 1);
+    std::vector<std::size_t> row(to.size() + 1);
+    for (std::size_t j = 0; j <= to.size(); ++j) {
+        above[j] = j;
+    }
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= to.size(); ++j) {
+            const std::size_t replaced = above[j - 1] + (from[i - 1] == to[j - 1] ? 0U : 1U);
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+            if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]) {
+                row[j] = std::min(row[j], before[j - 2] + 1);
+            }
+        }
+        before.swap(above);
+        above.swap(row);
+    }
+    return above[to.size()];
+}
+
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known,
+                                 std::size_t count) {
+    std::vector<std::pair<std::size_t, std::string>> found;
+    for (const std::string& candidate : known) {
+        const std::size_t distance = likeness(word, candidate);
+        if (distance != too_far) {
+            found.emplace_back(distance, candidate);
+        }
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < std::min(count, found.size()); ++i) {
+        words.push_back(found[i].second);
+    }
+    return words;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+    const std::vector<std::string> best = nearest(word, known);
+    return best.empty() ? std::string{} : fmt::format("; did you mean \"{}\"?", best.front());
+}
+
+}  // namespace pinstrike

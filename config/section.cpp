@@ -1,0 +1,36 @@
+// path: cold
+#include "config/section.h"
+
+#include "config/nearest.h"
+
+#include <algorithm>
+
+namespace pinstrike {
+
+std::string path_of(const std::string& path, const std::string& name) {
+    return path.empty() ? name : path + "." + name;
+}
+
+void report_unknown(const Node& child, const std::string& path, const std::string& noun,
+                    const std::vector<std::string>& known, Reader& reader) {
+    if (std::find(known.begin(), known.end(), child.key) != known.end()) {
+        return;
+    }
+    // The key that was probably meant is the one whose value is now unknown.
+    for (const std::string& meant : nearest(child.key, known)) {
+        reader.spoil(path_of(path, meant));
+    }
+    const std::string shown_key = shown(child.key);
+    reader.report(child.key_mark,
+                  fmt::format("{}: found an unknown key, expected one of {}{}",
+                              path_of(path, shown_key.substr(1, shown_key.rfind('"') - 1)), noun,
+                              did_you_mean(child.key, known)));
+}
+
+void report_missing(const Node& section, const std::string& path, const std::string& words,
+                    Reader& reader) {
+    reader.spoil(path);
+    reader.report(section.mark, fmt::format("{}: found nothing, expected {}", path, words));
+}
+
+}  // namespace pinstrike

@@ -1,0 +1,205 @@
+// path: cold
+//
+// Tables of keys. A room lists, once, the keys of each of its structs:
+//
+//     Section<PortConfig>{"a port"}
+//         .key("burst_packets", &PortConfig::burst_packets, integer(1U, 512U),
+//              "Packets asked of the port in one call.").unit("packets")
+//
+// From the table come the parser, the effective config, `check --explain`, the JSON Schema and the
+// manual pages. Defaults are the struct's initialisers; the table repeats none of them.
+#pragma once
+
+#include "config/check.h"
+#include "config/form.h"
+
+#include <string>
+#include <vector>
+
+namespace pinstrike {
+
+/// One key of a section of type T.
+template <class T>
+struct KeyRow {
+    std::string name;
+    std::string unit;
+    std::string sentence;
+    std::string words;
+    std::string applies;                       ///< in words: "kind pcap"
+    std::function<bool(const T&)> applies_to;  ///< none: to all
+    bool required = false;
+    std::function<bool(const Node&, const std::string&, T&, Reader&)> read;
+    std::function<Node(const T&)> write;
+    Node schema;
+    std::vector<ChoiceDoc> choices;
+    std::function<void(const std::string&, std::vector<KeyDoc>&)> document;
+};
+
+template <class T>
+class Section {
+  public:
+    /// `noun`: what one such section is, in words ("a port").
+    explicit Section(std::string noun) : noun_(std::move(noun)) {}
+
+    template <class Member>
+    Section& key(std::string name, Member T::*member, Form<Member> form, std::string sentence) {
+        KeyRow<T> row;
+        row.name = std::move(name);
+        row.sentence = std::move(sentence);
+        row.words = form.words;
+        row.schema = form.schema;
+        row.choices = form.choices;
+        row.document = form.document;
+        row.read = [member, read = form.read](const Node& node, const std::string& path, T& into,
+                                              Reader& reader) {
+            return read(node, path, into.*member, reader);
+        };
+        row.write = [member, write = form.write](const T& from) { return write(from.*member); };
+        rows_.push_back(std::move(row));
+        return *this;
+    }
+
+    // Each says more of the key before it.
+
+    Section& unit(std::string unit) {
+        last().unit = std::move(unit);
+        return *this;
+    }
+
+    Section& required() {
+        last().required = true;
+        return *this;
+    }
+
+    Section& only_for(std::string words, std::function<bool(const T&)> applies_to) {
+        last().applies = std::move(words);
+        last().applies_to = std::move(applies_to);
+        return *this;
+    }
+
+    [[nodiscard]] const std::string& noun() const { return noun_; }
+
+    [[nodiscard]] const std::vector<KeyRow<T>>& rows() const { return rows_; }
+
+  private:
+    KeyRow<T>& last() {
+        PINSTRIKE_CHECK(!rows_.empty());
+        return rows_.back();
+    }
+
+    std::string noun_;
+    std::vector<KeyRow<T>> rows_;
+};
+
+/// "ports[0].pci" of "ports[0]" and "pci".
+std::string path_of(const std::string& path, const std::string& name);
+
+/// Reports a key that no row has, with the nearest that one has.
+void report_unknown(const Node& child, const std::string& path, const std::string& noun,
+                    const std::vector<std::string>& known, Reader& reader);
+void report_missing(const Node& section, const std::string& path, const std::string& words,
+                    Reader& reader);
+
+template <class T>
+bool read_section(const Section<T>& section, const Node& node, const std::string& path, T& into,
+                  Reader& reader) {
+    if (node.kind != Node::Kind::mapping) {
+        reader.wrong(node, path.empty() ? "the file" : path,
+                     "the keys of " + section.noun() + " (name: value)");
+        return false;
+    }
+    bool good = true;
+    for (const KeyRow<T>& row : section.rows()) {
+        const std::string at = path_of(path, row.name);
+        if (const Node* child = node.find(row.name)) {
+            reader.note_place(at, child->mark);
+            good &= row.read(*child, at, into, reader);
+        } else if (row.required) {
+            report_missing(node, at, row.words, reader);
+            good = false;
+        }
+    }
+    std::vector<std::string> known;
+    for (const KeyRow<T>& row : section.rows()) {
+        known.push_back(row.name);
+        const Node* child = node.find(row.name);
+        // A value that was not understood says too little of what applies.
+        if (good && child != nullptr && row.applies_to && !row.applies_to(into)) {
+            reader.report(child->key_mark,
+                          fmt::format("{}: found in {} of another sort, expected only with {}",
+                                      path_of(path, row.name), section.noun(), row.applies));
+        }
+    }
+    for (const Node& child : node.children) {
+        report_unknown(child, path, section.noun(), known, reader);
+    }
+    return good;
+}
+
+template <class T>
+Node write_section(const Section<T>& section, const T& from) {
+    Node node = Node::mapping();
+    for (const KeyRow<T>& row : section.rows()) {
+        if (!row.applies_to || row.applies_to(from)) {
+            node.add(row.name, row.write(from));
+        }
+    }
+    return node;
+}
+
+template <class T>
+Node schema_of(const Section<T>& section) {
+    Node properties = Node::mapping();
+    std::vector<Node> required;
+    for (const KeyRow<T>& row : section.rows()) {
+        Node schema = row.schema;
+        schema.add("description", Node::quote(row.sentence));
+        properties.add(row.name, std::move(schema));
+        if (row.required) {
+            required.push_back(Node::quote(row.name));
+        }
+    }
+    Node schema = schema_type("object");
+    schema.add("properties", std::move(properties));
+    schema.add("additionalProperties", Node::plain("false"));
+    if (!required.empty()) {
+        schema.add("required", Node::sequence_of(std::move(required)));
+    }
+    return schema;
+}
+
+/// The keys of a section and of the sections in it, with their defaults.
+template <class T>
+void document_section(const Section<T>& section, const std::string& path,
+                      std::vector<KeyDoc>& docs) {
+    const T defaults{};
+    for (const KeyRow<T>& row : section.rows()) {
+        const std::string at = path_of(path, row.name);
+        std::string text = row.document || row.required ? "" : to_yaml(row.write(defaults));
+        while (!text.empty() && text.back() == '\n') {
+            text.pop_back();
+        }
+        docs.push_back(
+            {at, row.words, row.unit, text, row.applies, row.required, row.sentence, row.choices});
+        if (row.document) {
+            row.document(at, docs);
+        }
+    }
+}
+
+template <class T>
+Form<T> section_form(const Section<T>& section) {
+    Form<T> form;
+    form.words = "the keys of " + section.noun();
+    form.schema = schema_of(section);
+    form.read = [section](const Node& node, const std::string& path, T& into, Reader& reader) {
+        return read_section(section, node, path, into, reader);
+    };
+    form.write = [section](const T& from) { return write_section(section, from); };
+    form.document = [section](const std::string& path, std::vector<KeyDoc>& docs) {
+        document_section(section, path, docs);
+    };
+    return form;
+}
+
+}  // namespace pinstrike

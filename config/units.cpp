@@ -1,0 +1,152 @@
+// path: cold
+#include "config/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace pinstrike {
+
+namespace {
+
+struct Unit {
+    std::string_view name;
+    std::int64_t factor;
+};
+
+// Largest first: a value is printed in the largest unit that divides it.
+constexpr std::array durations{Unit{"s", 1'000'000'000}, Unit{"ms", 1'000'000}, Unit{"us", 1'000},
+                               Unit{"ns", 1}};
+constexpr std::array sizes{Unit{"GiB", 1LL << 30}, Unit{"MiB", 1LL << 20}, Unit{"KiB", 1LL << 10},
+                           Unit{"B", 1}};
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+template <class Value>
+std::optional<Value> parse_whole(std::string_view text) {
+    Value value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    return whole ? std::optional{value} : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_quantity(std::string_view text,
+                                           const std::array<Unit, 4>& units) {
+    const std::size_t digits = text.find_first_not_of("0123456789.");
+    if (digits == 0 || digits == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& candidate) {
+        return candidate.name == text.substr(digits);
+    });
+    if (unit == units.end()) {
+        return std::nullopt;
+    }
+    const std::string_view figure = text.substr(0, digits);
+    if (const auto whole = parse_integer(figure)) {
+        const bool fits = *whole <= std::numeric_limits<std::int64_t>::max() / unit->factor;
+        return fits ? std::optional{*whole * unit->factor} : std::nullopt;
+    }
+    const auto number = parse_number(figure);
+    if (!number || *number * static_cast<double>(unit->factor) > 1e18) {
+        return std::nullopt;
+    }
+    return static_cast<std::int64_t>(std::llround(*number * static_cast<double>(unit->factor)));
+}
+
+std::string quantity_text(std::int64_t value, const std::array<Unit, 4>& units) {
+    for (const Unit& unit : units) {
+        if (value != 0 && value % unit.factor == 0) {
+            return fmt::format("{}{}", value / unit.factor, unit.name);
+        }
+    }
+    return fmt::format("0{}", units.back().name);
+}
+
+std::optional<NumberRange> parse_range(std::string_view text) {
+    const std::size_t dash = text.find('-');
+    const auto first = parse_integer(trimmed(text.substr(0, dash)));
+    const auto last =
+        dash == std::string_view::npos ? first : parse_integer(trimmed(text.substr(dash + 1)));
+    if (!first || !last || *first < 1 || *last < *first || *last > 65535) {
+        return std::nullopt;
+    }
+    return NumberRange{static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    return parse_whole<std::int64_t>(text);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+    const auto value = parse_whole<double>(text);
+    return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
+    return parse_quantity(text, durations);
+}
+
+std::string duration_text(std::int64_t ns) {
+    return quantity_text(ns, durations);
+}
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+    const auto value = parse_quantity(text, sizes);
+    return value ? std::optional{static_cast<std::uint64_t>(*value)} : std::nullopt;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    return quantity_text(static_cast<std::int64_t>(bytes), sizes);
+}
+
+std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text) {
+    std::vector<NumberRange> ranges;
+    unsigned numbers_count = 0;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        const auto range = parse_range(trimmed(text.substr(0, comma)));
+        numbers_count += range ? range->last - range->first + 1U : 0U;
+        // More numbers than there are would only be repetitions, and fill the memory.
+        if (!range || numbers_count > numbers_max) {
+            return std::nullopt;
+        }
+        ranges.push_back(*range);
+        if (comma == std::string_view::npos) {
+            return ranges;
+        }
+        text.remove_prefix(comma + 1);
+    }
+}
+
+std::string ranges_text(std::vector<std::uint16_t> numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    std::string out;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t last = i;
+        while (last + 1 < numbers.size() && numbers[last + 1] <= numbers[last] + 1) {
+            ++last;
+        }
+        out += out.empty() ? "" : ", ";
+        out += numbers[last] == numbers[i] ? fmt::format("{}", numbers[i])
+                                           : fmt::format("{}-{}", numbers[i], numbers[last]);
+        i = last + 1;
+    }
+    return out;
+}
+
+}  // namespace pinstrike

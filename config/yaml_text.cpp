@@ -1,0 +1,170 @@
+// path: cold
+//
+// Trees as text: YAML for effective configs, JSON for schemas.
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+namespace pinstrike {
+
+namespace {
+
+constexpr std::size_t shown_bytes_max = 60;
+
+/// The text within double quotes, by rules that YAML and JSON share.
+std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+            out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        } else {
+            out += c;
+        }
+    }
+    return out + '"';
+}
+
+std::string flow_of(const Node& node) {
+    std::string out;
+    for (const Node& child : node.children) {
+        out += out.empty() ? "" : ", ";
+        if (node.kind == Node::Kind::mapping) {
+            out += child.key + ": ";
+        }
+        const bool scalar = child.kind == Node::Kind::scalar;
+        out += !scalar ? flow_of(child) : child.quoted ? quoted(child.text) : child.text;
+    }
+    return node.kind == Node::Kind::mapping ? "{" + out + "}" : "[" + out + "]";
+}
+
+bool all_scalars(const Node& node) {
+    return std::all_of(node.children.begin(), node.children.end(),
+                       [](const Node& child) { return child.kind == Node::Kind::scalar; });
+}
+
+/// The node on the rest of a line, where it fits on one.
+std::optional<std::string> inline_of(const Node& node) {
+    if (node.kind == Node::Kind::scalar) {
+        return node.quoted ? quoted(node.text) : node.text;
+    }
+    const bool short_list = node.kind == Node::Kind::sequence && all_scalars(node);
+    if (node.flow || node.children.empty() || short_list) {
+        return flow_of(node);
+    }
+    return std::nullopt;
+}
+
+/// Block style at an indent; the caller has already written the first line's indent.
+void block(const Node& node, const std::string& indent, std::string& out) {
+    const bool mapping = node.kind == Node::Kind::mapping;
+    bool first = true;
+    for (const Node& child : node.children) {
+        out += first ? "" : indent;
+        first = false;
+        out += mapping ? child.key + ":" : "-";
+        if (const auto line = inline_of(child)) {
+            out += " " + *line + "\n";
+        } else if (mapping) {
+            const std::string deeper = indent + "  ";
+            out += "\n" + deeper;
+            block(child, deeper, out);
+        } else {
+            out += " ";
+            block(child, indent + "  ", out);
+        }
+    }
+}
+
+void json(const Node& node, const std::string& indent, std::string& out) {
+    if (node.kind == Node::Kind::scalar) {
+        out += node.quoted ? quoted(node.text) : node.text;
+        return;
+    }
+    const bool mapping = node.kind == Node::Kind::mapping;
+    const std::string deeper = indent + "  ";
+    const bool flat = node.children.empty() || (!mapping && all_scalars(node));
+    out += mapping ? "{" : "[";
+    bool first = true;
+    for (const Node& child : node.children) {
+        out += first ? "" : flat ? ", " : ",";
+        first = false;
+        out += flat ? "" : "\n" + deeper;
+        out += mapping ? quoted(child.key) + ": " : "";
+        json(child, deeper, out);
+    }
+    out += flat ? "" : "\n" + indent;
+    out += mapping ? "}" : "]";
+}
+
+}  // namespace
+
+const Node* Node::find(std::string_view child_key) const {
+    const auto found = std::find_if(children.begin(), children.end(),
+                                    [&](const Node& child) { return child.key == child_key; });
+    return found == children.end() ? nullptr : &*found;
+}
+
+Node Node::plain(std::string text) {
+    Node node;
+    node.text = std::move(text);
+    return node;
+}
+
+Node Node::quote(std::string text) {
+    Node node = plain(std::move(text));
+    node.quoted = true;
+    return node;
+}
+
+Node Node::sequence_of(std::vector<Node> children) {
+    Node node;
+    node.kind = Kind::sequence;
+    node.children = std::move(children);
+    return node;
+}
+
+Node Node::mapping() {
+    Node node;
+    node.kind = Kind::mapping;
+    return node;
+}
+
+Node& Node::add(std::string child_key, Node child) {
+    child.key = std::move(child_key);
+    children.push_back(std::move(child));
+    return *this;
+}
+
+std::string to_yaml(const Node& node) {
+    if (const auto line = inline_of(node)) {
+        return *line + "\n";
+    }
+    std::string out;
+    block(node, "", out);
+    return out;
+}
+
+std::string to_json(const Node& node) {
+    std::string out;
+    json(node, "", out);
+    return out;
+}
+
+std::string shown(std::string_view text) {
+    const bool cut = text.size() > shown_bytes_max;
+    // A cut must not fall into a character of several bytes.
+    std::size_t length = cut ? shown_bytes_max : text.size();
+    while (cut && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
+        --length;
+    }
+    return quoted(text.substr(0, length)) + (cut ? "..." : "");
+}
+
+}  // namespace pinstrike
