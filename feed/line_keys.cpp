@@ -1,0 +1,176 @@
+// path: cold
+#include "feed/line_keys.h"
+
+#include "nic/address.h"
+#include "nic/port_keys.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace pinstrike::feed {
+
+namespace {
+
+constexpr auto a = static_cast<std::size_t>(Stream::a);
+constexpr auto b = static_cast<std::size_t>(Stream::b);
+
+/// One line as a config spells it out.
+struct LineKeys {
+    std::uint16_t number = 0;
+    nic::Group a;
+    nic::Group b;
+    nic::Group retransmission_a;
+    nic::Group retransmission_b;
+};
+
+Section<LineKeys> line_section() {
+    Section<LineKeys> section{"a line"};
+    section
+        .key("number", &LineKeys::number, integer<std::uint16_t>(1, 65535),
+             "Number of the line, as messages, metrics and the account call it.")
+        .required()
+        .key("a", &LineKeys::a, nic::group_form(), "Group and port of stream A.")
+        .required()
+        .key("b", &LineKeys::b, nic::group_form(), "Group and port of stream B.")
+        .required()
+        .key("retransmission_a", &LineKeys::retransmission_a,
+             or_word("none", nic::Group{}, nic::group_form()),
+             "Group and port on which repairs of stream A are sent.")
+        .key("retransmission_b", &LineKeys::retransmission_b,
+             or_word("none", nic::Group{}, nic::group_form()),
+             "Group and port on which repairs of stream B are sent.");
+    return section;
+}
+
+LineConfig line_of(const LineKeys& keys) {
+    return {.number = keys.number,
+            .streams = {keys.a, keys.b},
+            .retransmission = {keys.retransmission_a, keys.retransmission_b}};
+}
+
+Node written(const LineConfig& line) {
+    const LineKeys keys{line.number, line.streams[a], line.streams[b], line.retransmission[a],
+                        line.retransmission[b]};
+    Node node = write_section(line_section(), keys);
+    node.flow = true;
+    return node;
+}
+
+/// One element: a mapping with groups, or numbers and ranges.
+bool read_element(const Section<LineKeys>& section, const Form<std::vector<std::uint16_t>>& ranges,
+                  const Node& node, const std::string& path, std::vector<LineConfig>& into,
+                  Reader& reader) {
+    std::vector<LineConfig> found;
+    bool good = false;
+    if (node.kind == Node::Kind::mapping) {
+        LineKeys keys;
+        good = read_section(section, node, path, keys, reader);
+        found.push_back(line_of(keys));
+    } else {
+        std::vector<std::uint16_t> numbers;
+        good = ranges.read(node, path, numbers, reader);
+        for (const std::uint16_t number : numbers) {
+            found.push_back({.number = number, .streams = {}, .retransmission = {}});
+        }
+    }
+    if (good) {
+        for (const LineConfig& line : found) {
+            reader.note_place(fmt::format("lines#{}", line.number), node.mark);
+        }
+        into.insert(into.end(), found.begin(), found.end());
+    }
+    return good;
+}
+
+std::string number_path(const LineConfig& line) {
+    return fmt::format("lines#{}", line.number);
+}
+
+}  // namespace
+
+Form<std::vector<LineConfig>> lines_form() {
+    const Section<LineKeys> section = line_section();
+    const Form<std::vector<std::uint16_t>> ranges = number_ranges();
+    Form<std::vector<LineConfig>> form;
+    form.words = "numbers and ranges such as 1-96, 220, or a list of them and of {number, a, b}";
+    form.schema =
+        schema_any_of(ranges.schema, schema_list(schema_any_of(ranges.schema, schema_of(section))));
+    form.document = [section](const std::string& path, std::vector<KeyDoc>& docs) {
+        document_section(section, path, docs);
+    };
+    form.write = [](const std::vector<LineConfig>& lines) {
+        std::vector<Node> nodes;
+        for (const LineConfig& line : lines) {
+            nodes.push_back(written(line));
+        }
+        return Node::sequence_of(std::move(nodes));
+    };
+    form.read = [section, ranges](const Node& node, const std::string& path,
+                                  std::vector<LineConfig>& into, Reader& reader) {
+        into.clear();
+        if (node.kind != Node::Kind::sequence) {
+            return read_element(section, ranges, node, path, into, reader);
+        }
+        bool good = true;
+        for (std::size_t i = 0; i < node.children.size() && into.size() <= numbers_max; ++i) {
+            const std::string at = fmt::format("{}[{}]", path, i);
+            reader.note_place(at, node.children[i].mark);
+            good &= read_element(section, ranges, node.children[i], at, into, reader);
+        }
+        return good;
+    };
+    return form;
+}
+
+void publish_groups(std::vector<LineConfig>& lines, const PublishedLine& published,
+                    bool retransmission, const Places& places, Problems& problems) {
+    std::vector<std::uint16_t> unknown;
+    for (LineConfig& line : lines) {
+        if (line.streams[a].port != 0) {
+            continue;
+        }
+        const auto from_venue = published(line.number);
+        if (!from_venue) {
+            unknown.push_back(line.number);
+            continue;
+        }
+        line.streams = from_venue->streams;
+        if (retransmission) {
+            line.retransmission = from_venue->retransmission;
+        }
+    }
+    if (!unknown.empty()) {
+        tell(problems, places.at(fmt::format("lines#{}", unknown.front())),
+             fmt::format("lines: found {}, expected numbers that the venue publishes, or "
+                         "{{number, a, b}} with the groups",
+                         ranges_text(unknown)));
+    }
+}
+
+void check_lines(std::span<const LineConfig> lines, const Places& places, Problems& problems) {
+    std::map<std::uint16_t, unsigned> times;
+    std::map<nic::Group, std::uint16_t> owners;
+    for (const LineConfig& line : lines) {
+        if (++times[line.number] == 2) {
+            tell(problems, places.at(number_path(line)),
+                 fmt::format("lines: found line {} again, expected each line once", line.number));
+        }
+        if (times[line.number] > 1) {
+            continue;
+        }
+        for (const auto* groups : {&line.streams, &line.retransmission}) {
+            for (const nic::Group& group : *groups) {
+                const auto [owner, fresh] = owners.emplace(group, line.number);
+                if (group.port != 0 && !fresh) {
+                    tell(problems, places.at(number_path(line)),
+                         fmt::format("lines: found {} twice (lines {} and {}), expected each "
+                                     "group and port once",
+                                     nic::text_of(group), owner->second, line.number));
+                }
+            }
+        }
+    }
+}
+
+}  // namespace pinstrike::feed

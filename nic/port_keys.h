@@ -1,0 +1,24 @@
+// path: cold
+//
+// The keys of a port in a config, and what its values must be together.
+#pragma once
+
+#include "config/places.h"
+#include "config/problem.h"
+#include "config/section.h"
+#include "nic/port_config.h"
+
+#include <span>
+
+namespace pinstrike::nic {
+
+/// A multicast group and its UDP port.
+Form<Group> group_form();
+
+Section<PortConfig> port_section();
+
+/// What one port, and the ports of one device, must be together. The path of ports[i] is
+/// "ports[i]". Ports whose keys were not understood are passed over.
+void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems);
+
+}  // namespace pinstrike::nic

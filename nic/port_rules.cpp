@@ -1,0 +1,120 @@
+// path: cold
+//
+// What the values of ports must be together, decided on the structs alone.
+#include "nic/port_keys.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace pinstrike::nic {
+
+namespace {
+
+struct Rules {
+    std::span<const PortConfig> ports;
+    const Places& places;
+    Problems& problems;
+
+    [[nodiscard]] std::string path(std::size_t i, const char* key = nullptr) const {
+        return key == nullptr ? fmt::format("ports[{}]", i) : fmt::format("ports[{}].{}", i, key);
+    }
+
+    void report(const std::string& path, const std::string& text) const {
+        tell(problems, places.at(path), path + ": " + text);
+    }
+};
+
+void check_dpdk(const Rules& rules, std::size_t i) {
+    const PortConfig& port = rules.ports[i];
+    if (port.pci.empty() && port.vdev.empty()) {
+        rules.report(rules.path(i), "found neither pci nor vdev, expected one of them");
+    }
+    if (!port.pci.empty() && !port.vdev.empty()) {
+        rules.report(rules.path(i, "vdev"), "found vdev beside pci, expected only one of them");
+    }
+    if (port.membership == Membership::igmp && port.source_address == Ipv4{}) {
+        rules.report(rules.path(i, "source_address"),
+                     "found none, expected the address that IGMP reports come from "
+                     "(or membership: static)");
+    }
+    if (!port.pci.empty() && !port.hugepages) {
+        rules.report(rules.path(i, "hugepages"),
+                     "found false with a PCI device, expected true: NICs write into hugepages");
+    }
+}
+
+void check_one(const Rules& rules, std::size_t i) {
+    const PortConfig& port = rules.ports[i];
+    if (port.kind == PortKind::dpdk) {
+        check_dpdk(rules, i);
+    }
+    if (port.kind == PortKind::uring && port.interface.empty()) {
+        rules.report(rules.path(i, "interface"), "found none, expected the kernel interface");
+    }
+    if (port.kind == PortKind::pcap && port.files.empty()) {
+        rules.report(rules.path(i, "files"), "found none, expected at least one capture");
+    }
+}
+
+void check_names(const Rules& rules) {
+    for (std::size_t i = 0; i < rules.ports.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (rules.ports[i].name == rules.ports[j].name) {
+                rules.report(
+                    rules.path(i, "name"),
+                    fmt::format("found \"{}\" again, expected a name of its own: ports[{}] "
+                                "has it",
+                                rules.ports[i].name, j));
+                break;
+            }
+        }
+    }
+}
+
+/// One port a device: its queues follow from the pollers that read it. One memory for all devices.
+void check_devices(const Rules& rules) {
+    std::map<std::string, std::size_t> ports_by_device;
+    std::optional<bool> hugepages;
+    for (std::size_t i = 0; i < rules.ports.size(); ++i) {
+        const PortConfig& port = rules.ports[i];
+        const std::string device = port.pci.empty() ? port.vdev : port.pci;
+        if (port.kind != PortKind::dpdk || device.empty()) {
+            continue;
+        }
+        const auto [first, fresh] = ports_by_device.emplace(device, i);
+        if (!fresh) {
+            rules.report(rules.path(i, port.pci.empty() ? "vdev" : "pci"),
+                         fmt::format("found the device of ports[{}] again, expected one port a "
+                                     "device: let several pollers name that port, and it has a "
+                                     "queue for each",
+                                     first->second));
+        }
+        if (hugepages && *hugepages != port.hugepages) {
+            rules.report(rules.path(i, "hugepages"),
+                         fmt::format("found {} and another value in a dpdk port before, expected "
+                                     "one for all: DPDK's memory is the process's",
+                                     port.hugepages));
+        }
+        hugepages = port.hugepages;
+    }
+}
+
+}  // namespace
+
+void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems) {
+    const Rules rules{ports, places, problems};
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        if (places.sound(rules.path(i))) {
+            check_one(rules, i);
+        }
+    }
+    if (places.sound("ports")) {
+        check_names(rules);
+        check_devices(rules);
+    }
+}
+
+}  // namespace pinstrike::nic
