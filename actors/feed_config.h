@@ -49,6 +49,7 @@ struct FeedConfig {
     std::string kind = "opra";
     std::vector<nic::PortConfig> ports;
     std::vector<feed::LineConfig> lines;
+    bool retransmission = false;  ///< also the lines' published retransmission groups
     std::vector<PollerConfig> pollers;
     std::vector<CoreConfig> cores;
     Sharding sharding = Sharding::series;

@@ -1,0 +1,165 @@
+// path: cold
+#include "actors/feed_keys.h"
+
+#include "feed/arbitration_keys.h"
+#include "feed/line_keys.h"
+#include "feed/opra/traffic_keys.h"
+#include "nic/port_keys.h"
+
+#include <algorithm>
+
+namespace pinstrike::actors {
+
+namespace {
+
+/// No processor has a number so high; a ring so large would not fit a host.
+constexpr CpuIndex cpu_max = 4095;
+constexpr std::size_t ring_slots_max = std::size_t{1} << 28;
+
+Form<CpuIndex> cpu_form() {
+    return or_word("any", CpuIndex{-1}, integer<CpuIndex>(0, cpu_max));
+}
+
+Form<WaitStrategy> wait_form() {
+    return choice<WaitStrategy>(
+        {{"spin", WaitStrategy::spin, "look again at once: lowest latency, one whole processor"},
+         {"park", WaitStrategy::park, "spin a while, then sleep until there is work"}});
+}
+
+Section<PollerConfig> poller_section() {
+    Section<PollerConfig> section{"a poller"};
+    section.key("name", &PollerConfig::name, name_text(), "Name in metrics and messages.")
+        .required()
+        .key("cpu", &PollerConfig::cpu, cpu_form(),
+             "Processor that the poller's thread is pinned to, its own alone; any: not pinned.")
+        .key("lines", &PollerConfig::lines,
+             or_word("all", std::vector<std::uint16_t>{}, number_ranges()),
+             "Lines whose both streams this poller takes. Each line is on one poller.")
+        .key("ports", &PollerConfig::ports,
+             or_word("all", std::vector<std::string>{}, list_of(name_text(), "a list of ports")),
+             "Ports at which they arrive. A port named by several pollers has a queue for each.")
+        .key("wait", &PollerConfig::wait, wait_form(), "What the poller does when nothing came.");
+    return section;
+}
+
+Section<CoreConfig> core_section() {
+    Section<CoreConfig> section{"an actor core"};
+    section.key("name", &CoreConfig::name, name_text(), "Name in metrics and messages.")
+        .required()
+        .key("cpu", &CoreConfig::cpu, cpu_form(),
+             "Processor that the core's thread is pinned to, its own alone; any: not pinned.")
+        .key("wait", &CoreConfig::wait, wait_form(), "What the core does when its rings are empty.")
+        .key("actors", &CoreConfig::actors,
+             list_of(word_of({{"book", "the last quote and best bid and offer of every series"}}),
+                     "a list of actors"),
+             "Actors that live on the core and are called by its thread alone.");
+    return section;
+}
+
+Section<BookConfig> book_section() {
+    Section<BookConfig> section{"the book"};
+    section
+        .key("series_capacity", &BookConfig::series_capacity,
+             integer<std::size_t>(1000, 100'000'000),
+             "Series that the book has room for, over all cores; memory is taken at the start.")
+        .unit("series")
+        .key("venue_quotes", &BookConfig::venue_quotes, boolean(),
+             "Keep the last quote of every exchange in every series as well.")
+        .key("test_symbols", &BookConfig::test_symbols, boolean(),
+             "Keep test symbols in the book; needs test_symbols of the feed.");
+    return section;
+}
+
+bool is_listening_address(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos || colon == 0 || text.find(' ') != std::string::npos) {
+        return false;
+    }
+    const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
+    return port && *port >= 1 && *port <= 65535;
+}
+
+void add_thread_keys(Section<FeedConfig>& section) {
+    section
+        .key("ports", &FeedConfig::ports,
+             list_of(section_form(nic::port_section()), "a list of ports"),
+             "Where packets come from.")
+        .required()
+        .key("pollers", &FeedConfig::pollers,
+             list_of(section_form(poller_section()), "a list of pollers"),
+             "Threads that take packets, put both streams of their lines in order, and decode.")
+        .required()
+        .key("cores", &FeedConfig::cores,
+             list_of(section_form(core_section()), "a list of actor cores"),
+             "Threads that run actors.")
+        .required()
+        .key("sharding", &FeedConfig::sharding,
+             choice<Sharding>({{"series", Sharding::series, "by series: the load spreads evenly"},
+                               {"underlying", Sharding::underlying,
+                                "by underlying: all its series meet on one core"}}),
+             "What decides which core a message goes to.")
+        .key("ring_slots", &FeedConfig::ring_slots, power_of_two(1024, ring_slots_max),
+             "Records of 64 bytes in each ring from a poller to a core. It should hold 5 ms of "
+             "the core's highest rate.")
+        .unit("records")
+        .key("when_full", &FeedConfig::when_full,
+             choice<WhenFull>(
+                 {{"refuse", WhenFull::refuse,
+                   "messages for a full ring are dropped, counted, and told to its core as a gap"},
+                  {"wait", WhenFull::wait, "the poller waits: for captures and simulation"}}),
+             "What happens when a ring is full.");
+}
+
+void add_general_keys(Section<FeedConfig>& section) {
+    const auto has_sim = [](const FeedConfig& feed) {
+        return std::any_of(feed.ports.begin(), feed.ports.end(), [](const nic::PortConfig& port) {
+            return port.kind == nic::PortKind::sim;
+        });
+    };
+    section
+        .key("arbitration", &FeedConfig::arbitration, section_form(feed::arbitration_section()),
+             "How the two streams of a line become one.")
+        .key("block_checksum", &FeedConfig::block_checksum, boolean(),
+             "Verify the checksum that every block carries.")
+        .key("test_symbols", &FeedConfig::test_symbols, boolean(),
+             "Pass messages of reserved test symbols on to the cores.")
+        .key("book", &FeedConfig::book, section_form(book_section()), "What the book keeps.")
+        .key("traffic", &FeedConfig::traffic, section_form(feed::opra::traffic_section()),
+             "What ports of kind sim make.")
+        .only_for("a port of kind sim", has_sim)
+        .key("control_cpu", &FeedConfig::control_cpu, cpu_form(),
+             "Processor of the control thread (metrics, logs, DPDK's main lcore); not one of a "
+             "poller or core.")
+        .key("metrics_address", &FeedConfig::metrics_address,
+             or_word<std::string>("none", "",
+                                  text_like("an address and port such as 127.0.0.1:9464",
+                                            "^[^ :]+:[0-9]{1,5}$", is_listening_address)),
+             "Where Prometheus finds the metrics; none: no endpoint.")
+        .key("log_level", &FeedConfig::log_level,
+             word_of({{"debug", "everything"},
+                      {"info", "what happened"},
+                      {"warning", "what should not happen"},
+                      {"error", "what stops the program or loses data"}}),
+             "Least severe messages that are logged.");
+}
+
+}  // namespace
+
+Section<FeedConfig> feed_section() {
+    Section<FeedConfig> section{"a feed"};
+    section
+        .key("name", &FeedConfig::name, name_text(),
+             "Name of the feed in metrics, messages and the account.")
+        .key("kind", &FeedConfig::kind, word_of({{"opra", "the consolidated US options feed"}}),
+             "Which venue's protocol.")
+        .key("lines", &FeedConfig::lines, feed::lines_form(),
+             "Lines to take: numbers of published lines, or lines with groups of their own.")
+        .required()
+        .key("retransmission", &FeedConfig::retransmission, boolean(),
+             "Listen to the lines' published retransmission groups as well.");
+    add_thread_keys(section);
+    add_general_keys(section);
+    return section;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,12 @@
+// path: cold
+#pragma once
+
+#include "actors/feed_config.h"
+#include "config/section.h"
+
+namespace pinstrike::actors {
+
+/// Every key of a config file: the tables of all rooms, joined.
+Section<FeedConfig> feed_section();
+
+}  // namespace pinstrike::actors

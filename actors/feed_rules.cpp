@@ -1,0 +1,265 @@
+// path: cold
+#include "actors/feed_rules.h"
+
+#include "config/nearest.h"
+#include "config/units.h"
+#include "feed/line_keys.h"
+#include "nic/port_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+namespace {
+
+/// A rule's surroundings: each rule is a function over them.
+struct Rules {
+    const FeedConfig& config;
+    const Places& places;
+    Problems& problems;
+
+    void report(const std::string& path, const std::string& text) const {
+        tell(problems, places.at(path), path + ": " + text);
+    }
+
+    [[nodiscard]] const nic::PortConfig* port(const std::string& name) const {
+        const auto found = std::find_if(config.ports.begin(), config.ports.end(),
+                                        [&](const auto& port) { return port.name == name; });
+        return found == config.ports.end() ? nullptr : &*found;
+    }
+};
+
+template <class Named>
+void check_names(const Rules& rules, const std::vector<Named>& list, const char* key) {
+    if (list.empty()) {
+        rules.report(key, "found an empty list, expected at least one");
+    }
+    std::map<std::string, std::size_t> seen;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const auto [first, fresh] = seen.emplace(list[i].name, i);
+        if (!fresh) {
+            rules.report(
+                fmt::format("{}[{}].name", key, i),
+                fmt::format("found \"{}\" again, expected a name of its own: {}[{}] has it",
+                            list[i].name, key, first->second));
+        }
+    }
+}
+
+/// A poller or core that shares its processor loses packets whenever the other one runs.
+void check_cpus(const Rules& rules) {
+    std::map<CpuIndex, std::string> owners;
+    const auto claim = [&](CpuIndex cpu, const std::string& path) {
+        if (cpu < 0 || !rules.places.sound(path)) {
+            return;
+        }
+        const auto [owner, fresh] = owners.emplace(cpu, path);
+        if (!fresh) {
+            rules.report(path, fmt::format("found cpu {} again, expected a processor of its own: "
+                                           "{} has it",
+                                           cpu, owner->second));
+        }
+    };
+    for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
+        claim(rules.config.pollers[i].cpu, fmt::format("pollers[{}].cpu", i));
+    }
+    for (std::size_t i = 0; i < rules.config.cores.size(); ++i) {
+        claim(rules.config.cores[i].cpu, fmt::format("cores[{}].cpu", i));
+    }
+    claim(rules.config.control_cpu, "control_cpu");
+}
+
+std::vector<std::string> port_names(const FeedConfig& config) {
+    std::vector<std::string> names;
+    for (const nic::PortConfig& port : config.ports) {
+        names.push_back(port.name);
+    }
+    return names;
+}
+
+/// Pollers name ports that there are, and every port is read by someone.
+void check_port_use(const Rules& rules) {
+    const std::vector<std::string> names = port_names(rules.config);
+    std::set<std::string> used;
+    for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
+        const auto& ports = rules.config.pollers[i].ports;
+        std::set<std::string> own;
+        for (std::size_t j = 0; j < ports.size(); ++j) {
+            const std::string path = fmt::format("pollers[{}].ports[{}]", i, j);
+            if (rules.port(ports[j]) == nullptr) {
+                rules.report(path, fmt::format("found \"{}\", expected the name of a port{}",
+                                               ports[j], did_you_mean(ports[j], names)));
+            }
+            if (!own.insert(ports[j]).second) {
+                rules.report(path,
+                             fmt::format("found \"{}\" again, expected each port once", ports[j]));
+            }
+        }
+        used.insert(own.begin(), own.end());
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (!used.contains(names[i])) {
+            rules.report(fmt::format("ports[{}]", i),
+                         fmt::format("found port \"{}\" on no poller, expected it in the ports of "
+                                     "one",
+                                     names[i]));
+        }
+    }
+}
+
+/// Every line of the feed is on exactly one poller.
+void check_line_use(const Rules& rules) {
+    std::set<std::uint16_t> known;
+    for (const feed::LineConfig& line : rules.config.lines) {
+        known.insert(line.number);
+    }
+    std::map<std::uint16_t, std::size_t> owners;
+    for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
+        std::vector<std::uint16_t> unknown;
+        std::map<std::size_t, std::vector<std::uint16_t>> taken;
+        for (const std::uint16_t line : rules.config.pollers[i].lines) {
+            if (!known.contains(line)) {
+                unknown.push_back(line);
+                continue;
+            }
+            const auto [owner, fresh] = owners.emplace(line, i);
+            if (!fresh) {
+                taken[owner->second].push_back(line);
+            }
+        }
+        const std::string path = fmt::format("pollers[{}].lines", i);
+        if (!unknown.empty()) {
+            rules.report(
+                path, fmt::format("found {}, expected lines of the feed ({})", ranges_text(unknown),
+                                  ranges_text({known.begin(), known.end()})));
+        }
+        for (const auto& [other, lines] : taken) {
+            rules.report(path, fmt::format("found {} again, expected each line on one poller: "
+                                           "pollers[{}] has it",
+                                           ranges_text(lines), other));
+        }
+    }
+    std::vector<std::uint16_t> idle;
+    std::copy_if(known.begin(), known.end(), std::back_inserter(idle),
+                 [&](std::uint16_t line) { return !owners.contains(line); });
+    if (!idle.empty()) {
+        tell(rules.problems, rules.places.at(fmt::format("lines#{}", idle.front())),
+             fmt::format("lines: found {} on no poller, expected each line on one",
+                         ranges_text(idle)));
+    }
+}
+
+/// True if one of the ports brings the stream ('A' or 'B').
+bool brings(const Rules& rules, const std::vector<std::string>& ports, char stream) {
+    return std::any_of(ports.begin(), ports.end(), [&](const std::string& name) {
+        const nic::PortConfig* port = rules.port(name);
+        return port != nullptr && port->streams.find(stream) != std::string::npos;
+    });
+}
+
+/// Both streams of a line meet in one poller, or their copies could not be told to be copies.
+void check_streams(const Rules& rules) {
+    for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
+        const PollerConfig& poller = rules.config.pollers[i];
+        for (const char stream : {'A', 'B'}) {
+            if (poller.lines.empty() || brings(rules, poller.ports, stream)) {
+                continue;
+            }
+            std::string elsewhere = "no port of the feed brings it";
+            for (std::size_t j = 0; j < rules.config.pollers.size(); ++j) {
+                if (j != i && brings(rules, rules.config.pollers[j].ports, stream)) {
+                    elsewhere = fmt::format("it arrives at pollers[{}]", j);
+                }
+            }
+            rules.report(fmt::format("pollers[{}].ports", i),
+                         fmt::format("found no port that brings stream {} of lines {}, expected "
+                                     "both streams of a line at one poller: {}",
+                                     stream, ranges_text(poller.lines), elsewhere));
+        }
+    }
+}
+
+bool is_live(nic::PortKind kind) {
+    return kind == nic::PortKind::dpdk || kind == nic::PortKind::uring;
+}
+
+/// A poller that waits for a full ring leaves packets of a live port to be lost uncounted; and one
+/// with captures runs on their time, which live packets do not share.
+void check_live(const Rules& rules) {
+    const auto& ports = rules.config.ports;
+    const auto live = std::find_if(ports.begin(), ports.end(),
+                                   [](const auto& port) { return is_live(port.kind); });
+    if (live != ports.end() && rules.config.when_full == WhenFull::wait) {
+        rules.report("when_full", fmt::format("found wait with the live port \"{}\", expected "
+                                              "refuse",
+                                              live->name));
+    }
+    for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
+        bool captures = false;
+        bool others = false;
+        for (const std::string& name : rules.config.pollers[i].ports) {
+            const nic::PortConfig* port = rules.port(name);
+            const bool capture = port != nullptr && port->kind == nic::PortKind::pcap;
+            captures |= capture;
+            others |= port != nullptr && !capture;
+        }
+        if (captures && others) {
+            rules.report(fmt::format("pollers[{}].ports", i),
+                         "found captures beside other ports, expected one or the other: captures "
+                         "run on their own time");
+        }
+    }
+}
+
+void check_tests(const Rules& rules) {
+    if (rules.config.book.test_symbols && !rules.config.test_symbols) {
+        rules.report("book.test_symbols",
+                     "found true while the feed's test_symbols is false, expected both true or "
+                     "neither");
+    }
+}
+
+}  // namespace
+
+void check_feed(const FeedConfig& config, const Places& places, Problems& problems) {
+    const Rules rules{config, places, problems};
+    const bool ports = places.sound("ports");
+    const bool lines = places.sound("lines");
+    const bool pollers = places.sound("pollers");
+    nic::check_ports(config.ports, places, problems);
+    if (lines) {
+        feed::check_lines(config.lines, places, problems);
+    }
+    if (ports && config.ports.empty()) {
+        rules.report("ports", "found an empty list, expected at least one");
+    }
+    if (lines && config.lines.empty()) {
+        rules.report("lines", "found an empty list, expected at least one");
+    }
+    if (pollers) {
+        check_names(rules, config.pollers, "pollers");
+    }
+    if (places.sound("cores")) {
+        check_names(rules, config.cores, "cores");
+    }
+    check_cpus(rules);
+    if (pollers && lines) {
+        check_line_use(rules);
+    }
+    if (pollers && ports) {
+        check_port_use(rules);
+        check_live(rules);
+    }
+    if (pollers && ports && lines) {
+        check_streams(rules);
+    }
+    check_tests(rules);
+}
+
+}  // namespace pinstrike::actors
