@@ -1,0 +1,72 @@
+// path: cold
+//
+// Runs the poll path's check and decode over one datagram, in buffers of exactly its size, and
+// compares every event with the message that the full parser makes of the same bytes.
+#pragma once
+
+#include "feed/opra/opra.h"
+#include "feed/opra/parse.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed::opra {
+
+/// An EventSink that keeps what it is given, each message on its own.
+class Collector {
+  public:
+    explicit Collector(bool tests = true) : tests_(tests) {}
+
+    Event* claim(const SeriesKey& key, unsigned records) {
+        claimed_keys.push_back(key);
+        return slots(records);
+    }
+
+    Event* claim_symbol(std::uint64_t /*symbol_word*/, unsigned records) { return slots(records); }
+
+    Event* claim_line(std::uint16_t line, unsigned records) {
+        claimed_lines.push_back(line);
+        return slots(records);
+    }
+
+    void broadcast(const Event& event) { *slots(1) = event; }
+
+    void filtered() { ++filtered_count; }
+
+    [[nodiscard]] bool wants_tests() const { return tests_; }
+
+    std::vector<std::vector<Event>> messages;
+    std::vector<SeriesKey> claimed_keys;
+    std::vector<std::uint16_t> claimed_lines;
+    unsigned filtered_count = 0;
+    bool full = false;  ///< refuses everything, like a full ring
+
+  private:
+    Event* slots(unsigned records) {
+        if (full) {
+            return nullptr;
+        }
+        auto& message = messages.emplace_back();
+        for (unsigned i = 0; i < records; ++i) {
+            message.push_back(Event{});
+        }
+        return message.data();
+    }
+
+    bool tests_;
+};
+
+/// Decodes an accepted block whole.
+Collector decode_all(std::span<const std::byte> payload, bool gth = false, bool tests = true);
+
+/// What in `event` (all records of one message) does not say what `message` says; empty: nothing.
+std::string difference(const std::vector<Event>& event, const wire::Message& message, bool gth);
+
+/// Checks and decodes `payload` both ways; empty if they agree, else in what they do not.
+/// Agreement: same verdict, encoding the parsed block gives its bytes, every event says what its
+/// message says.
+std::string disagreement(std::span<const std::byte> payload, bool verify_checksum);
+
+}  // namespace pinstrike::feed::opra

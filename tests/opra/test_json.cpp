@@ -1,0 +1,286 @@
+// path: cold
+//
+// What decode prints: canonical JSON and text, the four real packets among it; and the nightly
+// series mapping.
+#include "feed/decimal.h"
+#include "feed/opra/json.h"
+#include "feed/opra/parse.h"
+#include "feed/opra/series_mapping.h"
+#include "nic/capture_reader.h"
+#include "nic/datagram.h"
+#include "tests/opra/samples.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+
+namespace pinstrike::feed::opra {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr Origin origin{4, 'B'};
+
+std::string line_of(const std::vector<std::byte>& bytes, std::size_t index = 0) {
+    std::string out;
+    append_json(out, origin, *parse_block(bytes, true).block, index);
+    return out;
+}
+
+Json json_of(const wire::Message& message) {
+    return Json::parse(line_of(samples::block({message})));
+}
+
+TEST(Decimal, HasExactlyTheDecimalsOfItsCode) {
+    EXPECT_EQ(decimal_text(1330, 1), "133.0");
+    EXPECT_EQ(decimal_text(61, 2), "0.61");
+    EXPECT_EQ(decimal_text(200, 0), "200");
+    EXPECT_EQ(decimal_text(-5, 2), "-0.05");
+    EXPECT_EQ(decimal_text(0, 8), "0.00000000");
+    EXPECT_EQ(decimal_text(-12345, 3), "-12.345");
+    EXPECT_EQ(decimal_text(std::numeric_limits<std::int64_t>::min(), 8), "-92233720368.54775808");
+}
+
+std::filesystem::path shared_folder() {
+    if (const char* given = std::getenv("PINSTRIKE_SHARED")) {
+        return given;
+    }
+    const char* root = std::getenv("PINSTRIKE_SOURCE_ROOT");
+    return std::filesystem::path{root == nullptr ? "." : root} / ".." / "shared";
+}
+
+/// The one message of a real capture as decode prints it.
+std::string real_line(const std::filesystem::path& file) {
+    Problems problems;
+    auto reader = nic::CaptureReader::open(file.string(), problems);
+    nic::CapturedFrame frame;
+    if (!reader || !reader->next(frame)) {
+        return "unreadable";
+    }
+    const nic::Packet packet{.bytes = frame.bytes.data(),
+                             .length_bytes = static_cast<std::uint32_t>(frame.bytes.size())};
+    nic::Datagram datagram;
+    if (nic::parse_udp(packet, nic::ChecksumCheck::software, datagram) != nic::not_dropped) {
+        return "not UDP";
+    }
+    const auto parsed = parse_block(datagram.payload, true);
+    std::string out;
+    if (parsed.block && parsed.result.reasons == 0) {
+        append_json(out, origin, *parsed.block, 0);
+    }
+    return out;
+}
+
+TEST(RealPackets, DecodeAsExpected) {
+    const auto folder = shared_folder() / "opra" / "real";
+    if (!std::filesystem::exists(folder)) {
+        GTEST_SKIP() << "the real packets are not here: " << folder;
+    }
+    const std::string head = R"({"line":4,"stream":"B","seq":)";
+    EXPECT_EQ(real_line(folder / "ShortEquityAndIndexQuoteMessage.pcap"),
+              head + R"(402564194,"ts_ns":1701291404799736576,"session":0,"retransmitted":false,)"
+                     R"("category":"q","type":" ","indicator":"M","participant":"T",)"
+                     R"("transaction_id":68999927,"reference":799387289,"symbol":"AMZN",)"
+                     R"("expiration":"2023-12-29","right":"C","strike":"133.0","bid":"14.10",)"
+                     R"("bid_size":43,"offer":"14.65","offer_size":2,"best_bid":)"
+                     R"({"participant":"N","price":"14.10","size":50}})"
+                     "\n");
+    EXPECT_EQ(real_line(folder / "LongEquityAndIndexQuoteMessage.pcap"),
+              head + R"(402565753,"ts_ns":1701291404954681088,"session":0,"retransmitted":false,)"
+                     R"("category":"k","type":" ","indicator":"M","participant":"D",)"
+                     R"("transaction_id":220610983,"reference":0,"symbol":"AMZN",)"
+                     R"("expiration":"2024-01-19","right":"C","strike":"165.25","bid":"0.61",)"
+                     R"("bid_size":239,"offer":"0.63","offer_size":495,"best_bid":)"
+                     R"({"participant":"P","price":"0.61","size":243}})"
+                     "\n");
+    EXPECT_EQ(real_line(folder / "ControlMessage.pcap"),
+              head + R"(402622060,"ts_ns":1701291411938973184,"session":0,"retransmitted":false,)"
+                     R"("category":"H","type":"N","indicator":" ","participant":"O",)"
+                     R"("transaction_id":0,"reference":0})"
+                     "\n");
+    const Json text = Json::parse(real_line(folder / "AdministrativeMessage.pcap"));
+    EXPECT_EQ(text["text"].get<std::string>().substr(0, 21), "TEXT CFLEX QQQ LST 3.");
+    EXPECT_EQ(text["seq"], 405982822);
+}
+
+TEST(Json, HasTheKeysOfEachCategoryAndNoOthers) {
+    const std::vector<std::string> head{"category",  "indicator",      "line",  "participant",
+                                        "reference", "retransmitted",  "seq",   "session",
+                                        "stream",    "transaction_id", "ts_ns", "type"};
+    const std::vector<std::string> series{"expiration", "right", "strike", "symbol"};
+    const std::map<char, std::vector<std::string>> own{
+        {'a', {"price", "trade_id", "volume"}},
+        {'d', {"open_interest"}},
+        {'f',
+         {"bid", "high", "last", "low", "net_change", "offer", "open", "open_interest",
+          "underlying", "volume"}},
+        {'k', {"bid", "bid_size", "offer", "offer_size"}},
+        {'q', {"bid", "bid_size", "offer", "offer_size"}},
+        {'C', {"text"}},
+        {'H', {}},
+        {'R', {"mapped_line"}},
+    };
+    for (const wire::Message& message : samples::one_of_each()) {
+        std::vector<std::string> wanted = head;
+        const char category = message.category();
+        if (category == 'Y') {
+            wanted.insert(wanted.end(), {"symbol"});
+            const std::vector<std::string> sides{"bid", "offer"};
+            const std::vector<std::string> value{"value"};
+            const auto& more = message.header.type == 'I' ? sides : value;
+            wanted.insert(wanted.end(), more.begin(), more.end());
+        } else {
+            const auto& more = own.at(category);
+            wanted.insert(wanted.end(), more.begin(), more.end());
+            if (category != 'C' && category != 'H') {
+                wanted.insert(wanted.end(), series.begin(), series.end());
+            }
+        }
+        const IndicatorEffect effect = effect_of(message.header.indicator);
+        if (effect.bid == BestEffect::appendage) {
+            wanted.emplace_back("best_bid");
+        }
+        if (effect.offer == BestEffect::appendage) {
+            wanted.emplace_back("best_offer");
+        }
+        std::sort(wanted.begin(), wanted.end());
+        std::vector<std::string> keys;
+        const Json object = json_of(message);
+        for (const auto& [key, value] : object.items()) {
+            keys.push_back(key);
+        }
+        EXPECT_EQ(keys, wanted) << category;
+    }
+}
+
+TEST(Json, WritesValuesAsThePageSays) {
+    wire::EndOfDay day{.series = {wire::padded("BRKB"), {'X', 31, 99}, 'I', 200}};
+    day.net_change = -5;
+    day.underlying = std::numeric_limits<std::int64_t>::min();
+    day.underlying_code = 'H';
+    const Json summary = json_of({{}, day});
+    EXPECT_EQ(summary["symbol"], "BRKB");
+    EXPECT_EQ(summary["expiration"], "2099-12-31");
+    EXPECT_EQ(summary["right"], "P");
+    EXPECT_EQ(summary["strike"], "200");
+    EXPECT_EQ(summary["net_change"], "-0.05");
+    EXPECT_EQ(summary["underlying"], "-92233720368.54775808");
+
+    const Json text = json_of({{.participant = '\xFF'}, wire::Text{"a\"\\\x01\x7F\xE9"}});
+    EXPECT_EQ(text["text"].get<std::string>(), "a\"\\\x01\x7F\xC3\xA9");
+    EXPECT_EQ(text["participant"].get<std::string>(), "\xC3\xBF");
+
+    const Json both = json_of(samples::quote_with('O'));
+    EXPECT_EQ(both["best_bid"], Json::parse(R"({"participant":"N","price":"1.16","size":30})"));
+    EXPECT_EQ(both["best_offer"], Json::parse(R"({"participant":"C","price":"1.1","size":7})"));
+}
+
+TEST(Json, NumbersMessagesByTheirBlock) {
+    const wire::BlockHeader header{.retransmission = 'V',
+                                   .session = 88,
+                                   .sequence = 4294967295U,
+                                   .seconds = 4294967295U,
+                                   .nanoseconds = 999'999'999};
+    const auto bytes = samples::block({samples::control('E'), samples::control('J'),
+                                       samples::control('N'), samples::quote_with('A')},
+                                      header);
+    const auto seq = [&](std::size_t i) { return Json::parse(line_of(bytes, i))["seq"]; };
+    EXPECT_EQ(seq(0), 4294967295U);
+    EXPECT_EQ(seq(1), 1);
+    EXPECT_EQ(seq(2), 4294967295U);
+    EXPECT_EQ(seq(3), 3);
+    const Json last = Json::parse(line_of(bytes, 3));
+    EXPECT_EQ(last["retransmitted"], true);
+    EXPECT_EQ(last["session"], 88);
+    EXPECT_EQ(last["ts_ns"], 4294967295999999999);
+}
+
+TEST(Text, SaysOneLineAMessage) {
+    for (const wire::Message& message : samples::one_of_each()) {
+        std::string out;
+        append_text(out, origin, *parse_block(samples::block({message}), true).block, 0);
+        EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1);
+        EXPECT_TRUE(out.ends_with('\n'));
+        EXPECT_TRUE(out.starts_with("  4B       1000 2023-11-14T22:13:20.123456789Z ")) << out;
+    }
+}
+
+// ---- series mapping
+
+constexpr std::string_view mapping =
+    "Symbol,Expiration,Reserved,Strike,Line,Reserved\r\n"
+    "AMZN,L2923,,133.0,4,\r\n"
+    "SPXW,X0126,x,4500.12345678,96,y\n"
+    "\n"
+    "1ABC,A0100,,0.5,220,";
+
+TEST(SeriesMapping, ReadsRowsIntoKeys) {
+    Problems problems;
+    const auto rows = parse_series_mapping(mapping, "map.csv", problems);
+    EXPECT_TRUE(problems.empty());
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[0].line, 4);
+    EXPECT_EQ(rows[0].series.strike_e8, 13'300'000'000);
+    EXPECT_EQ(rows[0].series.symbol_word(), 0x20'4E'5A'4D'41ULL);
+    EXPECT_EQ(rows[0].series.expiration_letter(), 'L');
+    EXPECT_EQ(rows[0].series.day(), 29U);
+    EXPECT_EQ(rows[0].series.year(), 2023U);
+    EXPECT_EQ(rows[1].series.strike_e8, 450'012'345'678);
+    EXPECT_FALSE(rows[1].series.call());
+    EXPECT_EQ(rows[1].series.month(), 12U);
+    EXPECT_EQ(rows[2].series.strike_e8, 50'000'000);
+    EXPECT_EQ(rows[2].line, 220);
+}
+
+TEST(SeriesMapping, TellsEveryBadRow) {
+    Problems problems;
+    const auto rows = parse_series_mapping(
+        "AMZN,L2923,,133.0,4\n"      // 1: five fields
+        "AMZNXX,L2923,,133.0,4,\n"   // 2: symbol
+        "AMZN,Y2923,,133.0,4,\n"     // 3: month
+        "AMZN,L3223,,133.0,4,\n"     // 4: day
+        "AMZN,L2923,,133.0.0,4,\n"   // 5: strike
+        "AMZN,L2923,,,4,\n"          // 6: strike
+        "AMZN,L2923,,133.0,97,\n"    // 7: line
+        "AMZN,L2923,,133.0,4x,\n"    // 8: line
+        "AMZN,L2923,,133.0,4,\n"     // good
+        "Symbol,L2923,,133.0,L,\n"   // 10: a heading in the wrong place
+        "AM N,L2923,,-133.0,4,,\n",  // 11: seven fields
+        "map.csv", problems);
+    EXPECT_EQ(rows.size(), 1U);
+    std::vector<unsigned> lines;
+    for (const Problem& problem : problems) {
+        lines.push_back(problem.place.line);
+        EXPECT_EQ(problem.place.file, "map.csv");
+        EXPECT_FALSE(problem.text.empty());
+    }
+    EXPECT_EQ(lines, (std::vector<unsigned>{1, 2, 3, 4, 5, 6, 7, 8, 10, 11}));
+}
+
+TEST(SeriesMapping, TakesTheNewestFileOfAFolder) {
+    const auto folder = std::filesystem::path{testing::TempDir()} / "pinstrike_series_mapping";
+    std::filesystem::remove_all(folder);
+    EXPECT_EQ(newest_series_mapping(folder.string()), "");
+    std::filesystem::create_directory(folder);
+    for (const char* name :
+         {"OPRASymbolMapping_20260219_230000.csv", "OPRASymbolMapping_20260220_220001.csv",
+          "OPRASymbolMapping_20260220_220000.csv", "OPRASymbolMapping_2026.csv", "zzz.csv"}) {
+        std::ofstream{folder / name} << mapping;
+    }
+    const std::string newest = newest_series_mapping(folder.string());
+    EXPECT_EQ(newest, (folder / "OPRASymbolMapping_20260220_220001.csv").string());
+    Problems problems;
+    EXPECT_EQ(read_series_mapping(newest, problems).size(), 3U);
+    EXPECT_TRUE(problems.empty());
+    std::filesystem::remove_all(folder);
+    EXPECT_TRUE(read_series_mapping(newest, problems).empty());
+    EXPECT_EQ(problems.size(), 1U);
+}
+
+}  // namespace
+}  // namespace pinstrike::feed::opra

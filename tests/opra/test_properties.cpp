@@ -1,0 +1,237 @@
+// path: cold
+//
+// Properties of check, parse, encode and decode over random and over spoilt blocks.
+#include "feed/opra/encode.h"
+#include "feed/opra/parse.h"
+#include "tests/opra/decoded.h"
+#include "tests/opra/samples.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+namespace pinstrike::feed::opra {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// Every layout in a block of its own, and blocks that mix them.
+std::vector<Bytes> sample_blocks() {
+    std::vector<Bytes> blocks;
+    const auto messages = samples::one_of_each();
+    for (const wire::Message& message : messages) {
+        blocks.push_back(samples::block({message}));
+    }
+    blocks.push_back(samples::block(messages));
+    blocks.push_back(samples::block(samples::short_quotes(33)));
+    return blocks;
+}
+
+TEST(Property, EncodingWhatWasDecodedGivesTheSameBytes) {
+    for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+        samples::Random random{seed};
+        const Bytes bytes = samples::random_block(random, 1 + static_cast<unsigned>(seed % 40));
+        const Parsed parsed = parse_block(bytes, true);
+        ASSERT_TRUE(parsed.result.accepted) << "seed " << seed;
+        ASSERT_EQ(parsed.result.reasons & ~remarks, 0U) << "seed " << seed;
+        ASSERT_EQ(parsed.block->messages.size(), parsed.block->messages_count);
+        ASSERT_EQ(encode(*parsed.block), bytes) << "seed " << seed;
+        ASSERT_EQ(disagreement(bytes, true), "") << "seed " << seed;
+    }
+}
+
+TEST(Property, DecodingWhatWasEncodedGivesTheSameMessages) {
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+        samples::Random random{seed};
+        std::vector<wire::Message> messages;
+        for (unsigned i = 0; i < 3; ++i) {
+            messages.push_back(samples::random_message(random));
+        }
+        const Parsed parsed = parse_block(samples::block(messages), true);
+        ASSERT_TRUE(parsed.result.accepted);
+        messages.resize(parsed.block->messages_count);  // what fitted
+        ASSERT_EQ(parsed.block->messages, messages) << "seed " << seed;
+    }
+}
+
+TEST(Property, EveryPrefixEndsInACountedRefusal) {
+    for (const Bytes& whole : sample_blocks()) {
+        for (std::size_t length = 0; length < whole.size(); ++length) {
+            const std::span<const std::byte> prefix = std::span{whole}.first(length);
+            ASSERT_FALSE(parse_block(prefix, true).result.accepted);
+            ASSERT_EQ(disagreement(prefix, true), "") << length;
+        }
+    }
+}
+
+/// The block cut short, its header saying so: what is whole decodes, the rest is counted.
+TEST(Property, EveryCutBlockGivesItsWholeMessagesAndACountedError) {
+    for (const Bytes& whole : sample_blocks()) {
+        const auto all = parse_block(whole, true).block->messages;
+        for (std::size_t length = block::header_bytes; length + 1 < whole.size(); ++length) {
+            Bytes cut{whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)};
+            put<block::size>(cut.data(), static_cast<std::uint16_t>(length));
+            fix_checksum(cut);
+            const Parsed parsed = parse_block(cut, true);
+            ASSERT_TRUE(parsed.result.accepted);
+            ASSERT_EQ(disagreement(cut, true), "") << length;
+            const auto& messages = parsed.block->messages;
+            ASSERT_LE(messages.size(), all.size());
+            if (messages.size() < all.size()) {
+                ASSERT_EQ(parsed.result.reasons & ~remarks,
+                          reason_bit(BlockReject::message_truncated));
+            }
+            for (std::size_t i = 0; i < messages.size(); ++i) {
+                ASSERT_EQ(messages[i], all[i]);
+            }
+        }
+    }
+}
+
+TEST(Property, EverySpoiltByteIsRefusedByTheChecksumOrBefore) {
+    for (const Bytes& whole : sample_blocks()) {
+        Bytes spoilt = whole;
+        for (std::size_t at = 0; at < whole.size(); ++at) {
+            for (unsigned delta = 1; delta < 256; ++delta) {
+                spoilt[at] = static_cast<std::byte>(std::to_integer<unsigned>(whole[at]) + delta);
+                const CheckResult result = parse_block(spoilt, true).result;
+                ASSERT_FALSE(result.accepted) << at << " by " << delta;
+                ASSERT_EQ(std::popcount(result.reasons), 1);
+            }
+            spoilt[at] = whole[at];
+        }
+    }
+}
+
+TEST(Property, EverySpoiltByteBehindAGoodChecksumEndsInMessagesOrACountedError) {
+    for (const Bytes& whole : sample_blocks()) {
+        Bytes spoilt = whole;
+        for (std::size_t at = 0; at < whole.size(); ++at) {
+            for (unsigned delta = 1; delta < 256; ++delta) {
+                spoilt[at] = static_cast<std::byte>(std::to_integer<unsigned>(whole[at]) + delta);
+                const std::size_t size = get<block::size>(spoilt.data());
+                if (size >= block::header_bytes && size <= spoilt.size()) {
+                    fix_checksum(std::span{spoilt}.first(size));
+                }
+                ASSERT_EQ(disagreement(spoilt, true), "") << at << " by " << delta;
+            }
+            spoilt = whole;
+        }
+    }
+}
+
+TEST(Property, RandomBytesBehindAGoodHeaderNeverDisagree) {
+    for (std::uint64_t seed = 1; seed <= 20000; ++seed) {
+        samples::Random random{seed};
+        Bytes bytes(block::header_bytes + seed % 200);
+        for (std::byte& byte : bytes) {
+            byte = static_cast<std::byte>(random());
+        }
+        constexpr std::string_view categories = "adfkqCHRY";
+        put<block::version>(bytes.data(), std::uint8_t{6});
+        put<block::feed>(bytes.data(), 'O');
+        put<block::size>(bytes.data(), static_cast<std::uint16_t>(bytes.size()));
+        if (bytes.size() > block::header_bytes + 3) {
+            bytes[block::header_bytes + 1] =
+                static_cast<std::byte>(categories[seed % categories.size()]);
+            bytes[block::header_bytes + 3] = static_cast<std::byte>('A' + seed % 16);
+        }
+        fix_checksum(bytes);
+        ASSERT_EQ(disagreement(bytes, true), "") << "seed " << seed;
+    }
+}
+
+TEST(Decode, KeepsTestsBackAndCountsThem) {
+    std::vector<wire::Message> messages = samples::one_of_each();
+    unsigned with_symbol = 0;
+    for (wire::Message& message : messages) {
+        std::visit(
+            [&](auto& body) {
+                using Body = std::remove_reference_t<decltype(body)>;
+                if constexpr (requires { body.series; }) {
+                    body.series.symbol = wire::padded("ZVZZT");
+                    ++with_symbol;
+                } else if constexpr (std::is_same_v<Body, wire::ShortQuote>) {
+                    body.symbol = wire::padded<4>("12V");
+                    ++with_symbol;
+                } else if constexpr (std::is_same_v<Body, wire::Underlying>) {
+                    body.symbol = wire::padded("CBO");
+                    ++with_symbol;
+                }
+            },
+            message.body);
+    }
+    const Bytes bytes = samples::block(messages);
+    ASSERT_EQ(parse_block(bytes, true).block->messages.size(), messages.size());
+    const Collector all = decode_all(bytes, false, true);
+    EXPECT_EQ(all.messages.size(), messages.size());
+    EXPECT_EQ(all.filtered_count, 0U);
+    const Collector kept = decode_all(bytes, false, false);
+    EXPECT_EQ(kept.filtered_count, with_symbol);
+    EXPECT_EQ(kept.messages.size() + with_symbol, messages.size());
+}
+
+TEST(Decode, StrikesOfTwoDenominatorsAreOneKeyAndGthIsAnother) {
+    wire::LongQuote tenths;
+    tenths.series = {wire::padded("AMZN"), {'L', 29, 23}, 'A', 1330};
+    wire::LongQuote cents = tenths;
+    cents.series.strike_code = 'B';
+    cents.series.strike = 13300;
+    const wire::ShortQuote brief{.symbol = wire::padded<4>("AMZN"),
+                                 .expiration = {'L', 29, 23},
+                                 .strike = 1330,
+                                 .best_bid = {},
+                                 .best_offer = {}};
+    const Bytes bytes = samples::block({{{}, tenths}, {{}, cents}, {{}, brief}});
+    const auto regular = decode_all(bytes).claimed_keys;
+    const auto gth = decode_all(bytes, true).claimed_keys;
+    ASSERT_EQ(regular.size(), 3U);
+    EXPECT_EQ(regular[0], regular[1]);
+    EXPECT_EQ(regular[0], regular[2]);
+    EXPECT_EQ(gth[0], gth[2]);
+    EXPECT_NE(regular[0], gth[0]);
+    EXPECT_TRUE(gth[0].gth());
+    EXPECT_EQ(gth[0].expiration_letter(), 'L');
+    EXPECT_EQ(regular[0].strike_e8, 13'300'000'000);
+    EXPECT_EQ(regular[0].day(), 29U);
+    EXPECT_EQ(regular[0].year(), 2023U);
+}
+
+TEST(Decode, TakesAPartOfABlockAndCountsOnPastTheWrap) {
+    const Bytes bytes = samples::block(samples::short_quotes(4), {.retransmission = ' ',
+                                                                  .session = 3,
+                                                                  .sequence = 4294967294U,
+                                                                  .seconds = 1,
+                                                                  .nanoseconds = 2});
+    Opra::Scratch scratch;
+    Block block;
+    ASSERT_TRUE(Opra::check(bytes, true, scratch, block).accepted);
+    EXPECT_EQ(block.ts_exchange_ns, 1'000'000'002);
+    EXPECT_EQ(block.session, 3);
+    Collector collector;
+    Opra::decode(block, 1, 2, Header{}, false, collector);
+    ASSERT_EQ(collector.messages.size(), 2U);
+    EXPECT_EQ(collector.messages[0].front().header.sequence, 4294967295U);
+    EXPECT_EQ(collector.messages[1].front().header.sequence, 1U);
+}
+
+TEST(Decode, GoesOnWhereARingRefuses) {
+    Opra::Scratch scratch;
+    Block block;
+    const Bytes bytes = samples::block(samples::one_of_each());
+    ASSERT_TRUE(Opra::check(bytes, true, scratch, block).accepted);
+
+    struct Full : Collector {
+        Event* claim(const SeriesKey& /*key*/, unsigned /*records*/) { return nullptr; }
+
+        Event* claim_symbol(std::uint64_t /*word*/, unsigned /*records*/) { return nullptr; }
+
+        Event* claim_line(std::uint16_t /*line*/, unsigned /*records*/) { return nullptr; }
+    } full;
+
+    Opra::decode(block, 0, block.decodable, Header{}, false, full);
+    EXPECT_EQ(full.messages.size(), 2U);  // the controls, which go to all
+}
+
+}  // namespace
+}  // namespace pinstrike::feed::opra
