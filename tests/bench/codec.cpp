@@ -1,0 +1,91 @@
+// path: cold
+//
+// The codec alone, from memory that stays in the cache: checking a block, and checking and decoding
+// it into slots that are used again and again.
+#include "feed/opra/opra.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/shapes.h"
+
+#include <array>
+#include <vector>
+
+namespace pinstrike::bench {
+namespace {
+
+using feed::Event;
+
+/// Takes every event and keeps none.
+class Slots {
+  public:
+    Event* claim(const feed::SeriesKey& key, unsigned records) {
+        hash_ ^= feed::hash(key);
+        return next(records);
+    }
+
+    Event* claim_symbol(std::uint64_t, unsigned records) { return next(records); }
+
+    Event* claim_line(std::uint16_t, unsigned records) { return next(records); }
+
+    void broadcast(const Event&) {}
+
+    void filtered() {}
+
+    [[nodiscard]] static bool wants_tests() { return false; }
+
+    [[nodiscard]] std::uint64_t hash() const { return hash_; }
+
+  private:
+    Event* next(unsigned records) {
+        at_ = at_ + records > slots_.size() - 32 ? 0 : at_ + records;
+        return &slots_[at_];
+    }
+
+    std::array<Event, 320> slots_{};
+    std::size_t at_ = 0;
+    std::uint64_t hash_ = 0;
+};
+
+void measure(const Shape& shape) {
+    constexpr std::size_t blocks_count = 256;
+    BlockMaker maker{shape, 1, 1'500'000};
+    std::vector<BlockBytes> blocks;
+    std::uint64_t messages = 0;
+    for (std::size_t i = 0; i < blocks_count; ++i) {
+        unsigned count = 0;
+        blocks.push_back(maker.make(static_cast<std::uint32_t>(messages + 1), count));
+        messages += count;
+    }
+    feed::opra::Opra::Scratch scratch;
+    feed::Block block;
+    const auto check_all = [&](bool checksum) {
+        for (const BlockBytes& bytes : blocks) {
+            keep(feed::opra::Opra::check(bytes, checksum, scratch, block).accepted);
+        }
+        return messages;
+    };
+    Slots slots;
+    const feed::Header base;
+    const auto decode_all = [&] {
+        for (const BlockBytes& bytes : blocks) {
+            feed::opra::Opra::check(bytes, true, scratch, block);
+            feed::opra::Opra::decode(block, 0, block.decodable, base, false, slots);
+        }
+        keep(slots.hash());
+        return messages;
+    };
+    const std::string name = shape.name;
+    print_row(name + ": walk", rate_millions([&] { return check_all(false); }), "M messages/s");
+    print_row(name + ": walk, checksum", rate_millions([&] { return check_all(true); }),
+              "M messages/s");
+    print_row(name + ": walk, checksum, decode", rate_millions(decode_all), "M messages/s");
+}
+
+}  // namespace
+}  // namespace pinstrike::bench
+
+int main() {
+    pinstrike::bench::print_head("codec");
+    for (const auto& shape : pinstrike::bench::shapes) {
+        pinstrike::bench::measure(shape);
+    }
+}

@@ -1,0 +1,68 @@
+// path: cold
+//
+// What every benchmark shares: several runs, medians and spread, one row a figure.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace pinstrike::bench {
+
+/// Keeps the compiler from dropping what nobody reads.
+template <class T>
+inline void keep(const T& value) {
+    asm volatile("" : : "r,m"(value) : "memory");
+}
+
+/// Processor time of this thread: what one thread does alone is measured without the time that
+/// others took from its core.
+inline double cpu_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+struct Spread {
+    double min = 0;
+    double median = 0;
+    double max = 0;
+};
+
+inline Spread spread_of(std::vector<double> figures) {
+    std::sort(figures.begin(), figures.end());
+    return {figures.front(), figures[figures.size() / 2], figures.back()};
+}
+
+/// Calls `run` (which returns how many things it did) over and over for about `seconds` each of
+/// `runs` times; millions of things a second.
+template <class Run>
+Spread rate_millions(Run&& run, double seconds = 0.3, int runs = 7) {
+    std::vector<double> rates;
+    run();  // warm
+    for (int i = 0; i < runs; ++i) {
+        const double begin = cpu_seconds();
+        double end = begin;
+        std::uint64_t done = 0;
+        while (end - begin < seconds) {
+            done += run();
+            end = cpu_seconds();
+        }
+        rates.push_back(static_cast<double>(done) / (end - begin) / 1e6);
+    }
+    return spread_of(rates);
+}
+
+inline void print_row(const std::string& what, const Spread& spread, const char* unit) {
+    std::printf("%-44s %10.2f %10.2f %10.2f  %s\n", what.c_str(), spread.min, spread.median,
+                spread.max, unit);
+}
+
+inline void print_head(const char* subject) {
+    std::printf("%-44s %10s %10s %10s\n", subject, "min", "median", "max");
+}
+
+}  // namespace pinstrike::bench
