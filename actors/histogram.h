@@ -1,0 +1,111 @@
+// path: hot
+//
+// A log-linear histogram of nanoseconds: 16 buckets to each power of two, so any value is known to
+// 1/16. One writer, any number of readers, relaxed (config/counter.h says why that is enough): a
+// reader may see a value counted in its bucket and not yet in the sum.
+#pragma once
+
+#include "config/counter.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+class Histogram {
+  public:
+    static constexpr unsigned linear_bits = 4;
+    static constexpr unsigned linear_count = 1U << linear_bits;
+    static constexpr unsigned powers_count = 34;  ///< up to 2^37 ns, about 137 s; beyond: the last
+    static constexpr std::size_t buckets_count = std::size_t{powers_count} * linear_count;
+
+    /// Counts a value; negative ones (clocks that disagree) count as 0.
+    void record(std::int64_t value_ns, std::uint64_t times = 1) noexcept {
+        const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(value_ns, 0));
+        buckets_[bucket_of(value)].add(times);
+        sum_.add(value * times);
+        highest_.raise_to(value);
+    }
+
+    [[nodiscard]] static constexpr std::size_t bucket_of(std::uint64_t value) noexcept {
+        if (value < linear_count) {
+            return static_cast<std::size_t>(value);
+        }
+        const auto power = static_cast<unsigned>(std::bit_width(value)) - 1;  // >= linear_bits
+        const auto linear = (value >> (power - linear_bits)) & (linear_count - 1);
+        const std::size_t bucket =
+            std::size_t{power - linear_bits + 1} * linear_count + static_cast<std::size_t>(linear);
+        return std::min(bucket, buckets_count - 1);
+    }
+
+    /// The least value that no longer falls into the bucket.
+    [[nodiscard]] static constexpr std::uint64_t upper_bound(std::size_t bucket) noexcept {
+        if (bucket < linear_count) {
+            return bucket + 1;
+        }
+        const std::size_t power = bucket / linear_count - 1;
+        return (linear_count + bucket % linear_count + 1) << power;
+    }
+
+    /// What a reader takes away: figures that no longer move.
+    struct Snapshot {
+        std::array<std::uint64_t, buckets_count> buckets{};
+        std::uint64_t count = 0;
+        std::uint64_t sum_ns = 0;
+        std::uint64_t highest_ns = 0;
+
+        /// The value below which a share `quantile` (0 to 1) of the values lies, to 1/16; 0 if
+        /// there are none.
+        [[nodiscard]] std::uint64_t quantile_ns(double quantile) const noexcept {
+            const auto wanted = static_cast<std::uint64_t>(quantile * static_cast<double>(count));
+            std::uint64_t seen = 0;
+            for (std::size_t i = 0; i < buckets_count; ++i) {
+                seen += buckets[i];
+                if (seen > wanted || (seen == count && count != 0)) {
+                    return std::min(upper_bound(i) - 1, highest_ns);
+                }
+            }
+            return 0;
+        }
+
+        /// Values counted up to and including `bound_ns`: whole buckets only, so choose bounds
+        /// that end one.
+        [[nodiscard]] std::uint64_t count_up_to(std::uint64_t bound_ns) const noexcept {
+            std::uint64_t below = 0;
+            for (std::size_t i = 0; i < buckets_count && upper_bound(i) - 1 <= bound_ns; ++i) {
+                below += buckets[i];
+            }
+            return below;
+        }
+
+        void add(const Snapshot& other) noexcept {
+            for (std::size_t i = 0; i < buckets_count; ++i) {
+                buckets[i] += other.buckets[i];
+            }
+            count += other.count;
+            sum_ns += other.sum_ns;
+            highest_ns = std::max(highest_ns, other.highest_ns);
+        }
+    };
+
+    [[nodiscard]] Snapshot snapshot() const noexcept {
+        Snapshot taken;
+        for (std::size_t i = 0; i < buckets_count; ++i) {
+            taken.buckets[i] = buckets_[i].read();
+            taken.count += taken.buckets[i];
+        }
+        taken.sum_ns = sum_.read();
+        taken.highest_ns = highest_.read();
+        return taken;
+    }
+
+  private:
+    std::array<Counter, buckets_count> buckets_{};
+    Counter sum_;
+    Counter highest_;
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,101 @@
+// path: cold
+#include "actors/mirrored_memory.h"
+
+#include "config/check.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+/// The first bytes of the mapping. Handles are made and dropped on cold paths, from any thread:
+/// the last to leave must see what the others wrote, hence acq_rel in release().
+struct Shared {
+    std::atomic<std::uint32_t> handles{1};
+};
+
+constexpr std::size_t shared_bytes = 128;  // a pair of cache lines, so that control() has its own
+
+Shared& shared_of(std::byte* base) {
+    return *std::launder(reinterpret_cast<Shared*>(base));  // tidy: made in the constructor
+}
+
+void map_at(std::byte* where, std::size_t bytes, int file, std::size_t offset) {
+    void* mapped = ::mmap(where, bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, static_cast<off_t>(offset));
+    PINSTRIKE_CHECK(mapped == where);
+}
+
+}  // namespace
+
+std::size_t MirroredMemory::page_bytes() {
+    static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+MirroredMemory::MirroredMemory(std::size_t data_bytes) : data_bytes_(data_bytes) {
+    static_assert(sizeof(Shared) <= shared_bytes);
+    PINSTRIKE_CHECK(data_bytes > 0 && data_bytes % page_bytes() == 0);
+    PINSTRIKE_CHECK(control_bytes % page_bytes() == 0);
+    const int file = ::memfd_create("pinstrike-ring", MFD_CLOEXEC);
+    PINSTRIKE_CHECK(file >= 0);
+    PINSTRIKE_CHECK(::ftruncate(file, static_cast<off_t>(control_bytes + data_bytes)) == 0);
+    void* reserved = ::mmap(nullptr, control_bytes + 2 * data_bytes, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    PINSTRIKE_CHECK(reserved != MAP_FAILED);
+    base_ = static_cast<std::byte*>(reserved);
+    map_at(base_, control_bytes + data_bytes, file, 0);
+    map_at(base_ + control_bytes + data_bytes, data_bytes, file, control_bytes);
+    ::close(file);
+    ::new (base_) Shared{};
+}
+
+MirroredMemory::MirroredMemory(MirroredMemory&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)),
+      data_bytes_(std::exchange(other.data_bytes_, 0)) {}
+
+MirroredMemory& MirroredMemory::operator=(MirroredMemory&& other) noexcept {
+    if (this != &other) {
+        release();
+        base_ = std::exchange(other.base_, nullptr);
+        data_bytes_ = std::exchange(other.data_bytes_, 0);
+    }
+    return *this;
+}
+
+MirroredMemory::~MirroredMemory() {
+    release();
+}
+
+MirroredMemory MirroredMemory::share() const {
+    PINSTRIKE_CHECK(base_ != nullptr);
+    shared_of(base_).handles.fetch_add(1, std::memory_order_relaxed);
+    MirroredMemory other;
+    other.base_ = base_;
+    other.data_bytes_ = data_bytes_;
+    return other;
+}
+
+void* MirroredMemory::control() const {
+    return base_ + shared_bytes;
+}
+
+void* MirroredMemory::data() const {
+    return base_ + control_bytes;
+}
+
+void MirroredMemory::release() noexcept {
+    if (base_ != nullptr && shared_of(base_).handles.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        ::munmap(base_, control_bytes + 2 * data_bytes_);
+    }
+    base_ = nullptr;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,25 @@
+// path: cold
+#include "actors/parking.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+
+namespace pinstrike::actors {
+
+void KernelFutex::wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::int64_t timeout_ns) noexcept {
+    constexpr std::int64_t ns_per_s = 1'000'000'000;
+    const timespec timeout{timeout_ns / ns_per_s, timeout_ns % ns_per_s};
+    // Whatever it returns (woken, timed out, interrupted, changed), the caller looks again.
+    static_cast<void>(
+        ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0));
+}
+
+void KernelFutex::wake(std::atomic<std::uint32_t>& word) noexcept {
+    static_cast<void>(::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0));
+}
+
+}  // namespace pinstrike::actors

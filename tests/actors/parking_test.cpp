@@ -1,0 +1,64 @@
+#include "actors/parking.h"
+
+#include "actors/ring.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace pinstrike::actors {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+TEST(Parking, does_not_sleep_when_there_is_work) {
+    Parking parking;
+    parking.park([] { return true; }, 3600 * second_ns);
+    EXPECT_EQ(parking.sleeps().read(), 0U);
+}
+
+TEST(Parking, wakes_by_itself_after_the_timeout) {
+    Parking parking;
+    parking.park([] { return false; }, 1'000'000);
+    EXPECT_EQ(parking.sleeps().read(), 1U);
+    EXPECT_FALSE(parking.wake()) << "nobody sleeps: no system call";
+}
+
+/// A ping-pong that parks at every turn, with a timeout far beyond the test's own: one lost wake-up
+/// and it hangs.
+TEST(ParkingStress, no_wakeup_is_lost) {
+    constexpr std::uint64_t turns = 20'000;
+    auto there = Ring<std::uint64_t>::make(512);
+    auto back = Ring<std::uint64_t>::make(512);
+    Parking bell_there;
+    Parking bell_back;
+    const auto receive = [](Consumer<std::uint64_t>& ring, Parking& bell) {
+        while (ring.empty()) {
+            bell.park([&] { return !ring.empty(); }, 600 * second_ns);
+        }
+        const std::uint64_t value = ring.peek(1)[0];
+        ring.release(1);
+        return value;
+    };
+    const auto send = [](Producer<std::uint64_t>& ring, Parking& bell, std::uint64_t value) {
+        ASSERT_TRUE(ring.try_push({&value, 1}));
+        bell.wake();
+    };
+    std::thread echo{[&, in = std::move(there.consumer), out = std::move(back.producer)]() mutable {
+        for (std::uint64_t i = 0; i < turns; ++i) {
+            send(out, bell_back, receive(in, bell_there));
+        }
+    }};
+    for (std::uint64_t i = 0; i < turns; ++i) {
+        send(there.producer, bell_there, i);
+        ASSERT_EQ(receive(back.consumer, bell_back), i);
+    }
+    echo.join();
+    EXPECT_GT(bell_there.sleeps().read() + bell_back.sleeps().read(), 0U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors

@@ -1,0 +1,181 @@
+#include "actors/ring.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+using Words = Ring<std::uint64_t>;
+constexpr std::size_t slots = 512;  // a page of words
+
+static_assert(!std::is_copy_constructible_v<Producer<std::uint64_t>>);
+static_assert(!std::is_copy_constructible_v<Consumer<std::uint64_t>>);
+static_assert(std::is_nothrow_move_constructible_v<Producer<std::uint64_t>>);
+
+std::vector<std::uint64_t> counting(std::size_t count, std::uint64_t from = 0) {
+    std::vector<std::uint64_t> values(count);
+    std::iota(values.begin(), values.end(), from);
+    return values;
+}
+
+TEST(MirroredMemory, the_second_copy_is_the_first) {
+    const std::size_t bytes = 2 * MirroredMemory::page_bytes();
+    MirroredMemory memory{bytes};
+    auto* data = static_cast<unsigned char*>(memory.data());
+    data[5] = 17;
+    EXPECT_EQ(data[bytes + 5], 17);
+    data[2 * bytes - 1] = 23;
+    EXPECT_EQ(data[bytes - 1], 23);
+}
+
+TEST(MirroredMemory, lives_until_its_last_handle) {
+    MirroredMemory second;
+    {
+        MirroredMemory first{MirroredMemory::page_bytes()};
+        static_cast<char*>(first.data())[0] = 'x';
+        second = first.share();
+    }
+    EXPECT_EQ(static_cast<char*>(second.data())[0], 'x');
+}
+
+TEST(Ring, starts_empty_and_takes_exactly_its_capacity) {
+    auto [producer, consumer] = Words::make(slots);
+    EXPECT_TRUE(consumer.empty());
+    EXPECT_TRUE(consumer.peek(1).empty());
+    EXPECT_FALSE(producer.try_push(counting(slots + 1)));
+    EXPECT_TRUE(producer.try_push(counting(slots)));
+    EXPECT_FALSE(producer.try_push(counting(1)));
+    EXPECT_EQ(consumer.peek(2 * slots).size(), slots);
+    EXPECT_EQ(consumer.high_water().read(), slots);
+}
+
+TEST(Ring, nothing_is_seen_before_publish) {
+    auto [producer, consumer] = Words::make(slots);
+    producer.claim(1)[0] = 1;
+    producer.claim(2)[1] = 3;
+    EXPECT_TRUE(producer.unpublished());
+    EXPECT_TRUE(consumer.peek(8).empty());
+    producer.publish();
+    EXPECT_FALSE(producer.unpublished());
+    EXPECT_EQ(consumer.peek(8).size(), 3U);
+}
+
+TEST(Ring, a_refused_push_leaves_nothing_behind) {
+    auto [producer, consumer] = Words::make(slots);
+    ASSERT_TRUE(producer.try_push(counting(slots - 1)));
+    EXPECT_EQ(producer.claim(2), nullptr);
+    EXPECT_EQ(producer.claim(1, 1), nullptr) << "would leave no spare slot";
+    ASSERT_NE(producer.claim(1), nullptr);
+    producer.publish();
+    EXPECT_EQ(consumer.peek(slots).size(), slots);
+}
+
+TEST(Ring, slots_for_gives_a_capacity_that_make_takes) {
+    struct Odd {
+        char bytes[24];
+    };
+
+    EXPECT_EQ(Ring<std::uint64_t>::slots_for(1), 512U);
+    EXPECT_EQ(Ring<Odd>::slots_for(100), 512U);
+    EXPECT_EQ(Ring<Odd>::make(512).producer.capacity(), 512U);
+}
+
+TEST(RingDeathTest, refuses_capacities_that_cannot_be_mirrored) {
+    EXPECT_DEATH(static_cast<void>(Words::make(500)), "has_single_bit");
+    EXPECT_DEATH(static_cast<void>(Words::make(256)), "page_bytes");
+}
+
+/// Random batches through the wrap, many times round: every batch contiguous and in order.
+TEST(Ring, batches_stay_contiguous_across_the_end) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random{seed};
+    auto [producer, consumer] = Words::make(slots);
+    std::uint64_t pushed = 0;
+    std::uint64_t popped = 0;
+    while (popped < 40 * slots) {
+        const std::size_t count = 1 + random() % (slots - 1);
+        if (std::uint64_t* batch = producer.claim(count)) {
+            for (std::size_t i = 0; i < count; ++i) {
+                batch[i] = pushed++;
+            }
+            producer.publish();
+        }
+        const auto records = consumer.peek(1 + random() % slots);
+        for (const std::uint64_t record : records) {
+            ASSERT_EQ(record, popped++);
+        }
+        consumer.release(records.size());
+        ASSERT_LE(pushed - popped, slots);
+    }
+}
+
+TEST(Ring, drained_when_all_published_is_released) {
+    auto [producer, consumer] = Words::make(slots);
+    EXPECT_TRUE(producer.drained());
+    ASSERT_TRUE(producer.try_push(counting(3)));
+    EXPECT_FALSE(producer.drained());
+    consumer.release(consumer.peek(3).size());
+    EXPECT_TRUE(producer.drained());
+}
+
+/// Two threads, records of two words that must agree, random batch sizes on both sides.
+void hammer(std::uint64_t records_count) {
+    struct Pair {
+        std::uint64_t value;
+        std::uint64_t same;
+    };
+
+    auto halves = Ring<Pair>::make(256);
+    std::thread producing{[producer = std::move(halves.producer), records_count]() mutable {
+        std::mt19937_64 random{1};
+        for (std::uint64_t next = 0; next < records_count;) {
+            const std::size_t count =
+                std::min<std::uint64_t>(1 + random() % 40, records_count - next);
+            Pair* batch = producer.claim(count);
+            if (batch == nullptr) {
+                std::this_thread::yield();
+                continue;
+            }
+            for (std::size_t i = 0; i < count; ++i, ++next) {
+                batch[i] = {next, ~next};
+            }
+            producer.publish();
+        }
+    }};
+    std::mt19937_64 random{2};
+    Consumer<Pair> consumer = std::move(halves.consumer);
+    std::uint64_t wrong = 0;
+    for (std::uint64_t next = 0; next < records_count;) {
+        const auto batch = consumer.peek(1 + random() % 60);
+        for (const Pair& pair : batch) {
+            wrong += pair.value != next || pair.same != ~next ? 1 : 0;
+            ++next;
+        }
+        consumer.release(batch.size());
+        if (batch.empty()) {
+            std::this_thread::yield();
+        }
+    }
+    producing.join();
+    EXPECT_EQ(wrong, 0U);
+}
+
+TEST(RingStress, two_threads) {
+    hammer(400'000);
+}
+
+TEST(RingStress, DISABLED_two_threads_long) {
+    hammer(400'000'000);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
