@@ -1,0 +1,229 @@
+// path: cold
+#include "actors/core.h"
+
+#include "config/check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+/// A symbol as SeriesKey::symbol_word() gives it: space filled, little endian.
+std::uint64_t symbol_word_of(const std::string& symbol) {
+    std::array<char, sizeof(std::uint64_t)> bytes{};
+    for (std::size_t i = 0; i < feed::SeriesKey::symbol_bytes; ++i) {
+        bytes[i] = i < symbol.size() ? symbol[i] : ' ';
+    }
+    return std::bit_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
+Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
+           std::vector<std::unique_ptr<Actor>> actors)
+    : options_(std::move(options)), rings_(std::move(rings)) {
+    constexpr std::size_t message_records_max = 255;
+    PINSTRIKE_CHECK(options_.batch_records >= message_records_max);
+    for (auto& actor : actors) {
+        Seat seat;
+        const Interest interest = actor->interest();
+        seat.everything = interest.everything();
+        seat.kinds = interest.kinds;
+        std::transform(interest.underlyings.begin(), interest.underlyings.end(),
+                       std::back_inserter(seat.symbols), symbol_word_of);
+        std::sort(seat.symbols.begin(), seat.symbols.end());
+        seat.actor = std::move(actor);
+        seat.counters = std::make_unique<ActorCounters>();
+        actors_.push_back(std::move(seat));
+    }
+}
+
+void Core::start() {
+    PINSTRIKE_CHECK(state_ == State::made);
+    for (Seat& seat : actors_) {
+        seat.actor->on_start(options_.info);
+    }
+    state_ = State::running;
+}
+
+void Core::stop(std::int64_t now_ns) {
+    while (step(now_ns) != 0) {
+    }
+    PINSTRIKE_CHECK(!has_work());
+    state_ = State::stopped;
+    for (Seat& seat : actors_) {
+        seat.actor->on_stop();
+    }
+}
+
+// --- hot ---
+
+std::size_t Core::step(std::int64_t now_ns) {
+    PINSTRIKE_CHECK(state_ == State::running);
+    account_time(now_ns);
+    std::size_t done = 0;
+    for (auto& ring : rings_) {
+        const Batch batch = whole_messages(ring.peek(options_.batch_records));
+        if (!batch.records.empty()) {
+            hand_on(batch, now_ns);
+            ring.release(batch.records.size());
+            done += batch.records.size();
+        }
+    }
+    run_timers(now_ns);
+    last_step_worked_ = done != 0;
+    return done;
+}
+
+bool Core::has_work() const noexcept {
+    return std::any_of(rings_.begin(), rings_.end(),
+                       [](const auto& ring) { return !ring.empty(); });
+}
+
+/// The last message may stand across the end of what was peeked: it is left for the next time.
+///
+/// Most messages are one record and data. Both are branches, not sums, on purpose: the processor
+/// predicts them and runs ahead, where a sum would make each header wait for the one before.
+Core::Batch Core::whole_messages(std::span<const feed::Event> waiting) noexcept {
+    Batch batch;
+    const std::size_t end = waiting.size();
+    std::size_t at = 0;
+    while (at < end) {
+        const feed::Header& header = waiting[at].header;
+        std::size_t next = at + 1;
+        if (header.records != 1) [[unlikely]] {
+            PINSTRIKE_CHECK(header.records != 0);
+            next = at + header.records;
+            if (next > end) {
+                break;
+            }
+        }
+        if (header.kind >= feed::EventKind::control) [[unlikely]] {
+            batch.controls += static_cast<std::uint64_t>(header.kind == feed::EventKind::control);
+            batch.gaps += static_cast<std::uint64_t>(header.kind == feed::EventKind::gap);
+            batch.states += static_cast<std::uint64_t>(header.kind == feed::EventKind::line_state);
+        } else {
+            ++batch.events;
+        }
+        at = next;
+    }
+    batch.records = waiting.first(at);
+    return batch;
+}
+
+void Core::hand_on(const Batch& batch, std::int64_t now_ns) {
+    const bool sampled = options_.clock != nullptr && counters_.batches.read() % sample_every == 0;
+    const std::int64_t arrived_ns = batch.records.front().header.ts_receive_ns;
+    count(batch);
+    if (options_.live) {
+        counters_.receive_to_actor_ns.record(now_ns - arrived_ns);
+    }
+    if (!sampled) {
+        for (Seat& seat : actors_) {
+            give(seat, batch);
+        }
+        return;
+    }
+    std::int64_t before_ns = options_.clock();
+    for (Seat& seat : actors_) {
+        give(seat, batch);
+        const std::int64_t after_ns = options_.clock();
+        seat.counters->service_ns.record(after_ns - before_ns);
+        if (options_.live) {
+            seat.counters->waiting_ns.record(before_ns - arrived_ns);
+        }
+        before_ns = after_ns;
+    }
+}
+
+void Core::give(Seat& seat, const Batch& batch) {
+    if (!seat.everything) {
+        give_wanted(seat, batch.records);
+        return;
+    }
+    seat.counters->events.add(batch.events);
+    seat.counters->batches.add();
+    seat.actor->on_events(EventBatch{batch.records});
+}
+
+/// Gives the runs of messages that the actor wants.
+void Core::give_wanted(Seat& seat, std::span<const feed::Event> records) {
+    std::size_t run = 0;  // where the run of wanted messages began
+    std::size_t at = 0;
+    std::uint64_t events = 0;
+    const auto end_run = [&] {
+        if (at != run) {
+            seat.counters->events.add(std::exchange(events, 0));
+            seat.counters->batches.add();
+            seat.actor->on_events(EventBatch{records.subspan(run, at - run)});
+        }
+    };
+    while (at < records.size()) {
+        const std::size_t next = at + records[at].header.records;
+        if (seat.wants(records[at])) {
+            events +=
+                static_cast<std::uint64_t>(records[at].header.kind < feed::EventKind::control);
+        } else {
+            end_run();
+            run = next;
+        }
+        at = next;
+    }
+    end_run();
+}
+
+/// Controls, gaps and line states always: silence must mean that nothing was lost.
+bool Core::Seat::wants(const feed::Event& event) const noexcept {
+    const feed::EventKind kind = event.header.kind;
+    if (kind >= feed::EventKind::control) {
+        return true;
+    }
+    if ((kinds & Interest::bit(kind)) == 0) {
+        return false;
+    }
+    if (symbols.empty() || kind == feed::EventKind::text) {
+        return true;
+    }
+    const std::uint64_t symbol = kind == feed::EventKind::underlying
+                                     ? event.body.underlying.symbol
+                                     : event.body.series.symbol_word();
+    return std::binary_search(symbols.begin(), symbols.end(), symbol);
+}
+
+void Core::count(const Batch& batch) noexcept {
+    counters_.events.add(batch.events);
+    counters_.records.add(batch.records.size());
+    counters_.batches.add();
+    if (batch.events == 0 || batch.gaps + batch.controls + batch.states != 0) {
+        counters_.gap_events.add(batch.gaps);
+        counters_.control_events.add(batch.controls);
+        counters_.line_state_events.add(batch.states);
+    }
+}
+
+/// The time since the last step belongs to that step: busy if it found work.
+void Core::account_time(std::int64_t now_ns) noexcept {
+    counters_.steps.add();
+    const std::int64_t spent = now_ns - last_step_ns_;
+    if (last_step_ns_ != 0 && spent > 0) {
+        const auto spent_ns = static_cast<std::uint64_t>(spent);
+        (last_step_worked_ ? counters_.busy_ns : counters_.idle_ns).add(spent_ns);
+        if (last_step_worked_) {
+            counters_.longest_step_ns.raise_to(spent_ns);
+        }
+    }
+    last_step_ns_ = now_ns;
+}
+
+void Core::run_timers(std::int64_t now_ns) {
+    if (now_ns >= next_timer_ns_) {
+        next_timer_ns_ = now_ns + timer_period_ns;
+        for (Seat& seat : actors_) {
+            seat.actor->on_timer(now_ns);
+        }
+    }
+}
+
+}  // namespace pinstrike::actors

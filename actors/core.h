@@ -1,0 +1,137 @@
+// path: hot
+//
+// A Core runs actors: it takes what its rings bring, in batches, and hands each batch to each of
+// its actors. One thread calls it; it holds the consumer half of every ring that leads here.
+//
+// The promise to actors: on_start of all before the first message of any, on_stop of all after the
+// last message of any. It holds by construction: rings fill as soon as pollers run, but nothing is
+// read from them before start(), and stop() reads them empty first. Who stops a core has stopped
+// and joined its producers before.
+//
+// A step reads at most one batch a ring, so that no poller's traffic waits behind another's. Time
+// is given; the one clock a Core may hold serves to sample how long actors take.
+#pragma once
+
+#include "actors/actor.h"
+#include "actors/feed_config.h"
+#include "actors/histogram.h"
+#include "actors/parking.h"
+#include "actors/ring.h"
+#include "config/counter.h"
+#include "feed/event.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// What a core counts; its thread writes. Events are messages, not records.
+struct CoreCounters {
+    Counter events;             ///< messages routed here: data, neither gaps nor controls
+    Counter gap_events;         ///< told to every core concerned, those of a full ring included
+    Counter control_events;     ///< told to every core
+    Counter line_state_events;  ///< told to every core
+    Counter records;            ///< of 64 bytes, all of the above
+    Counter batches;
+    Counter steps;
+    Counter busy_ns;  ///< steps that found work
+    Counter idle_ns;
+    Counter longest_step_ns;
+    Histogram receive_to_actor_ns;  ///< of each batch's first message; live input only
+};
+
+/// What is measured of one actor; its core's thread writes.
+struct ActorCounters {
+    Counter events;        ///< data messages given to it
+    Counter batches;       ///< calls of on_events
+    Histogram waiting_ns;  ///< from arrival at the host to the call; sampled, live input only
+    Histogram service_ns;  ///< inside on_events; sampled
+};
+
+/// Wall time, ns since the Unix epoch.
+using Clock = std::int64_t (*)();
+
+struct CoreOptions {
+    CoreInfo info;
+    std::size_t batch_records = 256;
+    Clock clock = nullptr;  ///< null: actors are not timed (simulation)
+    bool live = true;       ///< false: events carry the time of a capture
+};
+
+class Core {
+  public:
+    Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
+         std::vector<std::unique_ptr<Actor>> actors);
+
+    /// Calls on_start of every actor.
+    void start();
+
+    /// Hands on at most one batch of each ring; runs timers. Records handed on; 0: nothing to do.
+    std::size_t step(std::int64_t now_ns);
+
+    /// Hands on everything that is still in the rings, then calls on_stop of every actor.
+    void stop(std::int64_t now_ns);
+
+    /// Is there anything in a ring? For the decision to sleep.
+    [[nodiscard]] bool has_work() const noexcept;
+
+    [[nodiscard]] const CoreInfo& info() const { return options_.info; }
+
+    [[nodiscard]] const CoreCounters& counters() const { return counters_; }
+
+    [[nodiscard]] std::size_t actors_count() const { return actors_.size(); }
+
+    [[nodiscard]] const Actor& actor(std::size_t i) const { return *actors_[i].actor; }
+
+    [[nodiscard]] const ActorCounters& actor_counters(std::size_t i) const {
+        return *actors_[i].counters;
+    }
+
+  private:
+    static constexpr std::int64_t timer_period_ns = 1'000'000;
+    static constexpr std::uint64_t sample_every = 8;  ///< batches: two clock reads an actor
+
+    enum class State : std::uint8_t { made, running, stopped };
+
+    /// An actor and what it wants.
+    struct Seat {
+        std::unique_ptr<Actor> actor;
+        std::unique_ptr<ActorCounters> counters;
+        bool everything = true;
+        std::uint32_t kinds = ~0U;
+        std::vector<std::uint64_t> symbols;  ///< sorted SeriesKey::symbol_word(); empty: all
+
+        [[nodiscard]] bool wants(const feed::Event& event) const noexcept;
+    };
+
+    /// Whole messages at the front of a ring, and what they are.
+    struct Batch {
+        std::span<const feed::Event> records;
+        std::uint64_t events = 0;
+        std::uint64_t gaps = 0;
+        std::uint64_t controls = 0;
+        std::uint64_t states = 0;
+    };
+
+    [[nodiscard]] static Batch whole_messages(std::span<const feed::Event> waiting) noexcept;
+    void hand_on(const Batch& batch, std::int64_t now_ns);
+    static void give(Seat& seat, const Batch& batch);
+    static void give_wanted(Seat& seat, std::span<const feed::Event> records);
+    void count(const Batch& batch) noexcept;
+    void account_time(std::int64_t now_ns) noexcept;
+    void run_timers(std::int64_t now_ns);
+
+    CoreOptions options_;
+    std::vector<Consumer<feed::Event>> rings_;
+    std::vector<Seat> actors_;
+    CoreCounters counters_;
+    State state_ = State::made;
+    bool last_step_worked_ = false;
+    std::int64_t last_step_ns_ = 0;
+    std::int64_t next_timer_ns_ = 0;
+};
+
+}  // namespace pinstrike::actors

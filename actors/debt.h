@@ -1,0 +1,166 @@
+// path: hot
+//
+// What a core has yet to be told about a line, when its ring was full: bounded, whatever happens.
+//
+// Silence must mean that nothing was lost, so what a full ring refuses is owed to the core as a
+// gap of cause ring_full, and what is told to every core (controls, gaps, line states) is owed as
+// itself. A core may stand still for long, so debts merge:
+//
+//   - refused messages: one range and a count (`messages` of first..last were refused);
+//   - a control that forgets more replaces one that forgets less, a later one an equal one; the
+//     one replaced, being a message, counts as refused. So the last start of day or flush that the
+//     core missed is told, and that something was lost before it;
+//   - what is refused before the control owed and what after it are two ranges: a control may
+//     restart the numbering;
+//   - a gap of the line becomes part of the range (what neither stream brought is lost to this
+//     core too);
+//   - `repaired` tells of no loss: it is dropped, and counted by the router. The core goes on
+//   believing in a
+//     loss that was mended, which is the safe side;
+//   - of line states the last one stands.
+//
+// Owed events are written in this order: state, range before, control, range after. Bound: one
+// LineDebt a line and ring.
+#pragma once
+
+#include "feed/event.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+/// Numbers first..last of which `messages` were lost to one core.
+struct LostRange {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::uint64_t messages = 0;
+
+    void add(std::uint32_t from, std::uint32_t to, std::uint64_t count) noexcept {
+        // Serial arithmetic: numbers wrap, and a late one may be older than the range.
+        if (messages == 0 || before(from, first)) {
+            first = from;
+        }
+        if (messages == 0 || before(last, to)) {
+            last = to;
+        }
+        messages += count;
+    }
+
+    void add(const LostRange& other) noexcept {
+        if (other.messages != 0) {
+            add(other.first, other.last, other.messages);
+        }
+    }
+
+    [[nodiscard]] static bool before(std::uint32_t a, std::uint32_t b) noexcept {
+        return static_cast<std::int32_t>(a - b) < 0;
+    }
+};
+
+class LineDebt {
+  public:
+    static constexpr std::size_t events_max = 4;
+
+    /// A data message that the ring refused.
+    void refuse(const feed::Header& header) noexcept {
+        remember(header);
+        latest().add(header.sequence, header.sequence, 1);
+    }
+
+    /// An event for every core that found no room.
+    void owe(const feed::Event& event) noexcept {
+        remember(event.header);
+        switch (event.header.kind) {
+            case feed::EventKind::control:
+                owe_control(event);
+                break;
+            case feed::EventKind::gap:
+                owe_gap(event.body.gap);
+                break;
+            default:
+                state_ = event;
+                break;
+        }
+    }
+
+    [[nodiscard]] std::size_t events_count() const noexcept {
+        return static_cast<std::size_t>(owes(state_)) + static_cast<std::size_t>(owes(control_)) +
+               static_cast<std::size_t>(before_.messages != 0) +
+               static_cast<std::size_t>(after_.messages != 0);
+    }
+
+    /// Writes what is owed into `slots`, of which there are events_count(), and forgets it.
+    void settle(feed::Event* slots) noexcept {
+        if (owes(state_)) {
+            *slots++ = state_;
+        }
+        if (before_.messages != 0) {
+            *slots++ = gap_of(before_);
+        }
+        if (owes(control_)) {
+            *slots++ = control_;
+        }
+        if (after_.messages != 0) {
+            *slots++ = gap_of(after_);
+        }
+        state_.header.kind = feed::EventKind::none;
+        control_.header.kind = feed::EventKind::none;
+        before_ = {};
+        after_ = {};
+    }
+
+    bool listed = false;  ///< kept by the router: is it in the list of lines that owe?
+
+  private:
+    [[nodiscard]] static bool owes(const feed::Event& event) noexcept {
+        return event.header.kind != feed::EventKind::none;
+    }
+
+    [[nodiscard]] LostRange& latest() noexcept { return owes(control_) ? after_ : before_; }
+
+    void remember(const feed::Header& header) noexcept { last_header_ = header; }
+
+    void owe_control(const feed::Event& event) noexcept {
+        if (!owes(control_)) {
+            control_ = event;
+            return;
+        }
+        if (event.body.control.forget < control_.body.control.forget) {
+            after_.add(event.header.sequence, event.header.sequence, 1);
+            return;
+        }
+        before_.add(control_.header.sequence, control_.header.sequence, 1);
+        before_.add(after_);
+        after_ = {};
+        control_ = event;
+    }
+
+    void owe_gap(const feed::Gap& gap) noexcept {
+        if (gap.cause == feed::GapCause::repaired) {
+            return;
+        }
+        latest().add(gap.first, gap.last, gap.messages);
+    }
+
+    [[nodiscard]] feed::Event gap_of(const LostRange& range) const noexcept {
+        feed::Event event{};
+        event.header = last_header_;
+        event.header.kind = feed::EventKind::gap;
+        event.header.flags = 0;
+        event.header.records = 1;
+        event.header.sequence = range.first;
+        event.header.type = ' ';
+        event.header.indicator = ' ';
+        event.body.gap = {range.first, range.last, range.messages, feed::GapCause::ring_full};
+        return event;
+    }
+
+    LostRange before_;
+    LostRange after_;
+    feed::Event control_{};
+    feed::Event state_{};
+    feed::Header last_header_{};
+};
+
+}  // namespace pinstrike::actors

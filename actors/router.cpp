@@ -1,0 +1,138 @@
+// path: cold
+#include "actors/router.h"
+
+#include "config/check.h"
+
+#include <immintrin.h>
+#include <sched.h>
+
+#include <utility>
+
+namespace pinstrike::actors {
+
+Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
+               const std::vector<Parking*>& bells)
+    : config_(config), refused_(message_records_max, feed::Event{}) {
+    PINSTRIKE_CHECK(!rings.empty() && rings.size() == bells.size());
+    constexpr std::size_t spare_share = 16;
+    for (std::size_t i = 0; i < rings.size(); ++i) {
+        const std::size_t capacity = rings[i].capacity();
+        PINSTRIKE_CHECK(capacity >= 2 * message_records_max);
+        Lane lane{std::move(rings[i])};
+        lane.bell = bells[i];
+        lane.spare = config.when_full == WhenFull::refuse ? capacity / spare_share : 0;
+        lane.counters = std::make_unique<RingCounters>();
+        lane.debts.resize(config.lines_count);
+        lane.owing.resize(config.lines_count);
+        lanes_.push_back(std::move(lane));
+    }
+}
+
+// --- hot ---
+
+feed::Event* Router::claim_when_full(Lane& lane, std::size_t records) noexcept {
+    if (config_.when_full == WhenFull::wait) {
+        wait_for_room(lane, records);
+        return lane.ring.claim(records);
+    }
+    ++lane.refused_count;
+    refused_by_ = &lane;
+    return refused_.data();
+}
+
+void Router::tell(Lane& lane, const feed::Event& event) noexcept {
+    if (config_.when_full == WhenFull::wait) {
+        wait_for_room(lane, 1);
+    }
+    if (lane.debts[line_].events_count() == 0 || settle_line(lane, line_)) {
+        if (feed::Event* slot = lane.ring.claim(1)) {
+            *slot = event;
+            lane.counters->broadcast.add();
+            return;
+        }
+    }
+    LineDebt& owed = debt(lane);
+    owed.owe(event);
+    if (event.header.kind == feed::EventKind::gap &&
+        event.body.gap.cause == feed::GapCause::repaired) {
+        lane.counters->repairs_untold.add();
+    }
+}
+
+LineDebt& Router::debt(Lane& lane) noexcept {
+    LineDebt& owed = lane.debts[line_];
+    if (!owed.listed) {
+        owed.listed = true;
+        lane.owing[lane.owing_count++] = static_cast<std::uint32_t>(line_);
+    }
+    return owed;
+}
+
+/// Tells what is owed of a line, all of it or nothing.
+bool Router::settle_line(Lane& lane, std::size_t line) noexcept {
+    LineDebt& owed = lane.debts[line];
+    const std::size_t count = owed.events_count();
+    if (count != 0) {
+        feed::Event* slots = lane.ring.claim(count);
+        if (slots == nullptr) {
+            return false;
+        }
+        owed.settle(slots);
+        lane.counters->broadcast.add(count);
+    }
+    return true;
+}
+
+/// Tells what is owed, line by line, as long as `room` slots are free before each.
+void Router::settle(Lane& lane, std::size_t room) noexcept {
+    while (lane.owing_count != 0 && lane.ring.has_room(room)) {
+        const std::uint32_t line = lane.owing[lane.owing_count - 1];
+        if (!settle_line(lane, line)) {
+            return;
+        }
+        lane.debts[line].listed = false;
+        --lane.owing_count;
+    }
+}
+
+void Router::settle() noexcept {
+    note_refused();
+    for (Lane& lane : lanes_) {
+        settle(lane, lane.spare / 2 + LineDebt::events_max);
+        lane.publish();
+    }
+}
+
+// --- cold ---
+
+/// Only in replays, where the input can wait. The core may need this very processor.
+void Router::wait_for_room(Lane& lane, std::size_t records) noexcept {
+    constexpr unsigned spins_before_yield = 256;
+    if (lane.ring.has_room(records)) {
+        return;
+    }
+    lane.counters->waits.add();
+    lane.publish();  // what the core cannot see it cannot release
+    for (unsigned spins = 0; !lane.ring.has_room(records); ++spins) {
+        _mm_pause();
+        if (spins >= spins_before_yield) {
+            ::sched_yield();
+        }
+    }
+}
+
+void Router::flush() noexcept {
+    for (;;) {
+        settle();
+        bool owing = false;
+        for (const Lane& lane : lanes_) {
+            owing = owing || lane.owing_count != 0;
+        }
+        if (!owing) {
+            return;
+        }
+        ::sched_yield();
+    }
+}
+
+}  // namespace pinstrike::actors

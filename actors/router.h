@@ -1,0 +1,220 @@
+// path: hot
+//
+// The last step of the poll thread: which core gets a message, and its place in that core's ring.
+// A Router is the sink of a venue's decoder, which writes events straight into the rings.
+//
+// A claim never fails. With WhenFull::wait (replays) it waits for the core. With WhenFull::refuse
+// (live) a message that finds no room is written to a place apart, noted when it is complete, and
+// forgotten: the core learns of it as a gap (debt.h). So the decoder has no case for a full ring.
+// The price: a claimed event must be complete, header included, before the next call.
+//
+// What is told to all cores (controls, gaps, line states) must not be lost to a full ring. Data
+// leaves the last 1/16 of a ring free for it; if that is used up too, it is owed, merged, bounded.
+// What is owed of a line is told before any later control or gap of that line, since a control may
+// restart the numbering. It is told when another 1/16 has become free, so that a ring that wavers
+// about full gets one gap for many refused messages, and at the latest at the next settle()
+// (housekeeping), so that steady overload is not silent.
+//
+// Order within a line and core is kept: every message of a line comes through one Router, into
+// one ring. Nothing is visible to a core until publish(), once a burst: one release store, and at
+// most one wake call, for each core that got something.
+#pragma once
+
+#include "actors/debt.h"
+#include "actors/feed_config.h"
+#include "actors/parking.h"
+#include "actors/ring.h"
+#include "config/counter.h"
+#include "feed/event.h"
+#include "feed/series_key.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// Of one ring, in messages: routed = pushed + refused. Broadcasts are in none of them.
+struct RingCounters {
+    Counter routed;
+    Counter pushed;
+    Counter refused;
+    Counter broadcast;       ///< controls, gaps and line states written to the ring
+    Counter repairs_untold;  ///< repairs that were not told, for want of room
+    Counter waits;           ///< times the poller waited for room (WhenFull::wait)
+};
+
+/// Of one line, kept by its router.
+struct RouterTally {
+    Counter filtered;  ///< messages kept from the cores (test symbols)
+    Counter controls;  ///< numbered controls told to every core: part of the delivered
+};
+
+struct RouterConfig {
+    Sharding sharding = Sharding::series;
+    WhenFull when_full = WhenFull::refuse;
+    bool test_symbols = false;
+    std::size_t lines_count = 0;  ///< of the poller
+};
+
+class Router {
+  public:
+    /// `bells[i]` wakes the core of `rings[i]`; null for a core that spins.
+    Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
+           const std::vector<Parking*>& bells);
+
+    /// What follows is of line `line`, counted from 0 among the poller's.
+    void begin(std::size_t line, RouterTally& tally) noexcept {
+        note_refused();
+        line_ = line;
+        tally_ = &tally;
+    }
+
+    /// Room for a message of `records` records, at the core of its series.
+    [[nodiscard]] feed::Event* claim(const feed::SeriesKey& series, std::size_t records) noexcept {
+        return claim_from(lane_of(series), records);
+    }
+
+    /// At the core of an underlying: its value belongs to no series.
+    [[nodiscard]] feed::Event* claim_symbol(std::uint64_t symbol_word,
+                                            std::size_t records) noexcept {
+        return claim_from(lane_at(feed::hash_symbol(symbol_word)), records);
+    }
+
+    /// At one core for all messages of the line that name no series and no symbol (text).
+    [[nodiscard]] feed::Event* claim_line(std::uint16_t line, std::size_t records) noexcept {
+        return claim_from(lanes_[line % lanes_.size()], records);
+    }
+
+    /// One record to every core. `numbered`: it is one of the line's delivered messages.
+    void broadcast(const feed::Event& event, bool numbered = true) noexcept {
+        note_refused();
+        for (Lane& lane : lanes_) {
+            tell(lane, event);
+        }
+        if (numbered && event.header.kind == feed::EventKind::control) {
+            tally_->controls.add();
+        }
+    }
+
+    /// A message was kept from the cores.
+    void filtered() noexcept { tally_->filtered.add(); }
+
+    [[nodiscard]] bool wants_tests() const noexcept { return config_.test_symbols; }
+
+    /// Shows the cores what the burst brought.
+    void publish() noexcept {
+        note_refused();
+        for (Lane& lane : lanes_) {
+            if (lane.owing_count != 0) [[unlikely]] {
+                settle(lane, 2 * lane.spare);
+            }
+            if (lane.ring.unpublished()) {
+                lane.publish();
+            }
+        }
+    }
+
+    /// Tells what is owed wherever there is any room; for housekeeping.
+    void settle() noexcept;
+
+    /// At the end of input: waits until everything owed is told.
+    void flush() noexcept;
+
+    [[nodiscard]] std::size_t rings_count() const noexcept { return lanes_.size(); }
+
+    [[nodiscard]] const RingCounters& counters(std::size_t ring) const {
+        return *lanes_[ring].counters;
+    }
+
+    [[nodiscard]] const Counter& high_water(std::size_t ring) const {
+        return lanes_[ring].ring.high_water();
+    }
+
+    [[nodiscard]] std::size_t capacity(std::size_t ring) const {
+        return lanes_[ring].ring.capacity();
+    }
+
+  private:
+    static constexpr std::size_t message_records_max = 255;
+
+    /// The way to one core.
+    struct Lane {
+        explicit Lane(Producer<feed::Event> half) : ring(std::move(half)) {}
+
+        Producer<feed::Event> ring;
+        Parking* bell = nullptr;
+        std::size_t spare = 0;  ///< slots that data leaves free
+        std::uint64_t routed_count = 0;
+        std::uint64_t refused_count = 0;
+        std::unique_ptr<RingCounters> counters;
+        std::vector<LineDebt> debts;       ///< by line
+        std::vector<std::uint32_t> owing;  ///< lines with a debt, `owing_count` of them
+        std::size_t owing_count = 0;
+
+        void publish() noexcept {
+            ring.publish();
+            count();
+            if (bell != nullptr) {
+                bell->wake();
+            }
+        }
+
+        void count() noexcept {
+            counters->routed.set(routed_count);
+            counters->refused.set(refused_count);
+            counters->pushed.set(routed_count - refused_count);
+        }
+    };
+
+    [[nodiscard]] Lane& lane_at(std::uint64_t hash) noexcept {
+        // The high half times the count: the table of the book takes the low bits (series_key.h).
+        return lanes_[((hash >> 32) * lanes_.size()) >> 32];
+    }
+
+    [[nodiscard]] Lane& lane_of(const feed::SeriesKey& series) noexcept {
+        if (lanes_.size() == 1) {
+            return lanes_[0];
+        }
+        return lane_at(config_.sharding == Sharding::series
+                           ? feed::hash(series)
+                           : feed::hash_symbol(series.symbol_word()));
+    }
+
+    [[nodiscard]] feed::Event* claim_from(Lane& lane, std::size_t records) noexcept {
+        note_refused();
+        ++lane.routed_count;
+        feed::Event* slots = lane.ring.claim(records, lane.spare);
+        if (slots == nullptr) [[unlikely]] {
+            return claim_when_full(lane, records);
+        }
+        return slots;
+    }
+
+    /// The message refused last is complete now: its numbers can be read.
+    void note_refused() noexcept {
+        if (refused_by_ != nullptr) [[unlikely]] {
+            Lane& lane = *refused_by_;
+            refused_by_ = nullptr;
+            debt(lane).refuse(refused_[0].header);
+        }
+    }
+
+    [[nodiscard]] feed::Event* claim_when_full(Lane& lane, std::size_t records) noexcept;
+    void wait_for_room(Lane& lane, std::size_t records) noexcept;
+    void tell(Lane& lane, const feed::Event& event) noexcept;
+    [[nodiscard]] LineDebt& debt(Lane& lane) noexcept;
+    static bool settle_line(Lane& lane, std::size_t line) noexcept;
+    static void settle(Lane& lane, std::size_t room) noexcept;
+
+    RouterConfig config_;
+    std::vector<Lane> lanes_;
+    std::size_t line_ = 0;
+    RouterTally* tally_ = nullptr;
+    Lane* refused_by_ = nullptr;        ///< whose message `refused_` holds, not yet noted
+    std::vector<feed::Event> refused_;  ///< where a refused message is written
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,239 @@
+#include "actors/core.h"
+
+#include "tests/actors/events.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+using feed::Event;
+using feed::EventKind;
+using testing::control_of;
+using testing::gap_of;
+using testing::quote_of;
+using testing::series_of;
+
+/// Writes down what it is told, in words.
+class Diary : public Actor {
+  public:
+    Diary(std::string name, std::vector<std::string>& pages, Interest interest = {})
+        : name_(std::move(name)), pages_(pages), interest_(std::move(interest)) {}
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+
+    [[nodiscard]] Interest interest() const override { return interest_; }
+
+    void on_start(const CoreInfo& core) override {
+        pages_.push_back(name_ + " start " + core.name);
+    }
+
+    void on_events(EventBatch batch) override {
+        std::string page = name_;
+        for (const Event& event : batch) {
+            page += ' ' + std::to_string(event.header.sequence);
+        }
+        pages_.push_back(page);
+    }
+
+    void on_stop() override { pages_.push_back(name_ + " stop"); }
+
+  private:
+    std::string name_;
+    std::vector<std::string>& pages_;
+    Interest interest_;
+};
+
+struct Scene {
+    explicit Scene(std::size_t rings = 1, std::vector<Interest> interests = {{}}) {
+        std::vector<Consumer<Event>> consumers;
+        for (std::size_t i = 0; i < rings; ++i) {
+            auto halves = Ring<Event>::make(1024);
+            producers.push_back(std::move(halves.producer));
+            consumers.push_back(std::move(halves.consumer));
+        }
+        std::vector<std::unique_ptr<Actor>> actors;
+        for (std::size_t i = 0; i < interests.size(); ++i) {
+            actors.push_back(std::make_unique<Diary>(std::string(1, static_cast<char>('a' + i)),
+                                                     pages, interests[i]));
+        }
+        CoreOptions options;
+        options.info = {"core0", 0, 1};
+        core = std::make_unique<Core>(options, std::move(consumers), std::move(actors));
+    }
+
+    void push(const std::vector<Event>& events, std::size_t ring = 0) {
+        ASSERT_TRUE(producers[ring].try_push(events));
+    }
+
+    std::vector<std::string> pages;
+    std::vector<Producer<Event>> producers;
+    std::unique_ptr<Core> core;
+};
+
+using Pages = std::vector<std::string>;
+
+TEST(Core, all_actors_start_before_the_first_message_and_stop_after_the_last) {
+    Scene scene{1, {{}, {}}};
+    scene.push({quote_of(series_of("A"), 1)});  // there before anybody is
+    EXPECT_TRUE(scene.pages.empty());
+    scene.core->start();
+    scene.core->step(1);
+    scene.push({quote_of(series_of("A"), 2)});
+    scene.core->stop(2);
+    EXPECT_EQ(scene.pages, (Pages{"a start core0", "b start core0", "a 1", "b 1", "a 2", "b 2",
+                                  "a stop", "b stop"}));
+}
+
+TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {
+    Scene early;
+    EXPECT_DEATH(early.core->step(1), "State::running");
+    Scene late;
+    late.core->start();
+    late.core->stop(1);
+    EXPECT_DEATH(late.core->step(2), "State::running");
+}
+
+TEST(Core, counts_messages_not_records_and_tells_broadcasts_apart) {
+    Scene scene;
+    const auto series = series_of("SPX");
+    scene.push({quote_of(series, 1, 3), Event{}, Event{}, quote_of(series, 2),
+                control_of('P', feed::Forget::quotes, 3), gap_of(4, 9, feed::GapCause::line)});
+    scene.core->start();
+    EXPECT_EQ(scene.core->step(1), 6U);
+    const CoreCounters& counters = scene.core->counters();
+    EXPECT_EQ(counters.events.read(), 2U);
+    EXPECT_EQ(counters.control_events.read(), 1U);
+    EXPECT_EQ(counters.gap_events.read(), 1U);
+    EXPECT_EQ(counters.records.read(), 6U);
+    EXPECT_EQ(scene.core->actor_counters(0).events.read(), 2U);
+    scene.core->stop(2);
+}
+
+TEST(Core, a_message_that_does_not_fit_into_the_batch_comes_whole_in_the_next) {
+    Scene scene;
+    std::vector<Event> events;
+    for (std::uint32_t i = 0; i < 255; ++i) {
+        events.push_back(quote_of(series_of("A"), i));
+    }
+    events.push_back(quote_of(series_of("A"), 255, 2));
+    events.push_back(Event{});
+    scene.push(events);
+    scene.core->start();
+    EXPECT_EQ(scene.core->step(1), 255U);
+    EXPECT_EQ(scene.core->step(2), 2U);
+    EXPECT_EQ(scene.pages.back(), "a 255");
+    scene.core->stop(3);
+    EXPECT_EQ(scene.core->counters().events.read(), 256U);
+}
+
+TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
+    Interest trades;
+    trades.kinds = Interest::bit(EventKind::trade);
+    Interest spx;
+    spx.underlyings = {"SPX"};
+    Scene scene{1, {trades, spx}};
+    Event trade = quote_of(series_of("SPY"), 3);
+    trade.header.kind = EventKind::trade;
+    scene.push({quote_of(series_of("SPX"), 1), quote_of(series_of("SPY"), 2), trade,
+                gap_of(4, 4, feed::GapCause::line), quote_of(series_of("SPX"), 5, 2), Event{},
+                quote_of(series_of("SPX"), 6)});
+    scene.core->start();
+    scene.pages.clear();
+    scene.core->step(1);
+    EXPECT_EQ(scene.pages, (Pages{"a 3 4", "b 1", "b 4 5 6"}));
+    EXPECT_EQ(scene.core->actor_counters(0).events.read(), 1U);
+    EXPECT_EQ(scene.core->actor_counters(1).events.read(), 3U);
+    scene.core->stop(2);
+}
+
+TEST(Core, reads_every_ring_each_step) {
+    Scene scene{2};
+    scene.push({quote_of(series_of("A"), 1)}, 0);
+    scene.push({quote_of(series_of("A"), 2)}, 1);
+    scene.core->start();
+    EXPECT_EQ(scene.core->step(1), 2U);
+    EXPECT_FALSE(scene.core->has_work());
+    scene.core->stop(2);
+}
+
+TEST(Core, tells_busy_time_from_idle_time) {
+    Scene scene;
+    scene.core->start();
+    scene.core->step(1000);
+    scene.core->step(1100);  // the step at 1000 found nothing
+    scene.push({quote_of(series_of("A"), 1)});
+    scene.core->step(1200);
+    scene.core->step(1250);  // the step at 1200 worked
+    EXPECT_EQ(scene.core->counters().idle_ns.read(), 200U);
+    EXPECT_EQ(scene.core->counters().busy_ns.read(), 50U);
+    EXPECT_EQ(scene.core->counters().longest_step_ns.read(), 50U);
+    scene.core->stop(1300);
+}
+
+/// Messages stream in while the core's thread is still starting, and until it is told to stop.
+TEST(CoreStress, messages_that_arrive_while_binding_wait_for_start) {
+    class Strict : public Actor {
+      public:
+        [[nodiscard]] std::string_view name() const override { return "strict"; }
+
+        void on_start(const CoreInfo&) override {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            started_ = true;
+        }
+
+        void on_events(EventBatch batch) override {
+            EXPECT_TRUE(started_);
+            EXPECT_FALSE(stopped_);
+            for (const Event& event : batch) {
+                EXPECT_EQ(event.header.sequence, next_++);
+            }
+        }
+
+        void on_stop() override {
+            EXPECT_EQ(next_, 20'000U);
+            stopped_ = true;
+        }
+
+      private:
+        bool started_ = false;
+        bool stopped_ = false;
+        std::uint32_t next_ = 0;
+    };
+
+    auto halves = Ring<Event>::make(1024);
+    std::vector<Consumer<Event>> rings;
+    rings.push_back(std::move(halves.consumer));
+    std::vector<std::unique_ptr<Actor>> actors;
+    actors.push_back(std::make_unique<Strict>());
+    Core core{CoreOptions{}, std::move(rings), std::move(actors)};
+    std::atomic<bool> produced{false};
+    std::thread poller{[&, producer = std::move(halves.producer)]() mutable {
+        for (std::uint32_t i = 0; i < 20'000;) {
+            const Event event = quote_of(series_of("A"), i);
+            if (producer.try_push({&event, 1})) {
+                ++i;
+            } else {
+                std::this_thread::yield();
+            }
+        }
+        produced = true;
+    }};
+    core.start();
+    std::int64_t now_ns = 1;
+    while (!produced) {
+        if (core.step(++now_ns) == 0) {
+            std::this_thread::yield();
+        }
+    }
+    poller.join();
+    core.stop(++now_ns);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors

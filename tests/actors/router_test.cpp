@@ -1,0 +1,290 @@
+#include "actors/router.h"
+
+#include "tests/actors/events.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+using feed::Event;
+using feed::EventKind;
+using feed::Forget;
+using feed::GapCause;
+using testing::control_of;
+using testing::gap_of;
+using testing::quote_of;
+using testing::series_of;
+
+constexpr std::size_t slots = 1024;
+constexpr std::size_t spare = slots / 16;
+
+/// Drains a ring and tells what it held, one word a message: q5, control K7, gap(3-9:4 ring_full).
+std::vector<std::string> drain(Consumer<Event>& ring, std::size_t max = slots) {
+    std::vector<std::string> words;
+    const auto records = ring.peek(max);
+    for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
+        const Event& event = records[at];
+        if (event.header.kind == EventKind::gap) {
+            const auto& gap = event.body.gap;
+            words.push_back(fmt::format("gap {}-{}:{} {}", gap.first, gap.last, gap.messages,
+                                        gap.cause == GapCause::ring_full ? "full" : "other"));
+        } else {
+            const char letter = event.header.kind == EventKind::control ? event.header.type : 'q';
+            words.push_back(fmt::format("{}{}", letter, event.header.sequence));
+        }
+    }
+    ring.release(records.size());
+    return words;
+}
+
+using Words = std::vector<std::string>;
+
+struct Scene {
+    explicit Scene(std::size_t cores = 1, WhenFull when_full = WhenFull::refuse,
+                   Sharding sharding = Sharding::series) {
+        std::vector<Producer<Event>> producers;
+        for (std::size_t i = 0; i < cores; ++i) {
+            auto halves = Ring<Event>::make(slots);
+            producers.push_back(std::move(halves.producer));
+            rings.push_back(std::move(halves.consumer));
+        }
+        router =
+            std::make_unique<Router>(RouterConfig{sharding, when_full, false, 3},
+                                     std::move(producers), std::vector<Parking*>(cores, nullptr));
+        router->begin(0, tally);
+    }
+
+    void route(const Event& event) {
+        Event* slot = router->claim(event.body.series, event.header.records);
+        *slot = event;
+    }
+
+    /// Fills the ring with `count` quotes numbered from `first`.
+    void route_many(std::uint32_t first, std::size_t count) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            route(quote_of(series_of("A"), first + i));
+        }
+    }
+
+    std::vector<Consumer<Event>> rings;
+    RouterTally tally;
+    std::unique_ptr<Router> router;
+};
+
+TEST(Router, a_series_always_goes_to_one_core_and_all_cores_are_used) {
+    Scene scene{3};
+    for (std::uint32_t i = 0; i < 600; ++i) {
+        scene.route(quote_of(series_of("SPX", i % 100), i));
+    }
+    scene.router->publish();
+    std::uint64_t total = 0;
+    std::vector<int> owner(100, -1);
+    for (int core = 0; core < 3; ++core) {
+        const auto records = scene.rings[static_cast<std::size_t>(core)].peek(slots);
+        EXPECT_GT(records.size(), 100U);
+        total += records.size();
+        for (const Event& event : records) {
+            int& known = owner[static_cast<std::size_t>(event.body.series.strike_e8)];
+            EXPECT_TRUE(known == -1 || known == core);
+            known = core;
+        }
+    }
+    EXPECT_EQ(total, 600U);
+}
+
+TEST(Router, sharding_by_underlying_keeps_an_underlying_and_its_value_together) {
+    Scene scene{4, WhenFull::refuse, Sharding::underlying};
+    const auto key = series_of("NDX");
+    for (std::uint32_t i = 0; i < 50; ++i) {
+        scene.route(quote_of(series_of("NDX", i), i));
+    }
+    *scene.router->claim_symbol(key.symbol_word(), 1) = quote_of(key, 50);
+    scene.router->publish();
+    std::size_t used = 0;
+    for (auto& ring : scene.rings) {
+        const auto records = ring.peek(slots);
+        used += records.empty() ? 0 : 1;
+        EXPECT_TRUE(records.empty() || records.size() == 51U);
+    }
+    EXPECT_EQ(used, 1U);
+}
+
+TEST(Router, broadcasts_reach_every_core_and_only_numbered_controls_are_tallied) {
+    Scene scene{2};
+    scene.router->broadcast(control_of('P', Forget::quotes, 4));
+    scene.router->broadcast(control_of('C', Forget::day, 0), false);
+    scene.router->broadcast(gap_of(5, 6, GapCause::line));
+    scene.router->publish();
+    for (auto& ring : scene.rings) {
+        EXPECT_EQ(drain(ring), (Words{"P4", "C0", "gap 5-6:2 other"}));
+    }
+    EXPECT_EQ(scene.tally.controls.read(), 1U);
+    EXPECT_EQ(scene.router->counters(0).routed.read(), 0U);
+}
+
+TEST(Router, what_a_full_ring_refuses_is_told_as_one_gap_when_there_is_room) {
+    Scene scene;
+    const std::size_t taken = slots - spare;
+    scene.route_many(1, taken + 10);
+    scene.router->publish();
+    EXPECT_EQ(scene.router->counters(0).refused.read(), 10U);
+    EXPECT_EQ(drain(scene.rings[0]).size(), taken);
+    scene.route_many(static_cast<std::uint32_t>(taken) + 11, 1);
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0]),
+              (Words{fmt::format("q{}", taken + 11),
+                     fmt::format("gap {}-{}:10 full", taken + 1, taken + 10)}));
+    const auto& counters = scene.router->counters(0);
+    EXPECT_EQ(counters.routed.read(), counters.pushed.read() + counters.refused.read());
+    EXPECT_EQ(counters.pushed.read(), taken + 1);
+}
+
+TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
+    Scene scene;
+    scene.route_many(1, slots - spare - 1);
+    Event* slots_of = scene.router->claim(series_of("A"), 2);  // one slot short
+    slots_of[0] = quote_of(series_of("A"), 5000, 2);
+    slots_of[1] = Event{};
+    scene.route(quote_of(series_of("A"), 5001));
+    scene.router->publish();
+    const Words words = drain(scene.rings[0]);
+    EXPECT_EQ(words.back(), "q5001");
+    EXPECT_EQ(words.size(), slots - spare);
+    scene.router->flush();
+    EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 5000-5000:1 full"}));
+}
+
+TEST(Router, controls_have_room_in_a_ring_that_is_full_of_data) {
+    Scene scene;
+    scene.route_many(1, slots);
+    scene.router->broadcast(control_of('P', Forget::quotes, 2000));
+    scene.router->publish();
+    const Words words = drain(scene.rings[0]);
+    ASSERT_EQ(words.size(), slots - spare + 2);
+    const std::string refused = fmt::format("gap {}-{}:64 full", slots - spare + 1, slots);
+    EXPECT_EQ(words[words.size() - 2], refused) << "what was refused comes before the control";
+    EXPECT_EQ(words.back(), "P2000");
+}
+
+/// The core stands still while controls without end arrive: memory stays bounded, and in the end
+/// it learns the strongest control and how much it missed, before and after it.
+TEST(Router, a_core_that_stands_still_is_owed_the_strongest_control_and_the_losses) {
+    Scene scene;
+    scene.route_many(1, slots - spare);
+    for (std::uint32_t i = 0; i < spare; ++i) {
+        scene.router->broadcast(control_of('E', Forget::nothing, 10'000 + i));
+    }
+    scene.route_many(20'000, 3);                                       // refused
+    scene.router->broadcast(control_of('P', Forget::quotes, 20'003));  // owed
+    scene.route_many(20'004, 2);                                       // refused
+    scene.router->broadcast(control_of('C', Forget::day, 0), false);   // replaces P
+    scene.route_many(1, 4);                                            // refused, new day
+    scene.router->broadcast(control_of('F', Forget::nothing, 5));      // counts as refused
+    scene.router->broadcast(gap_of(6, 7, GapCause::line));             // lost anyway
+    scene.router->broadcast(gap_of(1, 2, GapCause::repaired));         // dropped, counted
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0]).size(), slots);
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 20000-20005:6 full", "C0", "gap 1-7:7 full"}));
+    EXPECT_EQ(scene.router->counters(0).repairs_untold.read(), 1U);
+    EXPECT_EQ(scene.router->counters(0).refused.read(), 9U);
+}
+
+TEST(Router, losses_of_several_lines_are_told_apart) {
+    Scene scene;
+    RouterTally other;
+    scene.route_many(1, slots - spare);
+    scene.route_many(2000, 1);
+    scene.router->begin(2, other);
+    scene.route(quote_of(series_of("A"), 77, 1, 9));
+    scene.router->publish();
+    drain(scene.rings[0]);
+    scene.router->publish();
+    const auto records = scene.rings[0].peek(slots);
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[0].header.line, 9);
+    EXPECT_EQ(records[0].body.gap.first, 77U);
+    EXPECT_EQ(records[1].header.line, 1);
+    EXPECT_EQ(records[1].body.gap.first, 2000U);
+}
+
+TEST(Router, steady_overload_is_told_by_housekeeping) {
+    Scene scene;
+    scene.route_many(1, slots);
+    scene.router->publish();
+    drain(scene.rings[0], 4);  // not enough room for publish() to bother
+    scene.router->publish();
+    scene.router->settle();
+    const Words words = drain(scene.rings[0]);
+    EXPECT_EQ(words.back().substr(0, 3), "gap");
+}
+
+/// Random traffic against a consumer that lags: what arrives and what is told as refused is what
+/// was routed, at every seed.
+TEST(Router, arrived_plus_told_as_lost_is_what_was_routed) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random{seed};
+    Scene scene;
+    std::uint32_t next = 1;
+    std::uint64_t arrived = 0;
+    std::uint64_t lost = 0;
+    const auto take = [&](std::size_t max) {
+        const auto records = scene.rings[0].peek(max);
+        for (const Event& event : records) {
+            arrived += event.header.kind == EventKind::quote ? 1 : 0;
+            lost += event.header.kind == EventKind::gap ? event.body.gap.messages : 0;
+        }
+        scene.rings[0].release(records.size());
+    };
+    for (int burst = 0; burst < 3000; ++burst) {
+        const std::size_t count = random() % 60;
+        scene.route_many(next, count);
+        next += static_cast<std::uint32_t>(count);
+        if (random() % 50 == 0) {
+            scene.router->broadcast(control_of('E', Forget::nothing, next), false);
+        }
+        scene.router->publish();
+        take(random() % 58);
+        if (random() % 100 == 0) {
+            scene.router->settle();
+        }
+    }
+    scene.router->settle();
+    take(slots);
+    scene.router->flush();
+    take(slots);
+    EXPECT_GT(lost, 0U);
+    EXPECT_EQ(arrived, scene.router->counters(0).pushed.read());
+    EXPECT_EQ(lost, scene.router->counters(0).refused.read());
+    EXPECT_EQ(arrived + lost, next - 1);
+}
+
+TEST(Router, wait_refuses_nothing) {
+    Scene scene{1, WhenFull::wait};
+    std::uint64_t arrived = 0;
+    std::thread core{[&] {
+        while (arrived < 50'001) {
+            const auto records = scene.rings[0].peek(100);
+            arrived += records.size();
+            scene.rings[0].release(records.size());
+            std::this_thread::yield();
+        }
+    }};
+    scene.route_many(1, 50'000);  // without a publish of ours: waiting publishes
+    scene.router->broadcast(control_of('J', Forget::nothing, 50'001));
+    scene.router->publish();
+    core.join();
+    EXPECT_EQ(scene.router->counters(0).refused.read(), 0U);
+    EXPECT_EQ(scene.router->counters(0).pushed.read(), 50'000U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
