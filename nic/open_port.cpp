@@ -2,6 +2,7 @@
 #include "nic/open_port.h"
 
 #include "nic/capture_reader.h"
+#include "nic/dpdk/open_dpdk.h"
 #include "nic/pcap_port.h"
 #include "nic/sim_port.h"
 
@@ -78,6 +79,11 @@ Ports open_simulators(const PortConfig& config, const GroupsByQueue& groups_by_q
     return ports;
 }
 
+Ports open_device(const PortConfig& config, const GroupsByQueue& groups_by_queue,
+                  const FrameSourceFactory& /*make_source*/, Problems& problems) {
+    return dpdk::open_dpdk(config, groups_by_queue, problems);
+}
+
 struct Kind {
     PortKind kind;
     Ports (*open)(const PortConfig&, const GroupsByQueue&, const FrameSourceFactory&, Problems&);
@@ -85,6 +91,7 @@ struct Kind {
 
 /// Every kind of port: one line each.
 constexpr std::array kinds{
+    Kind{PortKind::dpdk, open_device},
     Kind{PortKind::pcap, open_captures},
     Kind{PortKind::sim, open_simulators},
 };

@@ -1,0 +1,344 @@
+// path: cold
+#include "nic/dpdk/device.h"
+
+#include "nic/dpdk/af_xdp_statistics.h"
+#include "nic/dpdk/steering.h"
+#include "nic/dpdk/vdev.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+namespace pinstrike::nic::dpdk {
+namespace {
+
+std::int64_t wall_clock_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+/// The addresses of all groups, each once (thirty-two groups share one).
+std::vector<Mac> addresses_of(const std::vector<std::vector<Group>>& groups_by_queue) {
+    std::vector<Mac> addresses;
+    for (const std::vector<Group>& groups : groups_by_queue) {
+        for (const Group& group : groups) {
+            addresses.push_back(multicast_mac(group.address));
+        }
+    }
+    std::sort(addresses.begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    return addresses;
+}
+
+int set_address_list(std::uint16_t device, const std::vector<Mac>& addresses) {
+    std::vector<rte_ether_addr> list(addresses.size());
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+        std::memcpy(list[i].addr_bytes, addresses[i].octets.data(), sizeof list[i].addr_bytes);
+    }
+    return rte_eth_dev_set_mc_addr_list(device, list.data(),
+                                        static_cast<std::uint32_t>(list.size()));
+}
+
+}  // namespace
+
+std::string_view text_of(Admission admission) {
+    switch (admission) {
+        case Admission::address_list:
+            return "by the NIC's address list";
+        case Admission::kernel_list:
+            return "by the kernel's address list of the interface";
+        case Admission::all_multicast:
+            return "with all multicast: the driver takes no address list";
+        case Admission::promiscuous:
+            return "with everything else: the driver filters no multicast";
+        case Admission::nothing_to_ask:
+            break;
+    }
+    return "unasked: the driver has no address filter";
+}
+
+Device::Device(std::shared_ptr<Eal> eal, const PortConfig& port)
+    : eal_(std::move(eal)), port_(port) {}
+
+std::shared_ptr<Device> Device::open(std::shared_ptr<Eal> eal, const PortConfig& port,
+                                     const std::vector<std::vector<Group>>& groups_by_queue,
+                                     Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    const std::vector<SteeringRule> rules = plan_steering(port, groups_by_queue, problems);
+    if (problems.size() != problems_before) {
+        return nullptr;
+    }
+    const auto queues = static_cast<std::uint16_t>(groups_by_queue.size());
+    std::shared_ptr<Device> device(new Device(std::move(eal), port));
+    const bool opened = device->create(problems) && device->configure(queues, problems) &&
+                        device->set_up_queues(queues, problems) && device->start(problems);
+    if (!opened) {
+        return nullptr;
+    }
+    if (queues > 1 && !driver_traits(port).feeds_queues_apart &&
+        !install_steering(device->id_, port, rules, problems)) {
+        return nullptr;
+    }
+    device->admit(groups_by_queue);
+    device->choose_clock();
+    return device;
+}
+
+void Device::told(Problems& problems, std::string_view what, int error) {
+    const std::string complaints = eal_->log().complaints();
+    tell(problems, "",
+         fmt::format("port {}: {}: {}{}{}", port_.name, what,
+                     rte_strerror(error < 0 ? -error : error), complaints.empty() ? "" : ": ",
+                     complaints));
+}
+
+bool Device::create(Problems& problems) {
+    eal_->log().begin();
+    const std::string name = device_name(port_);
+    if (!port_.vdev.empty()) {
+        const std::string arguments = parse_vdev(port_.vdev).arguments_text();
+        const int error = rte_eal_hotplug_add("vdev", name.c_str(), arguments.c_str());
+        if (error != 0) {
+            told(problems, fmt::format("cannot create {}", port_.vdev), error);
+            return false;
+        }
+        created_ = true;
+    }
+    if (const int error = rte_eth_dev_get_port_by_name(name.c_str(), &id_); error != 0) {
+        id_ = RTE_MAX_ETHPORTS;
+        told(problems, fmt::format("no driver took device {}", name), error);
+        return false;
+    }
+    if (const std::string interface = kernel_interface(port_); !interface.empty()) {
+        kernel_ = std::make_unique<KernelInterface>(interface);
+    }
+    return true;
+}
+
+void Device::choose_offloads(const rte_eth_dev_info& info, rte_eth_conf& wanted) {
+    constexpr std::uint64_t checksums =
+        RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+    verifies_checksums_ = port_.udp_checksum == ChecksumCheck::offload &&
+                          (info.rx_offload_capa & checksums) == checksums;
+    if (verifies_checksums_) {
+        wanted.rxmode.offloads |= checksums;
+    }
+    if ((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0 &&
+        rte_mbuf_dyn_rx_timestamp_register(&stamps_.offset, &stamps_.flag) == 0) {
+        wanted.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+    }
+}
+
+bool Device::configure(std::uint16_t queues, Problems& problems) {
+    rte_eth_dev_info info{};
+    if (const int error = rte_eth_dev_info_get(id_, &info); error != 0) {
+        told(problems, "the driver does not describe its device", error);
+        return false;
+    }
+    if (queues > info.max_rx_queues) {
+        tell(problems, "",
+             fmt::format("port {}: {} pollers read it, the driver has {} receive "
+                         "queue{}: let fewer pollers read this port",
+                         port_.name, queues, info.max_rx_queues,
+                         info.max_rx_queues == 1 ? "" : "s"));
+        return false;
+    }
+    rte_eth_conf wanted{};
+    choose_offloads(info, wanted);
+    // As many queues out as in: AF_XDP pairs them. Only the first is used, for reports.
+    transmit_queues_ = std::min(queues, info.max_tx_queues);
+    if (const int error = rte_eth_dev_configure(id_, queues, transmit_queues_, &wanted);
+        error != 0) {
+        told(problems, fmt::format("cannot be configured with {} queues", queues), error);
+        return false;
+    }
+    return true;
+}
+
+bool Device::make_pool(std::uint16_t queue, Problems& problems) {
+    const PortDemand demand = demand_of(port_, 1);
+    const std::size_t buffers = memory_need(demand).buffers_per_queue;
+    rte_mempool* pool = rte_pktmbuf_pool_create(
+        fmt::format("rx{}q{}", id_, queue).c_str(), static_cast<unsigned>(buffers),
+        pool_cache_buffers, 0, frame_room_bytes + RTE_PKTMBUF_HEADROOM, rte_eth_dev_socket_id(id_));
+    if (pool == nullptr) {
+        told(problems,
+             fmt::format("no memory for {} buffers of {} bytes ({}), wanted in all: {}", buffers,
+                         buffer_bytes, port_.hugepages ? "hugepages" : "no hugepages",
+                         memory_need_text(std::span(&demand, 1))),
+             rte_errno);
+        return false;
+    }
+    pools_.push_back(pool);
+    return true;
+}
+
+bool Device::set_up_queues(std::uint16_t queues, Problems& problems) {
+    auto receive = static_cast<std::uint16_t>(std::min(port_.descriptors_count, 65535U));
+    auto transmit = static_cast<std::uint16_t>(transmit_descriptors);
+    rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receive, &transmit);
+    const auto node = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
+    const std::vector<int> sockets_before = af_xdp_sockets();
+    for (std::uint16_t queue = 0; queue < queues; ++queue) {
+        if (!make_pool(queue, problems)) {
+            return false;
+        }
+        if (const int error =
+                rte_eth_rx_queue_setup(id_, queue, receive, node, nullptr, pools_[queue]);
+            error != 0) {
+            told(problems, fmt::format("receive queue {} cannot be set up", queue), error);
+            return false;
+        }
+    }
+    for (std::uint16_t queue = 0; queue < transmit_queues_; ++queue) {
+        if (const int error = rte_eth_tx_queue_setup(id_, queue, transmit, node, nullptr);
+            error != 0) {
+            told(problems, fmt::format("transmit queue {} cannot be set up", queue), error);
+            return false;
+        }
+    }
+    const std::vector<int> sockets = af_xdp_sockets();
+    std::set_difference(sockets.begin(), sockets.end(), sockets_before.begin(),
+                        sockets_before.end(), std::back_inserter(af_xdp_sockets_));
+    return true;
+}
+
+bool Device::start(Problems& problems) {
+    if (const int error = rte_eth_dev_start(id_); error != 0) {
+        told(problems, "cannot be started", error);
+        return false;
+    }
+    started_ = true;
+    rte_eth_stats_get(id_, &at_start_);
+    return true;
+}
+
+void Device::admit(const std::vector<std::vector<Group>>& groups_by_queue) {
+    const std::vector<Mac> addresses = addresses_of(groups_by_queue);
+    if (addresses.empty()) {
+        return;
+    }
+    if (kernel_ != nullptr && kernel_->admit(addresses)) {
+        admission_ = Admission::kernel_list;
+    } else if (set_address_list(id_, addresses) == 0) {
+        admission_ = Admission::address_list;
+    } else if (rte_eth_allmulticast_enable(id_) == 0) {
+        admission_ = Admission::all_multicast;
+    } else if (rte_eth_promiscuous_enable(id_) == 0) {
+        admission_ = Admission::promiscuous;
+    }
+    eal_->log().say(LogLevel::info, fmt::format("port {}: {} group addresses come in {}",
+                                                port_.name, addresses.size(), text_of(admission_)));
+}
+
+void Device::choose_clock() {
+    if (stamps_.flag == 0 || read_clock()) {
+        return;
+    }
+    clock_by_timesync_ = rte_eth_timesync_enable(id_) == 0;
+    if (!read_clock()) {
+        stamps_ = {};
+        eal_->log().say(LogLevel::warning,
+                        fmt::format("port {}: the driver stamps frames, but its clock cannot be "
+                                    "read: arrival is the burst's time",
+                                    port_.name));
+    }
+}
+
+Device::~Device() {
+    if (id_ < RTE_MAX_ETHPORTS) {
+        if (started_) {
+            rte_flow_error error{};
+            rte_flow_flush(id_, &error);
+            if (admission_ == Admission::all_multicast) {
+                rte_eth_allmulticast_disable(id_);
+            } else if (admission_ == Admission::promiscuous) {
+                rte_eth_promiscuous_disable(id_);
+            }
+            rte_eth_dev_stop(id_);
+        }
+        if (!created_) {
+            rte_eth_dev_close(id_);
+        }
+    }
+    if (created_) {
+        rte_eal_hotplug_remove("vdev", device_name(port_).c_str());  // closes it as well
+    }
+    for (rte_mempool* pool : pools_) {
+        rte_mempool_free(pool);
+    }
+}
+
+Mac Device::mac() const {
+    Mac mac;
+    rte_ether_addr address{};
+    if (rte_eth_macaddr_get(id_, &address) == 0) {
+        std::memcpy(mac.octets.data(), address.addr_bytes, sizeof address.addr_bytes);
+    }
+    return mac;
+}
+
+std::optional<Ipv4> Device::address() const {
+    return kernel_ == nullptr ? std::nullopt : kernel_->address();
+}
+
+std::optional<bool> Device::link_up() const {
+    if (kernel_ != nullptr) {
+        return kernel_->link_up();  // DPDK's drivers on kernel interfaces do not look again
+    }
+    rte_eth_link link{};
+    if (rte_eth_link_get_nowait(id_, &link) != 0) {
+        return std::nullopt;
+    }
+    return link.link_status == RTE_ETH_LINK_UP;
+}
+
+DeviceStatistics Device::statistics() const {
+    DeviceStatistics told;
+    told.link_up = link_up();
+    const DriverTraits traits = driver_traits(port_);
+    rte_eth_stats now{};
+    if (!af_xdp_sockets_.empty()) {
+        if (const std::optional<AfXdpLosses> losses = af_xdp_losses(af_xdp_sockets_)) {
+            told.missed = losses->missed;
+            told.no_buffer = losses->no_buffer;
+        }
+    } else if (rte_eth_stats_get(id_, &now) == 0) {
+        if (traits.counts_missed) {
+            told.missed = now.imissed - at_start_.imissed;
+        }
+        if (traits.counts_no_buffer) {
+            told.no_buffer = now.rx_nombuf - at_start_.rx_nombuf;
+        }
+        if (traits.counts_errors) {
+            told.errors = now.ierrors - at_start_.ierrors;
+        }
+    }
+    return told;
+}
+
+std::optional<ClockReading> Device::read_clock() const {
+    ClockReading reading;
+    const std::int64_t before_ns = wall_clock_ns();
+    timespec time{};
+    if (!clock_by_timesync_) {
+        if (rte_eth_read_clock(id_, &reading.ticks) != 0) {
+            return std::nullopt;
+        }
+    } else if (rte_eth_timesync_read_time(id_, &time) == 0) {
+        constexpr std::uint64_t ns_per_s = 1'000'000'000;
+        reading.ticks = static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
+                        static_cast<std::uint64_t>(time.tv_nsec);
+    } else {
+        return std::nullopt;
+    }
+    reading.wall_ns = before_ns + (wall_clock_ns() - before_ns) / 2;
+    return reading;
+}
+
+}  // namespace pinstrike::nic::dpdk

@@ -1,0 +1,112 @@
+// path: cold
+//
+// An Ethernet device with all its receive queues: opened, set up, started; stopped and given back
+// at the end. The queues' Ports share it.
+#pragma once
+
+#include "config/problem.h"
+#include "nic/dpdk/eal.h"
+#include "nic/dpdk/kernel_interface.h"
+#include "nic/dpdk/library.h"
+#include "nic/mac.h"
+#include "nic/port.h"
+#include "nic/port_config.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::nic::dpdk {
+
+/// How multicast frames get past the device's address filter.
+enum class Admission : std::uint8_t {
+    address_list,    ///< the driver's list of addresses
+    kernel_list,     ///< the kernel's, where it keeps the interface
+    all_multicast,   ///< all groups: the driver takes no list
+    promiscuous,     ///< everything: it knows neither
+    nothing_to_ask,  ///< the driver has no filter (net_pcap, net_ring, net_null)
+};
+
+[[nodiscard]] std::string_view text_of(Admission admission);
+
+/// A NIC's clock and the wall clock, read at the same time.
+struct ClockReading {
+    std::uint64_t ticks = 0;
+    std::int64_t wall_ns = 0;
+};
+
+/// Where the driver puts a frame's receive stamp.
+struct StampField {
+    int offset = -1;
+    std::uint64_t flag = 0;  ///< in ol_flags when this frame has one; 0: the driver offers none
+};
+
+class Device {
+  public:
+    /// Null with Problems if anything is refused; what was done by then is undone.
+    static std::shared_ptr<Device> open(std::shared_ptr<Eal> eal, const PortConfig& port,
+                                        const std::vector<std::vector<Group>>& groups_by_queue,
+                                        Problems& problems);
+    ~Device();
+
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    [[nodiscard]] std::uint16_t id() const { return id_; }
+
+    [[nodiscard]] rte_mempool* pool(std::uint16_t queue) const { return pools_[queue]; }
+
+    [[nodiscard]] bool verifies_checksums() const { return verifies_checksums_; }
+
+    [[nodiscard]] const StampField& stamps() const { return stamps_; }
+
+    [[nodiscard]] Admission admission() const { return admission_; }
+
+    [[nodiscard]] bool transmits() const { return transmit_queues_ != 0; }
+
+    [[nodiscard]] Mac mac() const;
+
+    /// The kernel's address of the interface, if it has one.
+    [[nodiscard]] std::optional<Ipv4> address() const;
+
+    /// Of all queues together, since the start.
+    [[nodiscard]] DeviceStatistics statistics() const;
+
+    [[nodiscard]] std::optional<bool> link_up() const;
+
+    /// nullopt if the driver's clock cannot be read: stamps are of no use then.
+    [[nodiscard]] std::optional<ClockReading> read_clock() const;
+
+  private:
+    Device(std::shared_ptr<Eal> eal, const PortConfig& port);
+
+    bool create(Problems& problems);
+    bool configure(std::uint16_t queues, Problems& problems);
+    bool set_up_queues(std::uint16_t queues, Problems& problems);
+    bool make_pool(std::uint16_t queue, Problems& problems);
+    bool start(Problems& problems);
+    void choose_offloads(const rte_eth_dev_info& info, rte_eth_conf& wanted);
+    void choose_clock();
+    void admit(const std::vector<std::vector<Group>>& groups_by_queue);
+    void told(Problems& problems, std::string_view what, int error);
+
+    std::shared_ptr<Eal> eal_;
+    PortConfig port_;
+    std::uint16_t id_ = RTE_MAX_ETHPORTS;
+    bool created_ = false;
+    bool started_ = false;
+    bool verifies_checksums_ = false;
+    bool clock_by_timesync_ = false;
+    StampField stamps_;
+    Admission admission_ = Admission::nothing_to_ask;
+    std::uint16_t transmit_queues_ = 0;
+    std::vector<rte_mempool*> pools_;
+    std::unique_ptr<KernelInterface> kernel_;
+    std::vector<int> af_xdp_sockets_;
+    rte_eth_stats at_start_{};
+};
+
+}  // namespace pinstrike::nic::dpdk

@@ -1,0 +1,69 @@
+// path: hot
+//
+// From the clock of a NIC to wall time. The NIC stamps frames with ticks of a clock of its own, of
+// which neither rate nor origin is to be trusted; both are measured: two readings of that clock
+// beside the wall clock, some time apart, give the rate, the later one the origin. Between two
+// measurements wall time is a multiplication and a shift away.
+#pragma once
+
+#include <cstdint>
+
+namespace pinstrike::nic::dpdk {
+
+class DeviceClock {
+  public:
+    /// Further from the burst's own time than this, a stamp is not believed.
+    static constexpr std::int64_t distrusted_ns = 1'000'000'000;
+
+    /// Readings closer together than this say nothing of the rate.
+    static constexpr std::int64_t baseline_ns_min = 10'000'000;
+
+    /// A reading of both clocks at (nearly) the same time. Cold: once a second or so.
+    void calibrate(std::uint64_t ticks, std::int64_t wall_ns) noexcept {
+        if (!begun_) {
+            begun_ = true;
+            ticks_ = ticks;
+            wall_ns_ = wall_ns;
+            return;
+        }
+        const auto elapsed_ticks = static_cast<std::int64_t>(ticks - ticks_);
+        const std::int64_t elapsed_ns = wall_ns - wall_ns_;
+        if (elapsed_ns < baseline_ns_min) {
+            return;
+        }
+        ticks_ = ticks;
+        wall_ns_ = wall_ns;
+        // A clock that stood still, went back or is beyond 64 GHz is no clock.
+        usable_ = elapsed_ticks > 0 && elapsed_ticks / elapsed_ns < 64;
+        if (usable_) {
+            ns_per_tick_q32_ =
+                static_cast<std::int64_t>((static_cast<Wide>(elapsed_ns) << 32) / elapsed_ticks);
+        }
+    }
+
+    /// Wall time of a stamp; `burst_ns`, the time of the burst, if the stamp cannot be believed.
+    [[nodiscard]] std::int64_t wall_ns(std::uint64_t ticks, std::int64_t burst_ns) const noexcept {
+        if (!usable_) {
+            return burst_ns;
+        }
+        const auto since = static_cast<std::int64_t>(ticks - ticks_);  // may lie before
+        const std::int64_t stamp_ns =
+            wall_ns_ +
+            static_cast<std::int64_t>((static_cast<Wide>(since) * ns_per_tick_q32_) >> 32);
+        const std::int64_t difference = stamp_ns - burst_ns;
+        return difference > -distrusted_ns && difference < distrusted_ns ? stamp_ns : burst_ns;
+    }
+
+    [[nodiscard]] bool usable() const noexcept { return usable_; }
+
+  private:
+    __extension__ using Wide = __int128;
+
+    std::uint64_t ticks_ = 0;
+    std::int64_t wall_ns_ = 0;
+    std::int64_t ns_per_tick_q32_ = 0;
+    bool begun_ = false;
+    bool usable_ = false;
+};
+
+}  // namespace pinstrike::nic::dpdk

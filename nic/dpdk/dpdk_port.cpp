@@ -1,0 +1,236 @@
+// path: hot
+#include "nic/dpdk/dpdk_port.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace pinstrike::nic::dpdk {
+namespace {
+
+/// A query is short: 58 bytes with two VLAN tags and no sources listed, so each frame need not be
+/// looked at. Longer ones list sources, which concerns hosts that chose sources; we take all.
+constexpr std::uint32_t query_frame_bytes_max = 80;
+
+/// Flags of a buffer whose bytes belong to another buffer or to nobody's pool.
+constexpr std::uint64_t borrowed = RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+
+/// Zero if the buffer is one segment of `pool` that nobody else holds.
+inline std::uint64_t not_plain(const rte_mbuf& buffer, const rte_mempool* pool) noexcept {
+    return (buffer.ol_flags & borrowed) | static_cast<std::uint64_t>(buffer.nb_segs ^ 1) |
+           static_cast<std::uint64_t>(buffer.refcnt ^ 1) |
+           static_cast<std::uint64_t>(buffer.pool != pool);
+}
+
+inline Checksum verdict(std::uint64_t flags, std::uint64_t good, std::uint64_t bad) noexcept {
+    const std::uint64_t said = flags & (good | bad);
+    return said == good ? Checksum::good : said == bad ? Checksum::bad : Checksum::unknown;
+}
+
+}  // namespace
+
+// --- hot ---
+
+std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
+    if (!attached_) [[unlikely]] {
+        attach();
+    }
+    give_back();
+    now_ns_ = now_ns;
+    const auto asked = static_cast<std::uint16_t>(std::min(burst.size(), held_.size()));
+    held_count_ = rte_eth_rx_burst(device_id_, queue_, held_.data(), asked);
+    if (held_count_ == 0) {
+        return 0;
+    }
+    if (from_hardware_) {
+        hand_out<true>(burst, now_ns);
+    } else {
+        hand_out<false>(burst, now_ns);
+    }
+    counters_.packets.add(held_count_);
+    counters_.full_bursts.add(held_count_ == asked ? 1 : 0);
+    return held_count_;
+}
+
+/// A frame in several buffers is longer than frame_room_bytes, and so no market data: its first
+/// piece is handed out, and counted as truncated by who parses it.
+template <bool from_hardware>
+inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept {
+    std::uint64_t bytes = 0;
+    std::uint64_t special = 0;
+    std::uint32_t shortest_bytes = UINT32_MAX;
+    for (std::size_t i = 0; i < held_count_; ++i) {
+        const rte_mbuf& buffer = *held_[i];
+        const auto* data = rte_pktmbuf_mtod(&buffer, const std::byte*);
+        rte_prefetch0(data);
+        const std::uint32_t length_bytes = buffer.data_len;
+        Packet& packet = burst[i];
+        packet.bytes = data;
+        packet.length_bytes = length_bytes;
+        packet.udp_checksum = Checksum::unknown;
+        packet.ip_checksum = Checksum::unknown;
+        packet.ts_receive_ns = now_ns;
+        if constexpr (from_hardware) {
+            const std::uint64_t flags = buffer.ol_flags;
+            if (verifies_checksums_) {
+                packet.udp_checksum =
+                    verdict(flags, RTE_MBUF_F_RX_L4_CKSUM_GOOD, RTE_MBUF_F_RX_L4_CKSUM_BAD);
+                packet.ip_checksum =
+                    verdict(flags, RTE_MBUF_F_RX_IP_CKSUM_GOOD, RTE_MBUF_F_RX_IP_CKSUM_BAD);
+            }
+            if ((flags & stamps_.flag) != 0) {
+                packet.ts_receive_ns = clock_.wall_ns(
+                    *RTE_MBUF_DYNFIELD(&buffer, stamps_.offset, const rte_mbuf_timestamp_t*),
+                    now_ns);
+            }
+        }
+        bytes += length_bytes;
+        special |= not_plain(buffer, pool_);
+        shortest_bytes = std::min(shortest_bytes, length_bytes);
+    }
+    plain_ = special == 0;
+    short_frames_ = shortest_bytes <= query_bytes_max_;
+    counters_.bytes.add(bytes);
+}
+
+/// The frames of the call before were read by now: their first lines are near, and looking for
+/// queries costs a glance at the short ones.
+inline void DpdkPort::give_back() noexcept {
+    if (held_count_ == 0) {
+        return;
+    }
+    if (short_frames_) {
+        look_for_queries();
+    }
+    if (plain_) [[likely]] {
+        rte_mempool_generic_put(pool_, reinterpret_cast<void* const*>(held_.data()), held_count_,
+                                cache_);
+    } else {
+        rte_pktmbuf_free_bulk(held_.data(), held_count_);
+    }
+    held_count_ = 0;
+}
+
+// --- cold ---
+
+/// Puts reports on the device's first transmit queue.
+class DpdkPort::Reports final : public FrameSender {
+  public:
+    Reports(std::uint16_t device, rte_mempool* pool) : device_(device), pool_(pool) {}
+
+    void send(std::span<const std::byte> frame) override {
+        rte_mbuf* buffer = rte_pktmbuf_alloc(pool_);
+        if (buffer == nullptr) {
+            return;
+        }
+        char* room = rte_pktmbuf_append(buffer, static_cast<std::uint16_t>(frame.size()));
+        if (room == nullptr) {
+            rte_pktmbuf_free(buffer);
+            return;
+        }
+        std::memcpy(room, frame.data(), frame.size());
+        if (rte_eth_tx_burst(device_, 0, &buffer, 1) == 0) {
+            rte_pktmbuf_free(buffer);
+        }
+    }
+
+  private:
+    std::uint16_t device_;
+    rte_mempool* pool_;
+};
+
+DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig config)
+    : Port(std::move(name)),
+      device_id_(device->id()),
+      queue_(config.queue),
+      from_hardware_(device->verifies_checksums() || device->stamps().flag != 0),
+      verifies_checksums_(device->verifies_checksums()),
+      query_bytes_max_(config.membership ? query_frame_bytes_max : 0),
+      stamps_(device->stamps()),
+      pool_(device->pool(config.queue)),
+      held_(config.burst_packets),
+      device_(std::move(device)),
+      link_up_(device_->link_up()) {
+    if (config.membership && device_->transmits()) {
+        std::uint64_t seed =
+            static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+        for (const std::uint8_t octet : device_->mac().octets) {
+            seed = seed * 257 + octet;
+        }
+        membership_.emplace(*std::move(config.membership), seed);
+    }
+}
+
+/// The ending thread need not be the poll thread, whose cache it leaves alone.
+DpdkPort::~DpdkPort() {
+    rte_pktmbuf_free_bulk(held_.data(), held_count_);
+    if (membership_ && announced_) {
+        Reports reports(device_id_, pool_);
+        membership_->leave(now_ns_, reports);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // out of the ring, before stop
+    }
+}
+
+void DpdkPort::attach() noexcept {
+    attached_ = true;
+    Eal::attach_thread();
+    cache_ = rte_mempool_default_cache(pool_, rte_lcore_id());
+}
+
+void DpdkPort::look_for_queries() noexcept {
+    for (std::size_t i = 0; i < held_count_ && membership_; ++i) {
+        const rte_mbuf& buffer = *held_[i];
+        if (buffer.data_len <= query_bytes_max_) {
+            membership_->on_frame({rte_pktmbuf_mtod(&buffer, const std::byte*), buffer.data_len},
+                                  now_ns_);
+        }
+    }
+}
+
+void DpdkPort::watch_link(std::int64_t now_ns) {
+    constexpr std::int64_t interval_ns = 100'000'000;
+    if (now_ns < link_due_ns_) {
+        return;
+    }
+    link_due_ns_ = now_ns + interval_ns;
+    const std::optional<bool> up = device_->link_up();
+    if (up == link_up_) {
+        return;
+    }
+    counters_.link_changes.add();
+    link_up_ = up;
+    if (membership_ && up.value_or(false)) {
+        membership_->announce(now_ns);  // the switch behind a new link knows nothing of us
+    }
+}
+
+void DpdkPort::housekeep(std::int64_t now_ns) {
+    watch_link(now_ns);
+    constexpr std::int64_t clock_interval_ns = 1'000'000'000;
+    if (stamps_.flag != 0 && now_ns >= clock_due_ns_) {
+        if (const std::optional<ClockReading> reading = device_->read_clock()) {
+            clock_.calibrate(reading->ticks, reading->wall_ns);
+        }
+        clock_due_ns_ = now_ns + (clock_.usable() ? clock_interval_ns : clock_interval_ns / 50);
+    }
+    if (membership_) {
+        if (!announced_) {
+            announced_ = true;
+            membership_->announce(now_ns);
+        }
+        Reports reports(device_id_, pool_);
+        membership_->step(now_ns, reports);
+    }
+}
+
+DeviceStatistics DpdkPort::statistics() const {
+    DeviceStatistics told = device_->statistics();
+    if (queue_ != 0) {  // the device counts all queues together: once
+        told.missed = told.no_buffer = told.errors = std::nullopt;
+    }
+    return told;
+}
+
+}  // namespace pinstrike::nic::dpdk

@@ -1,0 +1,75 @@
+// path: cold
+//
+// One receive queue of a DPDK device.
+#pragma once
+
+#include "nic/dpdk/device.h"
+#include "nic/dpdk/device_clock.h"
+#include "nic/membership.h"
+#include "nic/port.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::nic::dpdk {
+
+struct QueueConfig {
+    std::uint16_t queue = 0;
+    unsigned burst_packets = 64;
+    /// Set on one queue of a device, the first: queries come to no other.
+    std::optional<MembershipConfig> membership;
+};
+
+class DpdkPort final : public Port {
+  public:
+    DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig config);
+    ~DpdkPort() override;
+
+    std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
+    void housekeep(std::int64_t now_ns) override;
+    [[nodiscard]] DeviceStatistics statistics() const override;
+
+    [[nodiscard]] const Device& device() const { return *device_; }
+
+  private:
+    class Reports;
+
+    template <bool from_hardware>
+    void hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept;
+    void give_back() noexcept;
+    void attach() noexcept;
+    void look_for_queries() noexcept;
+    void watch_link(std::int64_t now_ns);
+
+    // What receive() needs, together.
+    std::uint16_t device_id_;
+    std::uint16_t queue_;
+    std::uint16_t held_count_ = 0;
+    bool attached_ = false;
+    bool from_hardware_;  ///< stamps or checksum verdicts are to be read
+    bool verifies_checksums_;
+    bool plain_ = true;          ///< every held buffer may go straight back to its pool
+    bool short_frames_ = false;  ///< one of them may be a query
+    std::uint32_t query_bytes_max_;
+    StampField stamps_;
+    rte_mempool* pool_;
+    rte_mempool_cache* cache_ = nullptr;  ///< of the poll thread
+    std::vector<rte_mbuf*> held_;
+    DeviceClock clock_;
+
+    // Housekeeping.
+    std::shared_ptr<Device> device_;
+    std::optional<GroupMembership> membership_;
+    std::int64_t now_ns_ = 0;  ///< of the last receive
+    std::int64_t link_due_ns_ = 0;
+    std::int64_t clock_due_ns_ = 0;
+    std::optional<bool> link_up_;
+    bool announced_ = false;
+};
+
+}  // namespace pinstrike::nic::dpdk

@@ -1,0 +1,212 @@
+// path: cold
+#include "nic/dpdk/eal_arguments.h"
+
+#include "nic/dpdk/vdev.h"
+
+#include <fmt/format.h>
+#include <net/if.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+namespace pinstrike::nic::dpdk {
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+/// EAL arguments that follow from the config and may not be given again.
+constexpr std::array<std::string_view, 14> derived_arguments{
+    "-l",       "--lcores", "-c", "--main-lcore", "--no-huge",   "--in-memory",    "-m",
+    "--no-pci", "--allow",  "-a", "--block",      "--no-shconf", "--no-telemetry", "--file-prefix"};
+
+/// Kernel drivers through which DPDK reaches a PCI device: those that give it away whole, and those
+/// that share it.
+constexpr std::array<std::string_view, 6> usable_drivers{"vfio-pci",  "uio_pci_generic", "igb_uio",
+                                                         "mlx5_core", "mlx4_core",       "mana"};
+
+void report(Problems& problems, const PortConfig& port, std::string text) {
+    tell(problems, "", fmt::format("port {}: {}", port.name, text));
+}
+
+void check_arguments(const PortConfig& port, Problems& problems) {
+    for (const std::string& argument : port.eal) {
+        const std::string_view name = std::string_view(argument).substr(0, argument.find('='));
+        if (std::find(derived_arguments.begin(), derived_arguments.end(), name) !=
+            derived_arguments.end()) {
+            report(problems, port,
+                   fmt::format("EAL argument {} follows from the config and cannot be set", name));
+        }
+    }
+}
+
+void check_pci(const PortConfig& port, const Machine& machine, Problems& problems) {
+    const std::string address = device_name(port);
+    const std::optional<std::string> driver = pci_driver(address, machine.sys);
+    if (!driver) {
+        report(problems, port,
+               fmt::format("no PCI device {}: `lspci -D` lists those there are", address));
+        return;
+    }
+    if (std::find(usable_drivers.begin(), usable_drivers.end(), *driver) != usable_drivers.end()) {
+        return;
+    }
+    report(problems, port,
+           fmt::format("PCI device {} is {}, wanted vfio-pci (or a driver that shares the device, "
+                       "as mlx5_core): driverctl set-override {} vfio-pci",
+                       address, driver->empty() ? "bound to no driver" : "held by " + *driver,
+                       address));
+}
+
+struct Right {
+    unsigned capability;
+    std::string_view name;
+};
+
+void check_rights(const PortConfig& port, const Machine& machine, std::span<const Right> rights,
+                  Problems& problems) {
+    for (const Right& right : rights) {
+        const bool granted = machine.capabilities.has(right.capability) ||
+                             (right.capability == Capabilities::bpf &&
+                              machine.capabilities.has(Capabilities::sys_admin));
+        if (!granted) {
+            report(
+                problems, port,
+                fmt::format("{} needs the capability {}: run as root, or grant it to the service "
+                            "(AmbientCapabilities={})",
+                            device_name(port), right.name, right.name));
+        }
+    }
+}
+
+void check_memory_lock(const PortDemand& port, const Machine& machine, Problems& problems) {
+    const std::size_t need = memory_need(port).pool_bytes;
+    if (!machine.capabilities.has(Capabilities::ipc_lock) && machine.memory_lock_bytes &&
+        *machine.memory_lock_bytes < need) {
+        report(problems, port.config,
+               fmt::format("{} locks {} MiB of buffers, the limit is {} MiB: LimitMEMLOCK=infinity "
+                           "(ulimit -l unlimited)",
+                           device_name(port.config), need / mebibyte + 1,
+                           *machine.memory_lock_bytes / mebibyte));
+    }
+}
+
+void check_interface(const PortConfig& port, Problems& problems) {
+    const std::string interface = kernel_interface(port);
+    if (interface.empty()) {
+        report(problems, port, fmt::format("{} names no interface (iface=...)", port.vdev));
+    } else if (if_nametoindex(interface.c_str()) == 0) {
+        report(problems, port,
+               fmt::format("no interface {} here: `ip link` lists those there are", interface));
+    }
+}
+
+void check_captures(const PortDemand& port, const Vdev& vdev, Problems& problems) {
+    const std::vector<std::string> files = vdev.arguments_named("rx_pcap");
+    for (const std::string& file : files) {
+        if (access(file.c_str(), R_OK) != 0) {
+            report(problems, port.config, fmt::format("cannot read the capture {}", file));
+        } else if (count_frames(file) == 0) {
+            report(problems, port.config,
+                   fmt::format("{} is not a pcap or pcapng file with frames in it", file));
+        }
+    }
+    const bool file_input = !vdev.argument("rx_iface") && !vdev.argument("iface");
+    if (file_input && files.size() != port.queues) {
+        report(problems, port.config,
+               fmt::format("net_pcap has one queue per rx_pcap: {} given, {} queue{} wanted",
+                           files.size(), port.queues, port.queues == 1 ? "" : "s"));
+    }
+}
+
+void check_vdev(const PortDemand& port, const Machine& machine, Problems& problems) {
+    const Vdev vdev = parse_vdev(port.config.vdev);
+    static constexpr Right raw{Capabilities::net_raw, "CAP_NET_RAW"};
+    static constexpr Right admin{Capabilities::net_admin, "CAP_NET_ADMIN"};
+    static constexpr Right bpf{Capabilities::bpf, "CAP_BPF"};
+    if (driver_traits(port.config).kernel_interface) {
+        check_interface(port.config, problems);
+    }
+    if (vdev.driver == "net_pcap") {
+        check_captures(port, vdev, problems);
+    } else if (vdev.driver == "net_af_xdp") {
+        check_rights(port.config, machine, std::array{raw, admin, bpf}, problems);
+        check_memory_lock(port, machine, problems);
+    } else if (vdev.driver == "net_af_packet") {
+        check_rights(port.config, machine, std::array{raw}, problems);
+    } else if (vdev.driver == "net_tap") {
+        check_rights(port.config, machine, std::array{admin}, problems);
+    }
+}
+
+void check_together(std::span<const PortDemand> ports, Problems& problems) {
+    std::map<std::string, std::string> owners;
+    for (const PortDemand& port : ports) {
+        const auto [owner, added] = owners.emplace(device_name(port.config), port.config.name);
+        if (!added) {
+            report(problems, port.config,
+                   fmt::format("device {} is port {} already", owner->first, owner->second));
+        }
+        if (port.config.hugepages != ports.front().config.hugepages) {
+            report(problems, port.config,
+                   fmt::format("`hugepages` differs from that of port {}: DPDK takes its memory "
+                               "one way for all ports",
+                               ports.front().config.name));
+        }
+    }
+}
+
+}  // namespace
+
+Machine read_machine() {
+    return {read_hugepages(), read_capabilities(), memory_lock_limit_bytes(), "/sys"};
+}
+
+Problems check_ports(std::span<const PortDemand> ports, const Machine& machine) {
+    Problems problems;
+    check_together(ports, problems);
+    for (const PortDemand& port : ports) {
+        check_arguments(port.config, problems);
+        if (port.config.pci.empty() == port.config.vdev.empty()) {
+            report(problems, port.config, "exactly one of `pci` and `vdev` is wanted");
+        } else if (!port.config.pci.empty()) {
+            check_pci(port.config, machine, problems);
+        } else {
+            check_vdev(port, machine, problems);
+        }
+    }
+    const Problems pages = check_hugepages(ports, machine.hugepages);
+    problems.insert(problems.end(), pages.begin(), pages.end());
+    return problems;
+}
+
+std::vector<std::string> eal_arguments(std::span<const PortDemand> ports, unsigned main_cpu) {
+    // Lcore 0 on that CPU, whatever its number: lcore ids are few (128), CPUs need not be.
+    std::vector<std::string> arguments{"pinstrike", fmt::format("--lcores=0@{}", main_cpu),
+                                       "--no-telemetry", "--file-prefix=pinstrike"};
+    const std::size_t need_mebibytes = memory_need_bytes(ports) / mebibyte + 1;
+    if (!ports.empty() && ports.front().config.hugepages) {
+        arguments.emplace_back("--in-memory");  // nothing left in hugetlbfs, however we end
+    } else {
+        arguments.insert(arguments.end(),
+                         {"--no-huge", "--no-shconf", "-m", std::to_string(need_mebibytes)});
+    }
+    bool pci = false;
+    for (const PortDemand& port : ports) {
+        if (!port.config.pci.empty()) {
+            pci = true;
+            arguments.insert(arguments.end(), {"-a", port.config.pci});
+        }
+    }
+    if (!pci) {
+        arguments.insert(arguments.end(), {"--no-pci", "--iova-mode=va"});
+    }
+    for (const PortDemand& port : ports) {
+        arguments.insert(arguments.end(), port.config.eal.begin(), port.config.eal.end());
+    }
+    return arguments;
+}
+
+}  // namespace pinstrike::nic::dpdk

@@ -1,0 +1,65 @@
+// path: cold
+#include "nic/dpdk/kernel_interface.h"
+
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace pinstrike::nic::dpdk {
+
+KernelInterface::KernelInterface(std::string name)
+    : name_(std::move(name)),
+      socket_(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)),
+      index_(static_cast<int>(if_nametoindex(name_.c_str()))) {}
+
+KernelInterface::~KernelInterface() {
+    if (socket_ >= 0) {
+        close(socket_);
+    }
+}
+
+bool KernelInterface::admit(std::span<const Mac> addresses) {
+    return std::all_of(addresses.begin(), addresses.end(), [this](const Mac& address) {
+        packet_mreq request{};
+        request.mr_ifindex = index_;
+        request.mr_type = PACKET_MR_MULTICAST;
+        request.mr_alen = static_cast<unsigned short>(address.octets.size());
+        std::memcpy(request.mr_address, address.octets.data(), address.octets.size());
+        return setsockopt(socket_, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) ==
+               0;
+    });
+}
+
+std::optional<bool> KernelInterface::link_up() const {
+    ifreq request{};
+    name_.copy(request.ifr_name, IFNAMSIZ - 1);
+    if (ioctl(socket_, SIOCGIFFLAGS, &request) != 0) {
+        return std::nullopt;
+    }
+    const unsigned flags = static_cast<unsigned short>(request.ifr_flags);
+    return (flags & IFF_UP) != 0 && (flags & IFF_RUNNING) != 0;
+}
+
+std::optional<Ipv4> KernelInterface::address() const {
+    const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ifreq request{};
+    name_.copy(request.ifr_name, IFNAMSIZ - 1);
+    const int result = ioctl(any, SIOCGIFADDR, &request);
+    close(any);
+    if (result != 0) {
+        return std::nullopt;
+    }
+    sockaddr_in address{};
+    std::memcpy(&address, &request.ifr_addr, sizeof address);
+    return Ipv4{ntohl(address.sin_addr.s_addr)};
+}
+
+}  // namespace pinstrike::nic::dpdk

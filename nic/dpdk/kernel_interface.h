@@ -1,0 +1,41 @@
+// path: cold
+//
+// The side of a port's interface that the kernel keeps (AF_XDP, AF_PACKET): its address filter and
+// its link.
+#pragma once
+
+#include "nic/mac.h"
+#include "nic/port_config.h"
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace pinstrike::nic::dpdk {
+
+/// A packet socket that receives nothing: it holds group addresses in the interface's filter. They
+/// are counted by the kernel and leave with the socket, however the process ends.
+class KernelInterface {
+  public:
+    explicit KernelInterface(std::string name);
+    ~KernelInterface();
+
+    KernelInterface(const KernelInterface&) = delete;
+    KernelInterface& operator=(const KernelInterface&) = delete;
+
+    /// Filters the addresses in; false if the kernel refuses one.
+    [[nodiscard]] bool admit(std::span<const Mac> addresses);
+
+    /// Whether the interface is up and has a carrier; nullopt if it is gone. One system call.
+    [[nodiscard]] std::optional<bool> link_up() const;
+
+    /// Its first IPv4 address.
+    [[nodiscard]] std::optional<Ipv4> address() const;
+
+  private:
+    std::string name_;
+    int socket_ = -1;
+    int index_ = 0;
+};
+
+}  // namespace pinstrike::nic::dpdk

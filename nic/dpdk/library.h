@@ -1,0 +1,21 @@
+// path: hot
+//
+// DPDK as this folder uses it. rte_config.h comes first: the other headers take their limits from
+// it.
+#pragma once
+
+/// rte_eth_read_clock is "experimental" in 22.11, and the only way to a NIC's clock.
+#define ALLOW_EXPERIMENTAL_API
+
+#include <rte_config.h>
+// rte_config.h before the rest.
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_log.h>
+#include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_mempool.h>
+#include <rte_prefetch.h>

@@ -1,0 +1,95 @@
+// path: cold
+#include "nic/dpdk/log.h"
+
+#include "nic/dpdk/library.h"
+
+#include <utility>
+
+namespace pinstrike::nic::dpdk {
+namespace {
+
+LogLevel level_of(int rte_level) {
+    if (rte_level > 0 && rte_level <= static_cast<int>(RTE_LOG_ERR)) {
+        return LogLevel::error;
+    }
+    return rte_level == static_cast<int>(RTE_LOG_WARNING) ? LogLevel::warning : LogLevel::info;
+}
+
+void to_standard_error(LogLevel level, std::string_view line) {
+    if (level == LogLevel::error) {
+        std::fprintf(stderr, "dpdk: %.*s\n", static_cast<int>(line.size()), line.data());
+    }
+}
+
+}  // namespace
+
+Log::Log(LogSink sink) : sink_(sink ? std::move(sink) : to_standard_error) {
+    const cookie_io_functions_t functions{nullptr, &Log::write, nullptr, nullptr};
+    stream_ = fopencookie(this, "w", functions);
+    if (stream_ != nullptr) {
+        rte_openlog_stream(stream_);
+    }
+}
+
+Log::~Log() {
+    if (stream_ != nullptr) {
+        rte_openlog_stream(nullptr);
+        std::fclose(stream_);
+    }
+}
+
+ssize_t Log::write(void* log, const char* text, std::size_t bytes) {
+    static_cast<Log*>(log)->take(level_of(rte_log_cur_msg_loglevel()), {text, bytes});
+    return static_cast<ssize_t>(bytes);
+}
+
+void Log::take(LogLevel level, std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    partial_ += text;
+    for (std::size_t end = partial_.find('\n'); end != std::string::npos;
+         end = partial_.find('\n')) {
+        const std::string line = partial_.substr(0, end);
+        partial_.erase(0, end + 1);
+        if (level != LogLevel::info && complaints_.size() < complaints_bytes_max) {
+            complaints_ += (complaints_.empty() ? "" : "; ") + line;
+        }
+        if (!line.empty() && !limited(level)) {
+            sink_(level, line);
+        }
+    }
+}
+
+bool Log::limited(LogLevel level) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - second_ >= std::chrono::seconds(1)) {
+        if (suppressed_ != 0) {
+            sink_(level, std::to_string(suppressed_) + " lines of DPDK left out");
+        }
+        second_ = now;
+        lines_ = 0;
+        suppressed_ = 0;
+    }
+    if (lines_ == lines_a_second_max) {
+        ++suppressed_;
+        return true;
+    }
+    ++lines_;
+    return false;
+}
+
+void Log::say(LogLevel level, std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    sink_(level, line);
+}
+
+void Log::begin() {
+    const std::lock_guard lock(mutex_);
+    complaints_.clear();
+}
+
+std::string Log::complaints() {
+    const std::lock_guard lock(mutex_);
+    return complaints_;
+}
+
+}  // namespace pinstrike::nic::dpdk

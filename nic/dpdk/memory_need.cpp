@@ -1,0 +1,173 @@
+// path: cold
+#include "nic/dpdk/memory_need.h"
+
+#include "nic/dpdk/vdev.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+
+namespace pinstrike::nic::dpdk {
+namespace {
+
+/// The largest descriptor of the supported drivers, and the driver's own pointer to its buffer.
+constexpr std::size_t descriptor_bytes = 128;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+std::size_t mebibytes(std::size_t bytes) {
+    return (bytes + mebibyte - 1) / mebibyte;
+}
+
+std::uint32_t swapped(std::uint32_t value) {
+    return __builtin_bswap32(value);
+}
+
+/// Classic pcap: a header of 24 bytes, then records of 16 bytes and their frame.
+std::size_t count_pcap(std::ifstream& in, bool swap) {
+    std::size_t count = 0;
+    in.seekg(24);
+    for (std::uint32_t record[4]; in.read(reinterpret_cast<char*>(record), sizeof record);) {
+        in.seekg(swap ? swapped(record[2]) : record[2], std::ios::cur);
+        ++count;
+    }
+    return count;
+}
+
+/// pcapng: blocks of type and length; types 2, 3 and 6 carry a frame.
+std::size_t count_pcapng(std::ifstream& in) {
+    std::size_t count = 0;
+    bool swap = false;
+    in.seekg(0);
+    for (std::uint32_t head[3]; in.read(reinterpret_cast<char*>(head), sizeof head);) {
+        constexpr std::uint32_t section = 0x0A0D0D0A;
+        if (head[0] == section) {
+            swap = head[2] != 0x1A2B3C4D;
+        }
+        const std::uint32_t type = swap ? swapped(head[0]) : head[0];
+        const std::uint32_t length = swap ? swapped(head[1]) : head[1];
+        if (length < sizeof head) {
+            break;
+        }
+        count += static_cast<std::size_t>(type == 2 || type == 3 || type == 6);
+        in.seekg(static_cast<std::streamoff>(length - sizeof head), std::ios::cur);
+    }
+    return count;
+}
+
+std::string pages_text(std::span<const Hugepages> pages) {
+    std::string text;
+    for (const Hugepages& size : pages) {
+        text +=
+            fmt::format("{}{} of {} pages of {} MiB free on node {}", text.empty() ? "" : ", ",
+                        size.free_count, size.total_count, mebibytes(size.page_bytes), size.node);
+    }
+    return text.empty() ? "this kernel has no hugepages" : text;
+}
+
+std::string mending_text(std::size_t need, std::span<const Hugepages> pages) {
+    constexpr std::size_t two_mebibytes = 2 * mebibyte;
+    std::size_t in_use = 0;
+    for (const Hugepages& size : pages) {
+        in_use += size.page_bytes == two_mebibytes ? size.total_count - size.free_count : 0;
+    }
+    return fmt::format("sysctl -w vm.nr_hugepages={} (or `hugepages: false` in the port)",
+                       in_use + (need + two_mebibytes - 1) / two_mebibytes);
+}
+
+}  // namespace
+
+std::size_t count_frames(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::uint32_t magic = 0;
+    if (!in.read(reinterpret_cast<char*>(&magic), sizeof magic)) {
+        return 0;
+    }
+    switch (magic) {
+        case 0xA1B2C3D4:
+        case 0xA1B23C4D:
+            return count_pcap(in, false);
+        case 0xD4C3B2A1:
+        case 0x4D3CB2A1:
+            return count_pcap(in, true);
+        case 0x0A0D0D0A:
+            return count_pcapng(in);
+        default:
+            return 0;
+    }
+}
+
+PortDemand demand_of(const PortConfig& config, unsigned queues) {
+    PortDemand demand{config, queues, 0};
+    for (const std::string& file : preloaded_captures(config)) {
+        demand.preloaded_frames = std::max(demand.preloaded_frames, count_frames(file));
+    }
+    return demand;
+}
+
+MemoryNeed memory_need(const PortDemand& port) {
+    const std::size_t descriptors = port.config.descriptors_count;
+    // An AF_XDP socket has two rings of buffers on the way in: to fill, and filled.
+    const bool two_rings = parse_vdev(port.config.vdev).driver == "net_af_xdp";
+    MemoryNeed need;
+    need.buffers_per_queue = descriptors * (two_rings ? 2 : 1)   // with the device
+                             + port.config.burst_packets         // with the poller
+                             + 2 * (pool_cache_buffers * 3 / 2)  // in two threads' caches
+                             + transmit_descriptors              // reports on their way
+                             + port.preloaded_frames + 256;
+    need.pool_bytes = port.queues * (need.buffers_per_queue * (buffer_bytes + 16));
+    need.ring_bytes = port.queues * (descriptors + transmit_descriptors) * descriptor_bytes;
+    need.total_bytes = need.pool_bytes + need.ring_bytes;
+    return need;
+}
+
+std::size_t memory_need_bytes(std::span<const PortDemand> ports) {
+    std::size_t total = runtime_bytes;
+    for (const PortDemand& port : ports) {
+        total += memory_need(port).total_bytes;
+    }
+    return total;
+}
+
+std::string memory_need_text(std::span<const PortDemand> ports) {
+    std::string text;
+    for (const PortDemand& port : ports) {
+        const MemoryNeed need = memory_need(port);
+        text += fmt::format("port {}: {} queue{} x {} buffers x {} bytes = {} MiB, rings {} MiB\n",
+                            port.config.name, port.queues, port.queues == 1 ? "" : "s",
+                            need.buffers_per_queue, buffer_bytes, mebibytes(need.pool_bytes),
+                            mebibytes(need.ring_bytes));
+    }
+    const std::size_t total = memory_need_bytes(ports);
+    const bool hugepages = !ports.empty() && ports.front().config.hugepages;
+    text += fmt::format("DPDK itself {} MiB; together {} MiB", mebibytes(runtime_bytes),
+                        mebibytes(total));
+    text += hugepages ? fmt::format(" = {} hugepages of 2 MiB\n",
+                                    (total + 2 * mebibyte - 1) / (2 * mebibyte))
+                      : " of ordinary pages\n";
+    return text;
+}
+
+Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Hugepages> pages) {
+    if (ports.empty() || !ports.front().config.hugepages) {
+        return {};
+    }
+    const std::size_t need = memory_need_bytes(ports);
+    std::size_t free_bytes = 0;
+    for (const Hugepages& size : pages) {
+        free_bytes += size.page_bytes * size.free_count;
+    }
+    if (free_bytes >= need) {
+        return {};
+    }
+    Problems problems;
+    tell(problems, "",
+         fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
+                     mebibytes(need), free_bytes / mebibyte, pages_text(pages),
+                     mending_text(need, pages)));
+    return problems;
+}
+
+}  // namespace pinstrike::nic::dpdk

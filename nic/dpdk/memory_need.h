@@ -1,0 +1,66 @@
+// path: cold
+//
+// How much memory DPDK needs for the ports of a config: arithmetic only, so that `check` can say it
+// without starting anything.
+#pragma once
+
+#include "config/problem.h"
+#include "nic/dpdk/host.h"
+#include "nic/port_config.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::nic::dpdk {
+
+/// A buffer: 128 bytes of mbuf, 128 of headroom and 2048 of frame; DPDK's pool adds a header of one
+/// cache line and may pad by another to spread buffers over memory channels.
+inline constexpr std::size_t frame_room_bytes = 2048;
+inline constexpr std::size_t buffer_bytes = 128 + 128 + frame_room_bytes + 2 * 64;
+
+/// Free buffers a thread keeps at hand; DPDK's maximum.
+inline constexpr unsigned pool_cache_buffers = 512;
+
+/// Transmit descriptors of the queue that carries membership reports.
+inline constexpr unsigned transmit_descriptors = 512;
+
+/// What EAL, drivers and their rings take beside buffers; measured at below 24 MiB with 96 groups.
+inline constexpr std::size_t runtime_bytes = std::size_t{48} << 20;
+
+/// A port as EAL has to be prepared for it.
+struct PortDemand {
+    PortConfig config;
+    unsigned queues = 1;
+    /// Frames that net_pcap keeps in the buffers of one queue (the largest capture).
+    std::size_t preloaded_frames = 0;
+};
+
+/// The demand of a port; reads the captures that net_pcap would preload.
+[[nodiscard]] PortDemand demand_of(const PortConfig& config, unsigned queues);
+
+struct MemoryNeed {
+    std::size_t buffers_per_queue = 0;
+    std::size_t pool_bytes = 0;  ///< all queues
+    std::size_t ring_bytes = 0;  ///< descriptors, all queues
+    std::size_t total_bytes = 0;
+};
+
+[[nodiscard]] MemoryNeed memory_need(const PortDemand& port);
+
+/// Of all ports and DPDK itself.
+[[nodiscard]] std::size_t memory_need_bytes(std::span<const PortDemand> ports);
+
+/// "port a0: 2 queues x 6,336 buffers x 2,432 bytes = 30 MiB", one line a port, and the sum.
+[[nodiscard]] std::string memory_need_text(std::span<const PortDemand> ports);
+
+/// Compares the need with the free hugepages; a Problem tells both and the command that mends it.
+/// Empty as well if no port asks for hugepages.
+[[nodiscard]] Problems check_hugepages(std::span<const PortDemand> ports,
+                                       std::span<const Hugepages> pages);
+
+/// Frames in a pcap or pcapng file; 0 if it cannot be read.
+[[nodiscard]] std::size_t count_frames(const std::string& file);
+
+}  // namespace pinstrike::nic::dpdk

@@ -1,0 +1,63 @@
+// path: cold
+#include "nic/dpdk/open_dpdk.h"
+
+#include "nic/dpdk/dpdk_port.h"
+#include "nic/dpdk/eal.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace pinstrike::nic::dpdk {
+namespace {
+
+MembershipConfig membership_of(const PortConfig& config, const Device& device,
+                               const std::vector<std::vector<Group>>& groups_by_queue) {
+    MembershipConfig membership;
+    for (const std::vector<Group>& groups : groups_by_queue) {
+        for (const Group& group : groups) {
+            membership.groups.push_back(group.address);
+        }
+    }
+    membership.host.address = config.source_address;
+    if (config.source_address.value == 0) {
+        membership.host.address = device.address().value_or(Ipv4{});
+    }
+    membership.host.mac = device.mac();
+    membership.host.vlan = config.vlan;
+    membership.version = config.igmp_version;
+    return membership;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Port>> open_dpdk(const PortConfig& config,
+                                             const std::vector<std::vector<Group>>& groups_by_queue,
+                                             Problems& problems) {
+    const auto queues = static_cast<unsigned>(groups_by_queue.size());
+    std::shared_ptr<Eal> eal = Eal::running();
+    if (eal == nullptr) {
+        eal = Eal::start({{demand_of(config, queues)}, {}, {}}, problems);
+    }
+    if (eal == nullptr) {
+        return {};
+    }
+    const std::shared_ptr<Device> device =
+        Device::open(std::move(eal), config, groups_by_queue, problems);
+    if (device == nullptr) {
+        return {};
+    }
+    std::vector<std::unique_ptr<Port>> ports;
+    for (std::uint16_t queue = 0; queue < queues; ++queue) {
+        QueueConfig of_queue{queue, config.burst_packets, {}};
+        if (queue == 0 && config.membership == Membership::igmp) {
+            of_queue.membership = membership_of(config, *device, groups_by_queue);
+        }
+        ports.push_back(std::make_unique<DpdkPort>(
+            queues == 1 ? config.name : fmt::format("{}/{}", config.name, queue), device,
+            std::move(of_queue)));
+    }
+    return ports;
+}
+
+}  // namespace pinstrike::nic::dpdk

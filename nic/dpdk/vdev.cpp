@@ -1,0 +1,130 @@
+// path: cold
+#include "nic/dpdk/vdev.h"
+
+#include <cctype>
+
+namespace pinstrike::nic::dpdk {
+namespace {
+
+std::string_view take_until_comma(std::string_view& rest) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+    return part;
+}
+
+/// "net_af_xdp0" and "net_af_xdp_feed1" both belong to net_af_xdp: longer names first.
+constexpr std::string_view known_drivers[] = {"net_af_packet", "net_af_xdp",     "net_memif",
+                                              "net_null",      "net_pcap",       "net_ring",
+                                              "net_tap",       "net_virtio_user"};
+
+std::string driver_of(std::string_view name) {
+    for (const std::string_view driver : known_drivers) {
+        if (name.starts_with(driver)) {
+            return std::string(driver);
+        }
+    }
+    while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back())) != 0) {
+        name.remove_suffix(1);
+    }
+    return std::string(name);
+}
+
+}  // namespace
+
+std::optional<std::string> Vdev::argument(std::string_view key) const {
+    for (const auto& [name_of, value] : arguments) {
+        if (name_of == key) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> Vdev::arguments_named(std::string_view key) const {
+    std::vector<std::string> values;
+    for (const auto& [name_of, value] : arguments) {
+        if (name_of == key) {
+            values.push_back(value);
+        }
+    }
+    return values;
+}
+
+std::string Vdev::arguments_text() const {
+    std::string text;
+    for (const auto& [key, value] : arguments) {
+        text += text.empty() ? "" : ",";
+        text += key;
+        if (!value.empty()) {
+            text += "=" + value;
+        }
+    }
+    return text;
+}
+
+Vdev parse_vdev(std::string_view text) {
+    Vdev vdev;
+    vdev.name = std::string(take_until_comma(text));
+    vdev.driver = driver_of(vdev.name);
+    while (!text.empty()) {
+        const std::string_view part = take_until_comma(text);
+        const std::size_t equals = part.find('=');
+        vdev.arguments.emplace_back(part.substr(0, equals), equals == std::string_view::npos
+                                                                ? std::string_view{}
+                                                                : part.substr(equals + 1));
+    }
+    return vdev;
+}
+
+DriverTraits driver_traits(const PortConfig& port) {
+    if (port.vdev.empty()) {
+        return {};
+    }
+    const Vdev vdev = parse_vdev(port.vdev);
+    DriverTraits traits;
+    if (vdev.driver == "net_pcap") {
+        traits.counts_missed = vdev.argument("rx_iface").has_value();
+        traits.counts_no_buffer = preloaded_captures(port).empty();
+        traits.counts_errors = traits.counts_no_buffer;
+        traits.feeds_queues_apart = true;
+        traits.kernel_interface = vdev.argument("rx_iface").has_value();
+    } else if (vdev.driver == "net_ring" || vdev.driver == "net_null" ||
+               vdev.driver == "net_memif") {
+        traits.counts_missed = traits.counts_no_buffer = traits.counts_errors = false;
+        traits.feeds_queues_apart = vdev.driver == "net_null";
+    } else if (vdev.driver == "net_af_packet") {
+        traits.counts_missed = traits.counts_no_buffer = traits.counts_errors = false;
+        traits.kernel_interface = true;
+    } else if (vdev.driver == "net_tap") {
+        traits.counts_missed = false;
+    } else if (vdev.driver == "net_af_xdp") {
+        // Its sockets count what the driver does not pass on (af_xdp_statistics.h).
+        traits.counts_errors = false;
+        traits.kernel_interface = true;
+    }
+    return traits;
+}
+
+std::string kernel_interface(const PortConfig& port) {
+    if (port.vdev.empty() || !driver_traits(port).kernel_interface) {
+        return {};
+    }
+    const Vdev vdev = parse_vdev(port.vdev);
+    return vdev.argument(vdev.driver == "net_pcap" ? "rx_iface" : "iface").value_or("");
+}
+
+std::string device_name(const PortConfig& port) {
+    const std::string& text = port.vdev.empty() ? port.pci : port.vdev;
+    return text.substr(0, text.find(','));
+}
+
+std::vector<std::string> preloaded_captures(const PortConfig& port) {
+    const Vdev vdev = parse_vdev(port.vdev);
+    if (vdev.driver != "net_pcap" || vdev.argument("infinite_rx").value_or("0") == "0") {
+        return {};
+    }
+    return vdev.arguments_named("rx_pcap");
+}
+
+}  // namespace pinstrike::nic::dpdk

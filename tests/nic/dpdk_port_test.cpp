@@ -1,0 +1,292 @@
+// path: cold
+//
+// Real ports of the drivers that need no NIC, in one process, as EAL is begun once. The same tests
+// run without hugepages and, given the argument --hugepages, with them.
+#include "nic/capture_writer.h"
+#include "nic/datagram.h"
+#include "nic/dpdk/eal.h"
+#include "nic/dpdk/host.h"
+#include "nic/igmp.h"
+#include "nic/open_port.h"
+#include "tests/nic/frames.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace pinstrike::nic {
+namespace {
+
+using testing::HasSubstr;
+
+bool with_hugepages = false;
+std::shared_ptr<dpdk::Eal> eal;
+std::string eal_log;
+cpu_set_t cpus_before;
+cpu_set_t cpus_after;
+
+const Group group{{0xE000CC01}, 45001};
+
+PortConfig vdev_port(std::string vdev) {
+    PortConfig port;
+    port.name = "a0";
+    port.kind = PortKind::dpdk;
+    port.vdev = std::move(vdev);
+    port.hugepages = with_hugepages;
+    port.descriptors_count = 512;
+    port.membership = Membership::fixed;
+    return port;
+}
+
+std::string texts_of(const Problems& problems) {
+    std::string text;
+    for (const Problem& problem : problems) {
+        text += problem.text + "\n";
+    }
+    return text;
+}
+
+std::unique_ptr<Port> open_one(const PortConfig& config) {
+    Problems problems;
+    auto ports = open_port(config, {{group}}, {}, problems);
+    EXPECT_TRUE(problems.empty()) << texts_of(problems);
+    return ports.empty() ? nullptr : std::move(ports.front());
+}
+
+std::string refusal(const PortConfig& config, const GroupsByQueue& groups = {{group}}) {
+    Problems problems;
+    EXPECT_TRUE(open_port(config, groups, {}, problems).empty());
+    return texts_of(problems);
+}
+
+/// Frames of different lengths, each with its number as the payload's first bytes.
+std::vector<Bytes> write_capture(const std::string& path, int count, std::uint16_t vlan = 0) {
+    std::vector<Bytes> frames;
+    Problems problems;
+    auto writer = CaptureWriter::open(path, problems);
+    for (int i = 0; i < count; ++i) {
+        Bytes payload(static_cast<std::size_t>(20 + (i * 37) % 980));
+        std::memcpy(payload.data(), &i, sizeof i);
+        UdpRoute route = route_of_tests;
+        route.vlan = vlan;
+        frames.push_back(udp_frame(route, payload));
+        writer->write(frames.back(), i * 1000);
+    }
+    EXPECT_TRUE(writer->close(problems));
+    return frames;
+}
+
+TEST(DpdkPort, HandsOutEveryFrameOfACaptureInOrder) {
+    const ScratchDirectory scratch;
+    const auto frames = write_capture(scratch.file("a.pcap"), 1000, 7);
+    const auto port = open_one(vdev_port("net_pcap0,rx_pcap=" + scratch.file("a.pcap")));
+    ASSERT_NE(port, nullptr);
+    EXPECT_EQ(port->name(), "a0");
+    std::array<Packet, 64> burst;
+    std::size_t seen = 0;
+    std::uint64_t bytes = 0;
+    for (std::int64_t now_ns = 1; now_ns < 1000 && seen < frames.size(); ++now_ns) {
+        const std::size_t count = port->receive(burst, now_ns);
+        for (std::size_t i = 0; i < count; ++i, ++seen) {
+            ASSERT_EQ(text_of(burst[i].frame()), text_of(frames[seen])) << seen;
+            EXPECT_EQ(burst[i].ts_receive_ns, now_ns);
+            EXPECT_EQ(burst[i].udp_checksum, Checksum::unknown);  // no hardware looked
+            bytes += burst[i].length_bytes;
+        }
+    }
+    EXPECT_EQ(seen, frames.size());
+    EXPECT_EQ(port->receive(burst, 1000), 0U);
+    EXPECT_EQ(port->counters().packets.read(), frames.size());
+    EXPECT_EQ(port->counters().bytes.read(), bytes);
+    EXPECT_EQ(port->counters().full_bursts.read(), frames.size() / 64);
+    const DeviceStatistics statistics = port->statistics();
+    EXPECT_EQ(statistics.missed, std::nullopt);  // net_pcap counts none of a file
+    EXPECT_EQ(statistics.errors, 0U);
+    EXPECT_EQ(statistics.no_buffer, 0U);
+    EXPECT_FALSE(port->exhausted());
+}
+
+TEST(DpdkPort, ARepeatedCaptureNeverEndsAndLosesNoBuffer) {
+    const ScratchDirectory scratch;
+    const auto frames = write_capture(scratch.file("a.pcap"), 100);
+    const auto port =
+        open_one(vdev_port("net_pcap0,infinite_rx=1,rx_pcap=" + scratch.file("a.pcap")));
+    ASSERT_NE(port, nullptr);
+    std::array<Packet, 48> burst;
+    std::size_t seen = 0;
+    for (int round = 0; round < 20'000; ++round) {  // a hundred times through every buffer
+        const std::size_t count = port->receive(burst, round);
+        ASSERT_GT(count, 0U) << round;
+        for (std::size_t i = 0; i < count; ++i, ++seen) {
+            ASSERT_EQ(burst[i].length_bytes, frames[seen % frames.size()].size()) << seen;
+        }
+    }
+    EXPECT_EQ(port->counters().packets.read(), seen);
+}
+
+TEST(DpdkPort, AFrameLongerThanABufferIsHandedOutCut) {
+    const ScratchDirectory scratch;
+    Problems problems;
+    auto writer = CaptureWriter::open(scratch.file("long.pcap"), problems);
+    const Bytes longer = udp_frame(route_of_tests, Bytes(6000));
+    const Bytes plain = udp_frame(route_of_tests, Bytes(100));
+    for (int i = 0; i < 500; ++i) {  // more segments than there are buffers: all come back
+        writer->write(longer, 0);
+        writer->write(plain, 0);
+    }
+    ASSERT_TRUE(writer->close(problems));
+    const auto port = open_one(vdev_port("net_pcap0,rx_pcap=" + scratch.file("long.pcap")));
+    ASSERT_NE(port, nullptr);
+    std::array<Packet, 64> burst;
+    std::array<std::size_t, 2> seen{};
+    for (int round = 0; round < 100; ++round) {
+        for (std::size_t i = 0, count = port->receive(burst, round); i < count; ++i) {
+            Datagram datagram;
+            const Drop drop = parse_udp(burst[i], ChecksumCheck::offload, datagram);
+            ASSERT_TRUE(drop == Drop::ip_truncated || drop == not_dropped);
+            ++seen[drop == not_dropped ? 1 : 0];
+        }
+    }
+    EXPECT_EQ(seen[0], 500U);
+    EXPECT_EQ(seen[1], 500U);
+}
+
+TEST(DpdkPort, FullBurstsFromTheNullDriver) {
+    const auto port = open_one(vdev_port("net_null0,size=128"));
+    ASSERT_NE(port, nullptr);
+    std::array<Packet, 64> burst;
+    for (std::int64_t round = 0; round < 10'000; ++round) {
+        ASSERT_EQ(
+            port->receive(std::span(burst).first(static_cast<std::size_t>(round % 64 + 1)), round),
+            static_cast<std::size_t>(round % 64 + 1));
+    }
+    EXPECT_EQ(port->counters().full_bursts.read(), 10'000U);
+    const DeviceStatistics statistics = port->statistics();
+    EXPECT_EQ(statistics.missed, std::nullopt);
+    EXPECT_EQ(statistics.no_buffer, std::nullopt);
+    EXPECT_EQ(statistics.errors, std::nullopt);
+}
+
+TEST(DpdkPort, ReportsAnnounceTheGroupsAndLeaveThem) {
+    // net_ring gives back what it is sent: the port receives its own reports.
+    PortConfig config = vdev_port("net_ring0");
+    config.membership = Membership::igmp;
+    config.source_address = Ipv4{0x0A010203};
+    config.vlan = 12;
+    const auto port = open_one(config);
+    ASSERT_NE(port, nullptr);
+    port->housekeep(1'000'000'000);
+    std::array<Packet, 64> burst;
+    ASSERT_EQ(port->receive(burst, 1'000'000'001), 1U);
+    Ipv4Packet ip;
+    ASSERT_EQ(walk_ipv4(burst[0].frame(), ip), not_dropped);
+    EXPECT_EQ(ip.protocol(), ip_protocol::igmp);
+    EXPECT_EQ(load_be32(ip.bytes.data() + 12), 0x0A010203U);
+    EXPECT_EQ(load_be32(ip.bytes.data() + 16), all_v3_routers.value);
+    EXPECT_EQ(load_be16(burst[0].bytes + 12), ethertype::vlan);
+    EXPECT_EQ(load_be32(ip.content().data() + 12), group.address.value);
+}
+
+TEST(DpdkPort, SeveralCapturesFeedSeveralQueues) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a.pcap"), 30);
+    write_capture(scratch.file("b.pcap"), 50);
+    Problems problems;
+    auto ports = open_port(vdev_port("net_pcap0,rx_pcap=" + scratch.file("a.pcap") +
+                                     ",rx_pcap=" + scratch.file("b.pcap")),
+                           {{group}, {{{0xE000CC02}, 45002}}}, {}, problems);
+    ASSERT_EQ(ports.size(), 2U) << texts_of(problems);
+    EXPECT_EQ(ports[1]->name(), "a0/1");
+    std::array<Packet, 64> burst;
+    EXPECT_EQ(ports[0]->receive(burst, 1), 30U);
+    EXPECT_EQ(ports[1]->receive(burst, 1), 50U);
+    EXPECT_EQ(ports[0]->statistics().errors, 0U);
+    EXPECT_EQ(ports[1]->statistics().errors, std::nullopt);  // counted once, with the first queue
+}
+
+TEST(DpdkPort, WhatCannotBeOpenedIsToldAndLeavesNothing) {
+    EXPECT_THAT(refusal(vdev_port("net_nosuch0")), HasSubstr("port a0: cannot create net_nosuch0"));
+    EXPECT_THAT(refusal(vdev_port("net_null0,nosuch=1")), HasSubstr("cannot create"));
+    EXPECT_THAT(refusal(vdev_port("net_ring0"), GroupsByQueue(1000)), HasSubstr("1000 pollers"));
+    EXPECT_NE(open_one(vdev_port("net_null0")), nullptr);
+}
+
+TEST(DpdkPort, SteeringThatTheDriverRefusesIsTold) {
+    const std::string told = refusal(vdev_port("net_ring0"), {{group}, {{{0xE000CC02}, 45002}}});
+    EXPECT_THAT(told, HasSubstr("port a0: the driver refuses to steer"));
+    EXPECT_THAT(told, HasSubstr("224.0.204.2:45002 to queue 1"));
+}
+
+TEST(DpdkPort, IsUsedByAThreadOfItsOwn) {
+    const auto port = open_one(vdev_port("net_null0"));
+    ASSERT_NE(port, nullptr);
+    std::uint64_t seen = 0;
+    std::thread poll([&] {
+        std::array<Packet, 64> burst;
+        for (int round = 0; round < 1000; ++round) {
+            seen += port->receive(burst, round);
+        }
+    });
+    poll.join();
+    EXPECT_EQ(seen, 64'000U);
+}
+
+TEST(Eal, LeavesTheCallersCpusAlone) {
+    EXPECT_TRUE(CPU_EQUAL(&cpus_before, &cpus_after));
+}
+
+TEST(Eal, IsBegunOnce) {
+    Problems problems;
+    EXPECT_EQ(dpdk::Eal::start({}, problems), eal);
+    EXPECT_EQ(dpdk::Eal::running(), eal);
+}
+
+/// Demands enough for every test above.
+bool start_eal() {
+    std::vector<dpdk::PortDemand> demands;
+    for (int i = 0; i < 3; ++i) {
+        demands.push_back({vdev_port("net_null" + std::to_string(i)), 2, 1000});
+    }
+    Problems problems;
+    pthread_getaffinity_np(pthread_self(), sizeof cpus_before, &cpus_before);
+    eal = dpdk::Eal::start(
+        {demands, {}, [](dpdk::LogLevel, std::string_view line) { eal_log.append(line) += '\n'; }},
+        problems);
+    pthread_getaffinity_np(pthread_self(), sizeof cpus_after, &cpus_after);
+    if (eal == nullptr) {
+        std::printf("%s%s\n", texts_of(problems).c_str(), eal_log.c_str());
+    }
+    return eal != nullptr;
+}
+
+bool nothing_left() {
+    std::error_code error;
+    const bool left = std::filesystem::exists("/var/run/dpdk/pinstrike", error);
+    if (left) {
+        std::puts("EAL left /var/run/dpdk/pinstrike behind");
+    }
+    return !left;
+}
+
+}  // namespace
+}  // namespace pinstrike::nic
+
+int main(int argc, char** argv) {
+    using namespace pinstrike::nic;
+    testing::InitGoogleTest(&argc, argv);
+    with_hugepages = argc > 1 && std::strcmp(argv[1], "--hugepages") == 0;
+    if (!start_eal()) {
+        return 1;
+    }
+    const int result = RUN_ALL_TESTS();
+    eal.reset();
+    return nothing_left() ? result : 1;
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# path: cold
+# with_hugepages.sh COUNT COMMAND...: runs a command with at least COUNT free hugepages of 2 MiB,
+# and gives back what it took. Exits 77 (skipped) where they cannot be had.
+set -u
+wanted=$1
+shift
+folder=/sys/kernel/mm/hugepages/hugepages-2048kB
+if [ ! -w "$folder/nr_hugepages" ]; then
+    echo "skipped: may not reserve hugepages ($folder/nr_hugepages)"
+    exit 77
+fi
+before=$(cat "$folder/nr_hugepages")
+free=$(cat "$folder/free_hugepages")
+give_back() { echo "$before" > "$folder/nr_hugepages"; }
+trap give_back EXIT
+trap 'exit 130' INT TERM
+if [ "$free" -lt "$wanted" ]; then
+    echo $((before + wanted - free)) > "$folder/nr_hugepages"
+fi
+free=$(cat "$folder/free_hugepages")
+if [ "$free" -lt "$wanted" ]; then
+    echo "skipped: $wanted hugepages wanted, memory allows $free"
+    exit 77
+fi
+"$@"
