@@ -23,6 +23,8 @@ struct UdpRoute {
     Mac source_mac{{0x02, 0, 0, 0, 0, 1}};
     std::uint16_t vlan = 0;  ///< 802.1Q identifier, 0 untagged
     std::uint8_t time_to_live = 16;
+    std::uint8_t type_of_service = 0;
+    bool dont_fragment = true;
 };
 
 enum class UdpChecksumSent : std::uint8_t { none, computed };
@@ -59,10 +61,10 @@ inline void write_udp_headers(std::byte* out, const UdpRoute& route, std::size_t
     std::byte* ip = out + write_ethernet_header(out, multicast_mac(route.destination.address),
                                                 route.source_mac, route.vlan);
     const auto udp_bytes = static_cast<std::uint16_t>(udp_header_bytes + payload_bytes);
-    store_be16(ip, 0x4500);
+    store_be16(ip, static_cast<std::uint16_t>(0x4500 | route.type_of_service));
     store_be16(ip + 2, static_cast<std::uint16_t>(ipv4_header_bytes_min + udp_bytes));
     store_be16(ip + 4, 0);
-    store_be16(ip + 6, 0x4000);  // do not fragment
+    store_be16(ip + 6, route.dont_fragment ? 0x4000 : 0);
     ip[8] = std::byte{route.time_to_live};
     ip[9] = std::byte{ip_protocol::udp};
     store_be16(ip + 10, 0);

@@ -1,0 +1,112 @@
+// path: cold
+#include "nic/frame_sender.h"
+
+#include <fmt/format.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace pinstrike::nic {
+
+namespace {
+
+constexpr std::size_t batch_packets = 64;
+constexpr long full_queue_wait_ns = 50'000;
+constexpr int send_buffer_bytes = 8 << 20;
+
+void tell(Problems& problems, std::string text) {
+    Problem problem;
+    problem.text = std::move(text);
+    problems.push_back(std::move(problem));
+}
+
+}  // namespace
+
+std::optional<FrameSender> FrameSender::open(const std::string& interface, Problems& problems) {
+    const unsigned index = if_nametoindex(interface.c_str());
+    if (index == 0) {
+        tell(problems,
+             fmt::format("no interface is called {}: {}", interface, std::strerror(errno)));
+        return std::nullopt;
+    }
+    // Protocol 0: this socket receives nothing.
+    const int descriptor = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) {
+        tell(problems, fmt::format("cannot open a packet socket (needs CAP_NET_RAW): {}",
+                                   std::strerror(errno)));
+        return std::nullopt;
+    }
+    FrameSender sender{descriptor};
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_ifindex = static_cast<int>(index);
+    // The kernel's interface takes the address of any family as a sockaddr.
+    if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        tell(problems, fmt::format("cannot send on {}: {}", interface, std::strerror(errno)));
+        return std::nullopt;
+    }
+    // A smaller buffer only means more waiting.
+    static_cast<void>(setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes,
+                                 sizeof send_buffer_bytes));
+    return sender;
+}
+
+FrameSender::FrameSender(FrameSender&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      error_(other.error_),
+      sent_packets_(other.sent_packets_) {}
+
+FrameSender& FrameSender::operator=(FrameSender&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(error_, other.error_);
+    std::swap(sent_packets_, other.sent_packets_);
+    return *this;
+}
+
+FrameSender::~FrameSender() {
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+}
+
+bool FrameSender::send(std::span<const Packet> frames) {
+    std::array<mmsghdr, batch_packets> headers;
+    std::array<iovec, batch_packets> pieces;
+    while (!frames.empty()) {
+        const std::size_t count = std::min(frames.size(), batch_packets);
+        for (std::size_t i = 0; i < count; ++i) {
+            // sendmmsg only reads, but its iovec is shared with receiving.
+            pieces[i] = {const_cast<std::byte*>(frames[i].bytes), frames[i].length_bytes};
+            headers[i] = {};
+            headers[i].msg_hdr.msg_iov = &pieces[i];
+            headers[i].msg_hdr.msg_iovlen = 1;
+        }
+        const int sent = sendmmsg(descriptor_, headers.data(), static_cast<unsigned>(count), 0);
+        if (sent > 0) {
+            sent_packets_ += static_cast<unsigned>(sent);
+            frames = frames.subspan(static_cast<std::size_t>(sent));
+        } else if (errno == ENOBUFS || errno == EAGAIN || errno == EINTR) {
+            const timespec wait{0, full_queue_wait_ns};
+            nanosleep(&wait, nullptr);
+        } else {
+            error_ = errno;
+            return false;
+        }
+    }
+    return true;
+}
+
+std::string FrameSender::error_text() const {
+    return error_ == 0 ? "" : std::strerror(error_);
+}
+
+}  // namespace pinstrike::nic
