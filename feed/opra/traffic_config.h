@@ -13,12 +13,16 @@ enum class PacketShape : std::uint8_t {
 };
 
 /// Faults of one stream on the way to us. Probabilities are per packet, 0 to 1.
+///
+/// Starts of day and resets are never lost or damaged on both streams at once, and no packet is
+/// reordered across one: no document says what a receiver could know of such a day.
 struct StreamFaults {
     double loss = 0;
     double duplicate = 0;
     double reorder = 0;
-    double corrupt = 0;
-    std::int64_t skew_ns = 0;  ///< later than the other stream
+    double corrupt = 0;                 ///< one byte of the UDP payload differs
+    std::int64_t skew_ns = 0;           ///< later than the other stream
+    std::int64_t reorder_ns = 200'000;  ///< how much later at most a reordered packet comes
 };
 
 /// What `generate` and the sim port make. The same seed makes the same bytes.
@@ -29,9 +33,20 @@ struct TrafficConfig {
     std::size_t roots_count = 4000;
     std::size_t series_count = 1'500'000;
     std::uint64_t messages_count = 1'000'000;
+    std::uint64_t packets_count = 0;  ///< ends the session as well; 0: no bound
     double rate_messages_per_second = 1'000'000;
-    double mix = 1;       ///< 0: plain short quotes only; 1: the realistic mix
-    bool session = true;  ///< with start of day, open interest, end of day ...
+    double mix = 1;                    ///< 0: plain short quotes only; 1: the realistic mix
+    double test_symbols = 0;           ///< share of quotes in reserved test symbols
+    bool session = true;               ///< with start of day, open interest, end of day ...
+    std::uint64_t maps_count = 0;      ///< series maps at the start of day; 0: 1 % of the messages
+    double burst_factor = 10;          ///< blend: a burst's rate over the ordinary rate
+    double burst_share = 0.1;          ///< blend: share of the time spent in bursts
+    std::uint32_t first_sequence = 1;  ///< of the first data; a session gets there by a reset
+    unsigned restarts_count = 0;       ///< cold restarts (K with sequence 1, zero quotes)
+    bool disaster = false;             ///< once: the disaster site takes over (K, K, P)
+    bool rollover_reset = false;       ///< the wrap is announced by a K; false: a bare wrap
+    bool end_with_reset = false;       ///< K with sequence 0 at the end: a capture to be looped
+    std::int64_t start_ns = 1'773'667'800'000'000'000;  ///< of the stream: 2026-03-16 13:30 UTC
     StreamFaults a;
     StreamFaults b;
 };

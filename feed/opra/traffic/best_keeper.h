@@ -1,0 +1,83 @@
+// path: cold
+//
+// The best bid and offer of one series as OPRA publishes it (spec h, c.5): recomputed on each
+// eligible quote by price (at least one cent better), then size (at an equal price, at least ten
+// contracts larger), then time. It is not the textbook best: a holder keeps its place against
+// smaller improvements.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace pinstrike::feed::opra::traffic {
+
+/// Prices in units of 1e-4, the finest step that is quoted here.
+using PriceE4 = std::int32_t;
+inline constexpr PriceE4 cent_e4 = 100;
+
+struct QuoteSide {
+    PriceE4 price_e4 = 0;
+    std::uint32_t size = 0;
+    friend bool operator==(const QuoteSide&, const QuoteSide&) = default;
+};
+
+/// The last quote of one participant in the series.
+struct VenueQuote {
+    char participant = ' ';
+    char type = ' ';
+    bool bid_eligible = false;
+    bool offer_eligible = false;
+    QuoteSide bid;
+    QuoteSide offer;
+};
+
+/// What a quote did to a side of the best.
+enum class BestOutcome : std::uint8_t { unchanged, this_quote, appended, none };
+
+/// A best side: participant 0 means that there is none.
+struct BestSide {
+    char participant = 0;
+    QuoteSide side;
+    friend bool operator==(const BestSide&, const BestSide&) = default;
+};
+
+/// The outcome of a quote: effect on each side, and where `appended`, the new best.
+struct BestChange {
+    BestOutcome bid = BestOutcome::unchanged;
+    BestOutcome offer = BestOutcome::unchanged;
+    BestSide best_bid;
+    BestSide best_offer;
+
+    /// The letter of the 4x4 grid of spec (c.5).
+    [[nodiscard]] char indicator() const;
+};
+
+/// True where a quote of this type may be the best on the side (spec c.5).
+bool bid_type_eligible(char type);
+bool offer_type_eligible(char type);
+
+class BestKeeper {
+  public:
+    /// A participant's new quote, which replaces its earlier one; says what it did to the best.
+    BestChange quote(char participant, char type, QuoteSide bid, QuoteSide offer);
+
+    [[nodiscard]] const BestSide& best_bid() const { return best_bid_; }
+
+    [[nodiscard]] const BestSide& best_offer() const { return best_offer_; }
+
+    /// Every participant's last quote, the earliest first.
+    [[nodiscard]] const std::vector<VenueQuote>& venues() const { return venues_; }
+
+    /// A cold restart: nothing persists.
+    void clear();
+
+  private:
+    template <bool is_bid>
+    BestOutcome settle(BestSide& best, const VenueQuote& latest) const;
+
+    std::vector<VenueQuote> venues_;
+    BestSide best_bid_;
+    BestSide best_offer_;
+};
+
+}  // namespace pinstrike::feed::opra::traffic

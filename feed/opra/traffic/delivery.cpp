@@ -1,0 +1,171 @@
+// path: cold
+#include "feed/opra/traffic/delivery.h"
+
+#include "config/check.h"
+#include "feed/opra/layout.h"
+#include "feed/opra/lines.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace pinstrike::feed::opra::traffic {
+
+namespace {
+
+constexpr std::int64_t network_ns = 25'000;  // from OPRA's stamp to the host, both streams alike
+constexpr std::int64_t duplicate_after_ns = 3'000;
+constexpr std::uint32_t sender_host = 4;  // the real packets' last octet
+constexpr nic::Mac sender_macs[] = {{{0x02, 0x4F, 0x50, 0x52, 0x41, 0x0A}},
+                                    {{0x02, 0x4F, 0x50, 0x52, 0x41, 0x0B}}};
+
+std::size_t index_of(Stream stream) {
+    return static_cast<std::size_t>(stream);
+}
+
+bool is_barrier(const SentBlock& block) {
+    return block.role == BlockRole::start_of_day || block.role == BlockRole::reset;
+}
+
+}  // namespace
+
+nic::UdpRoute route_of(const LineConfig& line, Stream stream, bool disaster_site) {
+    nic::UdpRoute route;
+    route.destination = line.streams[index_of(stream)];
+    route.source_port = route.destination.port;
+    route.source_mac = sender_macs[index_of(stream)];
+    route.time_to_live = 119;
+    route.type_of_service = 0xB8;
+    route.dont_fragment = false;
+    route.source.value = 0x0A000000 + sender_host;
+    if (const auto sources = published_sources(line.number, stream)) {
+        route.source.value = (*sources)[disaster_site ? 1 : 0].address.value + sender_host;
+    }
+    return route;
+}
+
+std::vector<std::byte> frame_of(const LineConfig& line, Stream stream, bool disaster_site,
+                                std::span<const std::byte> block) {
+    const std::size_t headers = nic::udp_headers_bytes(0);
+    std::vector<std::byte> frame(headers + block.size());
+    std::memcpy(frame.data() + headers, block.data(), block.size());
+    nic::write_udp_headers(frame.data(), route_of(line, stream, disaster_site), block.size(),
+                           nic::UdpChecksumSent::computed);
+    return frame;
+}
+
+Delivery::Delivery(const TrafficConfig& config, std::span<const LineConfig> lines,
+                   std::string_view streams, PacketSink& sink, AccountTruth* account)
+    : config_(config),
+      lines_(lines),
+      streams_(streams),
+      sink_(sink),
+      account_(account),
+      random_(scramble(config.seed ^ 0x4641'554C'5453ULL)),
+      paths_(lines.size()),
+      last_first_ns_(lines.size()) {}
+
+const StreamFaults& Delivery::faults(Stream stream) const {
+    return stream == Stream::a ? config_.a : config_.b;
+}
+
+StreamFate Delivery::decide(Stream stream, bool barrier) {
+    StreamFate fate;
+    if (streams_.find(stream == Stream::a ? 'A' : 'B') == std::string::npos) {
+        return fate;
+    }
+    const StreamFaults& odds = faults(stream);
+    fate.lost = random_.chance(odds.loss);
+    if (fate.lost) {
+        return fate;
+    }
+    const unsigned copies = !barrier && random_.chance(odds.duplicate) ? 2 : 1;
+    fate.corrupt = random_.chance(odds.corrupt) ? 1 : 0;
+    fate.sound = copies - fate.corrupt;
+    return fate;
+}
+
+void Delivery::block(const SentBlock& block) {
+    // What is sent from now on arrives after this: all before it is in order already.
+    hand_out_until(block.ts_ns + network_ns);
+    const bool barrier = is_barrier(block);
+    std::array<StreamFate, streams_count> fates{decide(Stream::a, barrier),
+                                                decide(Stream::b, barrier)};
+    if (barrier && fates[0].sound + fates[1].sound == 0) {
+        // Never on both streams, see StreamFaults.
+        fates[streams_.front() == 'A' ? 0 : 1] = StreamFate{1, 0, false};
+    }
+    first_arrival_ns_ = std::numeric_limits<std::int64_t>::max();
+    fly(block, Stream::a, fates[0]);
+    fly(block, Stream::b, fates[1]);
+    note_hole(block, first_arrival_ns_);
+    if (account_ != nullptr) {
+        account_->block(block, fates);
+    }
+}
+
+/// Where a block's first sound copy arrives later than that of a block behind it, the receiver saw
+/// a hole for that long.
+void Delivery::note_hole(const SentBlock& block, std::int64_t first_ns) {
+    if (first_ns == std::numeric_limits<std::int64_t>::max()) {
+        return;
+    }
+    std::int64_t& latest = last_first_ns_[block.line];
+    if (latest > first_ns) {
+        // The block before this one came later: a hole until then.
+        longest_hole_ns_ = std::max(longest_hole_ns_, latest - first_ns);
+    }
+    latest = std::max(latest, first_ns);
+}
+
+std::int64_t Delivery::arrival(const SentBlock& block, Stream stream) {
+    const StreamFaults& odds = faults(stream);
+    Path& path = paths_[block.line][index_of(stream)];
+    std::int64_t at = block.ts_ns + network_ns + odds.skew_ns;
+    if (is_barrier(block)) {
+        at = std::max(at, path.latest_ns + 1);
+        path.barrier_ns = at;
+    } else if (random_.chance(odds.reorder)) {
+        at += random_.between(1, std::max<std::int64_t>(odds.reorder_ns, 1));
+    }
+    at = std::max(at, path.barrier_ns);
+    path.latest_ns = std::max(path.latest_ns, at);
+    return at;
+}
+
+void Delivery::fly(const SentBlock& block, Stream stream, const StreamFate& fate) {
+    if (fate.sound + fate.corrupt == 0) {
+        return;
+    }
+    std::int64_t at = arrival(block, stream);
+    std::vector<std::byte> frame =
+        frame_of(lines_[block.line], stream, block.disaster_site, block.bytes);
+    if (fate.sound != 0) {
+        first_arrival_ns_ = std::min(first_arrival_ns_, at);
+    }
+    for (unsigned copy = 0; copy < fate.sound; ++copy) {
+        flying_.push({at, ++order_, frame});
+        at += duplicate_after_ns;
+    }
+    for (unsigned copy = 0; copy < fate.corrupt; ++copy) {
+        const std::size_t headers = nic::udp_headers_bytes(0);
+        const std::size_t where = headers + random_.below(frame.size() - headers);
+        frame[where] ^= static_cast<std::byte>(random_.between(1, 255));
+        flying_.push({at, ++order_, frame});
+    }
+    Path& path = paths_[block.line][index_of(stream)];
+    path.latest_ns = std::max(path.latest_ns, at);
+}
+
+void Delivery::hand_out_until(std::int64_t ts_ns) {
+    while (!flying_.empty() && flying_.top().ts_ns < ts_ns) {
+        sink_.packet(flying_.top().frame, flying_.top().ts_ns);
+        flying_.pop();
+    }
+}
+
+void Delivery::finish() {
+    hand_out_until(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace pinstrike::feed::opra::traffic

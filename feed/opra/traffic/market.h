@@ -1,0 +1,123 @@
+// path: cold
+//
+// What the participants of the generated day say: quotes around a moving underlying whose
+// indicators follow from keeping the best bid and offer, trades and their cancels, values of
+// indices, texts. Knows series and messages; nothing of lines' numbers, blocks or time.
+#pragma once
+
+#include "feed/opra/message.h"
+#include "feed/opra/participants.h"
+#include "feed/opra/traffic/best_keeper.h"
+#include "feed/opra/traffic/random.h"
+#include "feed/opra/traffic/universe.h"
+#include "feed/opra/traffic_config.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::feed::opra::traffic {
+
+/// A day's trading in one series, as far as later messages depend on it.
+struct Trading {
+    struct Report {
+        char participant = ' ';
+        std::int32_t price_cents = 0;
+        std::uint32_t volume = 0;
+    };
+
+    std::vector<Report> live;  ///< reports that no cancel has taken back, the first one first
+    std::int32_t open_cents = 0;
+    std::int32_t high_cents = 0;
+    std::int32_t low_cents = 0;
+    std::uint32_t volume = 0;
+};
+
+class Market {
+  public:
+    Market(const TrafficConfig& config, const Universe& universe);
+
+    /// True where quotes of the series fit the short form.
+    [[nodiscard]] bool plain(SeriesIndex index) const;
+
+    /// One participant's quote; moves the underlying now and then.
+    wire::Message quote(SeriesIndex index);
+
+    /// A trade report or, where there is one to take back, a cancel.
+    wire::Message trade(SeriesIndex index);
+
+    wire::Message open_interest(SeriesIndex index);
+    wire::Message end_of_day(SeriesIndex index, char participant);
+    wire::Message series_map(SeriesIndex index, std::uint16_t mapped_line);
+
+    /// An underlying value of any index: type space or I.
+    wire::Message underlying();
+    wire::Message text();
+
+    /// Nothing persists over a cold restart.
+    void forget_quotes();
+
+    /// Zero quotes, one a participant, that OPRA sends after a cold restart.
+    wire::Message zero_quote(SeriesIndex index, char participant);
+
+    /// The series that were quoted or traded so far, in the order in which they first were.
+    [[nodiscard]] const std::vector<SeriesIndex>& touched() const { return touched_; }
+
+    /// Those who quote the series, in the order of their last quotes; empty where none did.
+    [[nodiscard]] const std::vector<VenueQuote>& venues(SeriesIndex index) const;
+
+    static char participant_of(SeriesIndex index, unsigned venue);
+
+  private:
+    struct State {
+        BestKeeper best;
+        Trading trading;
+    };
+
+    struct Draft {
+        char participant;
+        char type;
+        QuoteSide bid;
+        QuoteSide offer;
+    };
+
+    /// Running shares, steered towards the mix that is asked for.
+    struct Shares {
+        std::uint64_t quotes = 0;
+        std::uint64_t longs = 0;
+        std::uint64_t appended = 0;
+    };
+
+    State& state_of(SeriesIndex index);
+    std::int32_t fair_cents(const Series& series) const;
+    Draft draft(SeriesIndex index, const State& state);
+    Draft fresh_quote(SeriesIndex index, char participant);
+    std::optional<Draft> backed_off(const State& state);
+    char choose_participant(SeriesIndex index, const State& state);
+    char quote_type();
+    void spice(Draft& draft);
+    std::uint32_t size();
+    wire::Message publish(SeriesIndex index, const Draft& draft, const BestChange& change);
+    bool must_be_long(const Series& series, const Draft& draft) const;
+    wire::Series wire_series(const Series& series, bool vary);
+    wire::Appendage appendage(const BestSide& best);
+    wire::Header header(char participant, char type);
+    std::optional<wire::Message> cancel(SeriesIndex index, Trading& trading);
+    void book_trade(Trading& trading, const Trading::Report& report);
+    wire::Message report(SeriesIndex index, char type, const Trading::Report& report);
+
+    const TrafficConfig& config_;
+    const Universe& universe_;
+    Random random_;
+    std::vector<std::uint32_t> state_index_;  ///< 0: none yet; else 1 + place in states_
+    std::vector<State> states_;
+    std::vector<SeriesIndex> touched_;
+    std::vector<std::int32_t> root_cents_;
+    Shares shares_;
+    std::uint32_t transaction_id_ = 0;
+};
+
+}  // namespace pinstrike::feed::opra::traffic

@@ -1,0 +1,138 @@
+// path: cold
+#include "feed/opra/traffic/truth_account.h"
+
+#include "feed/opra/traffic/reserved_symbols.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+namespace pinstrike::feed::opra::traffic {
+
+namespace {
+
+std::uint32_t after(std::uint32_t number) {
+    return number == 0xFFFF'FFFFU ? 1 : number + 1;
+}
+
+template <std::size_t N>
+bool reserved(const std::array<char, N>& symbol) {
+    std::string text{symbol.data(), N};
+    text.erase(text.find_last_not_of(' ') + 1);
+    return is_reserved_symbol(text);
+}
+
+bool is_test(const wire::Message& message) {
+    return std::visit(
+        [](const auto& body) {
+            if constexpr (requires { body.series; }) {
+                return reserved(body.series.symbol);
+            } else if constexpr (requires { body.symbol; }) {
+                return reserved(body.symbol);
+            } else {
+                return false;
+            }
+        },
+        message.body);
+}
+
+}  // namespace
+
+/// Something was heard behind what is missing, so it is known to have existed; but what came before
+/// the first thing heard of a line is not lost, it was before the start.
+void AccountTruth::prove(Line& line) {
+    for (const Range& range : line.unproved) {
+        if (!line.joined) {
+            break;
+        }
+        line.lost += range.count;
+        if (!line.gaps.empty() && after(line.gaps.back().last) == range.first) {
+            line.gaps.back().last = range.last;
+            line.gaps.back().count += range.count;
+        } else {
+            line.gaps.push_back(range);
+        }
+    }
+    line.unproved.clear();
+    line.joined = true;
+}
+
+void AccountTruth::block(const SentBlock& block,
+                         const std::array<StreamFate, streams_count>& fates) {
+    Line& line = lines_[block.line_number];
+    const bool data = block.role == BlockRole::data;
+    const std::uint64_t count = data ? block.messages.size() : 0;
+    bool heard = false;
+    for (std::size_t i = 0; i < streams_count; ++i) {
+        StreamTotals& totals = line.streams[i];
+        totals.packets += fates[i].sound;
+        totals.messages += fates[i].sound * count;
+        totals.lost_packets += fates[i].lost ? 1 : 0;
+        totals.corrupt_packets += fates[i].corrupt;
+        heard = heard || fates[i].sound != 0;
+    }
+    nothing_lost_ = nothing_lost_ && heard;
+    if (!heard) {
+        if (data) {
+            const auto last = static_cast<unsigned>(count - 1);
+            line.unproved.push_back(
+                {block.header.sequence, sequence_of(block.header.sequence, last), count});
+        }
+        return;
+    }
+    if (block.role == BlockRole::start_of_day || block.role == BlockRole::reset) {
+        line.unproved.clear();  // nobody can know what the old numbering still held
+        line.joined = true;
+        return;
+    }
+    prove(line);
+    line.delivered += count;
+    for (const wire::Message& message : block.messages) {
+        line.filtered += data && is_test(message) ? 1 : 0;
+        line.controls += data && message.category() == 'H' ? 1 : 0;
+    }
+}
+
+AccountTruth::Totals AccountTruth::totals() const {
+    Totals totals;
+    for (const auto& [number, line] : lines_) {
+        totals.delivered += line.delivered;
+        totals.lost += line.lost;
+    }
+    return totals;
+}
+
+void AccountTruth::write(std::ostream& out) const {
+    using Json = nlohmann::ordered_json;
+    Json all = Json::array();
+    for (const auto& [number, line] : lines_) {
+        Json gaps = Json::array();
+        for (const Range& range : line.gaps) {
+            gaps.push_back({range.first, range.last});
+        }
+        Json streams;
+        for (std::size_t i = 0; i < streams_count; ++i) {
+            const StreamTotals& totals = line.streams[i];
+            streams[i == 0 ? "A" : "B"] = {{"packets", totals.packets},
+                                           {"messages", totals.messages},
+                                           {"lost_packets", totals.lost_packets},
+                                           {"corrupt_packets", totals.corrupt_packets}};
+        }
+        all.push_back({{"line", number},
+                       {"highest", line.delivered + line.lost},
+                       {"delivered", line.delivered},
+                       {"lost", line.lost},
+                       {"gaps", std::move(gaps)},
+                       {"filtered", line.filtered},
+                       {"controls", line.controls},
+                       {"streams", std::move(streams)}});
+    }
+    const Json whole{{"lossless", nothing_lost_}, {"lines", std::move(all)}};
+    out << whole.dump(1) << '\n';
+}
+
+}  // namespace pinstrike::feed::opra::traffic

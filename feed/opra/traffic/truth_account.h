@@ -1,0 +1,78 @@
+// path: cold
+//
+// What a perfect handler's account must say of a generated session with faults: by line what was
+// delivered and what neither stream brought.
+#pragma once
+
+#include "feed/block.h"
+#include "feed/opra/traffic/session.h"
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::feed::opra::traffic {
+
+/// What became of a block's copies on one stream.
+struct StreamFate {
+    unsigned sound = 0;    ///< copies that arrive undamaged
+    unsigned corrupt = 0;  ///< copies that arrive damaged
+    bool lost = false;
+};
+
+class AccountTruth {
+  public:
+    /// The next block of the session and the fates of its copies on streams A and B.
+    void block(const SentBlock& block, const std::array<StreamFate, streams_count>& fates);
+
+    /// One JSON object: {"lines": [{line, highest, delivered, lost, gaps, filtered, controls,
+    /// streams: {A: {packets, messages, lost_packets, corrupt_packets}, B}}], "lossless"}.
+    /// `packets` and `messages` are of sound copies; `messages` = accepted + duplicate. Adjacent
+    /// ranges of gaps are one.
+    void write(std::ostream& out) const;
+
+    /// True where at least one sound copy of every block arrives.
+    [[nodiscard]] bool nothing_lost() const { return nothing_lost_; }
+
+    struct Totals {
+        std::uint64_t delivered = 0;
+        std::uint64_t lost = 0;
+    };
+
+    [[nodiscard]] Totals totals() const;
+
+  private:
+    struct Range {
+        std::uint32_t first;
+        std::uint32_t last;
+        std::uint64_t count;
+    };
+
+    struct StreamTotals {
+        std::uint64_t packets = 0;
+        std::uint64_t messages = 0;
+        std::uint64_t lost_packets = 0;
+        std::uint64_t corrupt_packets = 0;
+    };
+
+    struct Line {
+        bool joined = false;
+        std::uint64_t delivered = 0;
+        std::uint64_t lost = 0;
+        std::uint64_t filtered = 0;
+        std::uint64_t controls = 0;
+        std::vector<Range> unproved;  ///< lost, and nothing behind it was heard yet
+        std::vector<Range> gaps;
+        std::array<StreamTotals, streams_count> streams;
+    };
+
+    static void prove(Line& line);
+
+    std::map<std::uint16_t, Line> lines_;
+    bool nothing_lost_ = true;
+};
+
+}  // namespace pinstrike::feed::opra::traffic
