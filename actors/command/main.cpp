@@ -11,11 +11,13 @@ namespace pinstrike::command {
 
 // One line a command: a declaration here, an entry in `commands`.
 void add_decode(CLI::App& app, Outcome& outcome);
+void add_generate(CLI::App& app, Outcome& outcome);
 
 namespace {
 
 constexpr std::array commands{
     AddCommand{add_decode},
+    AddCommand{add_generate},
 };
 
 int run(int argc, char** argv) {

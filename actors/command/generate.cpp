@@ -1,0 +1,318 @@
+// path: cold
+//
+// `pinstrike generate`: realistic OPRA traffic, to a capture or an interface, with the truth of it.
+#include "actors/command/command.h"
+#include "actors/command/generate_output.h"
+#include "feed/opra/lines.h"
+#include "feed/opra/traffic/delivery.h"
+#include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/truth_account.h"
+#include "feed/opra/traffic/truth_book.h"
+#include "feed/opra/traffic/truth_messages.h"
+#include "feed/opra/traffic_config.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::command {
+
+namespace {
+
+namespace traffic = feed::opra::traffic;
+using feed::opra::PacketShape;
+using feed::opra::StreamFaults;
+using feed::opra::TrafficConfig;
+
+struct GenerateOptions {
+    TrafficConfig traffic;
+    std::string preset;
+    std::string lines = "1-96";
+    std::string streams = "AB";
+    std::string out;
+    std::string interface;
+    std::string truth;
+    bool truth_messages = false;
+    bool no_session = false;
+    bool fast = false;
+    double skew_a_us = 0;
+    double skew_b_us = 0;
+    std::optional<std::uint64_t> messages;
+    std::optional<std::uint64_t> packets;
+};
+
+/// Everything that listens to the session's blocks, in turn.
+class Audience final : public traffic::BlockSink {
+  public:
+    explicit Audience(traffic::Delivery& delivery) : delivery_(delivery) {}
+
+    /// Opens PREFIX.messages.jsonl where asked for.
+    bool open(const GenerateOptions& options) {
+        keeps_truth_ = !options.truth.empty();
+        if (options.truth_messages) {
+            messages_.open(options.truth + ".messages.jsonl");
+        }
+        return !options.truth_messages || messages_.good();
+    }
+
+    void block(const traffic::SentBlock& block) override {
+        ++blocks_;
+        count_ += block.messages.size();
+        delivery_.block(block);
+        if (keeps_truth_) {
+            book_.block(block);
+        }
+        if (messages_.is_open()) {
+            traffic::write_messages(messages_, block);
+        }
+    }
+
+    bool close() {
+        messages_.flush();
+        return !messages_.is_open() || messages_.good();
+    }
+
+    [[nodiscard]] const traffic::BookTruth& book() const { return book_; }
+
+    [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
+
+    [[nodiscard]] std::uint64_t messages() const { return count_; }
+
+  private:
+    traffic::Delivery& delivery_;
+    traffic::BookTruth book_;
+    std::ofstream messages_;
+    bool keeps_truth_ = false;
+    std::uint64_t blocks_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+std::optional<std::uint16_t> number_of(std::string_view text) {
+    std::uint16_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+/// "1-96,220" as line configs; nothing, with a message, where it is not understood.
+std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
+    std::vector<feed::LineConfig> lines;
+    while (!text.empty()) {
+        const std::string_view item = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), item.size() + 1));
+        const std::size_t dash = item.find('-');
+        const auto first = number_of(item.substr(0, dash));
+        const auto last = dash == std::string_view::npos ? first : number_of(item.substr(dash + 1));
+        if (!first || !last || *first > *last) {
+            fmt::print(stderr, "pinstrike: --lines: {} is no number or range\n", item);
+            return std::nullopt;
+        }
+        for (unsigned number = *first; number <= *last; ++number) {
+            const auto line = feed::opra::published_line(static_cast<std::uint16_t>(number));
+            if (!line) {
+                fmt::print(stderr, "pinstrike: --lines: OPRA has no line {}\n", number);
+                return std::nullopt;
+            }
+            lines.push_back(*line);
+        }
+    }
+    const bool speaks = std::ranges::any_of(lines, [](const feed::LineConfig& line) {
+        return traffic::use_of_line(line.number) != traffic::LineUse::maps;
+    });
+    if (!speaks) {
+        fmt::print(stderr, "pinstrike: --lines: needs a line of 1-96 or 201-204\n");
+        return std::nullopt;
+    }
+    return lines;
+}
+
+/// The captures that measurements are made on: one stream, looped for ever, about 10,000 frames.
+void apply_preset(GenerateOptions& options) {
+    if (options.preset.empty()) {
+        return;
+    }
+    const bool mixed = options.preset.ends_with("-mix");
+    options.traffic.shape =
+        options.preset.starts_with("full") ? PacketShape::full : PacketShape::ordinary;
+    options.traffic.mix = mixed ? 1 : 0;
+    options.traffic.end_with_reset = true;
+    options.no_session = true;
+    options.streams = "A";
+    if (!options.messages && !options.packets) {
+        options.packets = 10'000;
+    }
+}
+
+TrafficConfig traffic_of(GenerateOptions& options, std::size_t lines_count) {
+    apply_preset(options);
+    TrafficConfig config = options.traffic;
+    config.session = !options.no_session;
+    config.lines_count = lines_count;
+    config.packets_count = options.packets.value_or(0);
+    if (options.messages) {
+        config.messages_count = *options.messages;
+    } else if (options.packets && options.no_session) {
+        config.messages_count = std::numeric_limits<std::uint64_t>::max();
+    }
+    config.a.skew_ns = static_cast<std::int64_t>(options.skew_a_us * 1e3);
+    config.b.skew_ns = static_cast<std::int64_t>(options.skew_b_us * 1e3);
+    return config;
+}
+
+/// Above this a handler's window may declare lost what came later: the book then depends on it.
+constexpr std::int64_t exact_book_hole_ns = 1'000'000;
+
+bool write_truth(const std::string& prefix, const Audience& audience,
+                 const traffic::AccountTruth& account, std::int64_t longest_hole_ns) {
+    std::ofstream account_file{prefix + ".account.json"};
+    account.write(account_file);
+    bool good = account_file.flush().good();
+    if (account.nothing_lost() && longest_hole_ns < exact_book_hole_ns) {
+        std::ofstream book_file{prefix + ".book.json"};
+        audience.book().write(book_file);
+        good = book_file.flush().good() && good;
+    } else {
+        std::remove((prefix + ".book.json").c_str());
+        fmt::print("no book truth: {}\n", account.nothing_lost()
+                                              ? "copies come too late for an exact one"
+                                              : "messages were lost on both streams");
+    }
+    return good;
+}
+
+Exit generate(GenerateOptions options) {
+    const auto lines = lines_of(options.lines);
+    if (!lines) {
+        return Exit::usage;
+    }
+    if (options.truth_messages && options.truth.empty()) {
+        fmt::print(stderr, "pinstrike: --truth-messages needs --truth PREFIX\n");
+        return Exit::usage;
+    }
+    const TrafficConfig config = traffic_of(options, lines->size());
+    const std::unique_ptr<GenerateOutput> output =
+        open_output({options.out, options.interface, options.fast});
+    if (output == nullptr) {
+        return Exit::failed;
+    }
+    traffic::AccountTruth account;
+    traffic::Delivery delivery{config, *lines, options.streams, *output,
+                               options.truth.empty() ? nullptr : &account};
+    Audience audience{delivery};
+    if (!audience.open(options)) {
+        fmt::print(stderr, "pinstrike: cannot write {}.messages.jsonl\n", options.truth);
+        return Exit::failed;
+    }
+    traffic::Session{config, *lines, audience}.run();
+    delivery.finish();
+    bool good = audience.close();
+    if (!options.truth.empty()) {
+        good = write_truth(options.truth, audience, account, delivery.longest_hole_ns()) && good;
+    }
+    if (!good) {
+        fmt::print(stderr, "pinstrike: cannot write the truth to {}.*\n", options.truth);
+    }
+    fmt::print("{} messages in {} blocks\n", audience.messages(), audience.blocks());
+    return output->finish() && good ? Exit::ok : Exit::failed;
+}
+
+void add_faults(CLI::App& command, const std::string& stream, StreamFaults& faults,
+                double& skew_us) {
+    const auto share = [&](const std::string& name, double& value, const std::string& what) {
+        command.add_option("--" + name + "-" + stream, value, what)
+            ->check(CLI::Range(0.0, 1.0))
+            ->group("Faults of stream " + stream);
+    };
+    share("loss", faults.loss, "Share of packets lost");
+    share("duplicate", faults.duplicate, "Share of packets that come twice");
+    share("reorder", faults.reorder, "Share of packets that come up to 200 us late");
+    share("corrupt", faults.corrupt, "Share of packets with a damaged byte");
+    command.add_option("--skew-" + stream, skew_us, "Microseconds later than the other stream")
+        ->check(CLI::NonNegativeNumber)
+        ->group("Faults of stream " + stream);
+}
+
+void add_traffic(CLI::App& command, GenerateOptions& options) {
+    TrafficConfig& config = options.traffic;
+    static const std::map<std::string, PacketShape> shapes{{"full", PacketShape::full},
+                                                           {"ordinary", PacketShape::ordinary},
+                                                           {"blend", PacketShape::blend}};
+    command.add_option("--seed", config.seed, "The same seed makes the same bytes");
+    command
+        .add_option("--shape", config.shape,
+                    "full: blocks of 1000 bytes; ordinary: 2.26 messages on average; blend: bursts")
+        ->transform(CLI::CheckedTransformer(shapes, CLI::ignore_case));
+    command.add_option("--messages", options.messages, "About so many; the day ends then");
+    command.add_option("--packets", options.packets, "About so many a stream; ends the day too");
+    command.add_option("--rate", config.rate_messages_per_second, "Messages a second")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--mix", config.mix, "0: plain short quotes; 1: the realistic mix")
+        ->check(CLI::Range(0.0, 1.0));
+    command.add_option("--lines", options.lines, "Lines, as in 1-96,201-204,220");
+    command.add_option("--series", config.series_count, "Series that are listed");
+    command.add_option("--roots", config.roots_count, "Roots that they belong to");
+    command.add_option("--maps", config.maps_count, "Series maps at the start of day");
+    command.add_option("--test-symbols", config.test_symbols, "Share of reserved test symbols")
+        ->check(CLI::Range(0.0, 1.0));
+    command.add_option("--burst-factor", config.burst_factor, "Rate in bursts over the ordinary")
+        ->check(CLI::Range(1.0, 1000.0));
+    command.add_option("--burst-share", config.burst_share, "Share of the time in bursts")
+        ->check(CLI::Range(0.0, 0.9));
+    command.add_option("--preset", options.preset, "A capture for measurements, on stream A alone")
+        ->check(CLI::IsMember({"full", "full-mix", "ordinary", "ordinary-mix"}));
+    command.add_flag("--no-session", options.no_session, "Mid-day: no start, no end");
+    command.add_option("--first-sequence", config.first_sequence, "Number of the first data")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--restarts", config.restarts_count, "Cold restarts on the way");
+    command.add_flag("--disaster", config.disaster, "The disaster site takes over on the way");
+    command.add_flag("--rollover-reset", config.rollover_reset, "Announce the wrap by a reset");
+    command.add_flag("--end-with-reset", config.end_with_reset,
+                     "End with a reset to 0 on every line: the capture may be looped for ever");
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<GenerateOptions>();
+    CLI::App* command =
+        app.add_subcommand("generate", "Make realistic OPRA traffic, and the truth of it");
+    command->footer(
+        "Examples:\n"
+        "  pinstrike generate --out day.pcap --messages 1e5 --series 20000 --truth day\n"
+        "  pinstrike generate --out lossy.pcap --loss-a 0.01 --loss-b 0.01 --truth lossy\n"
+        "  pinstrike generate --out loop.pcap --preset ordinary\n"
+        "  pinstrike generate --interface veth0 --messages 1000000 --rate 200000");
+    command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
+    command->add_option("--interface", options->interface, "Interface to send on, in real time");
+    command->add_flag("--fast", options->fast, "Send as fast as the interface takes it");
+    command->add_option("--streams", options->streams, "Streams to make")
+        ->check(CLI::IsMember({"A", "B", "AB"}));
+    command->add_option("--truth", options->truth,
+                        "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
+    command->add_flag("--truth-messages", options->truth_messages,
+                      "Also PREFIX.messages.jsonl: stream A as `decode --json` shows it");
+    add_traffic(*command, *options);
+    add_faults(*command, "a", options->traffic.a, options->skew_a_us);
+    add_faults(*command, "b", options->traffic.b, options->skew_b_us);
+    command->callback([options, &outcome] {
+        if (options->out.empty() == options->interface.empty()) {
+            fmt::print(stderr, "pinstrike: generate needs one of --out and --interface\n");
+            outcome.status = Exit::usage;
+            return;
+        }
+        outcome.status = generate(*options);
+    });
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,135 @@
+// path: cold
+#include "actors/command/generate_output.h"
+
+#include "nic/capture_writer.h"
+#include "nic/frame_sender.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::command {
+
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+void tell(const Problems& problems) {
+    for (const Problem& problem : problems) {
+        fmt::print(stderr, "pinstrike: {}\n", problem.text);
+    }
+}
+
+class CaptureOutput final : public GenerateOutput {
+  public:
+    explicit CaptureOutput(nic::CaptureWriter writer) : writer_(std::move(writer)) {}
+
+    void packet(std::span<const std::byte> frame, std::int64_t ts_arrival_ns) override {
+        ++packets_;
+        writer_.write(frame, ts_arrival_ns);
+    }
+
+    bool finish() override {
+        Problems problems;
+        const bool closed = writer_.close(problems);
+        tell(problems);
+        fmt::print("{} packets written\n", packets_);
+        return closed;
+    }
+
+  private:
+    nic::CaptureWriter writer_;
+    std::uint64_t packets_ = 0;
+};
+
+/// Gathers all frames first: making them takes longer than sending them, and would spoil the pace.
+class InterfaceOutput final : public GenerateOutput {
+  public:
+    InterfaceOutput(nic::FrameSender sender, bool fast) : sender_(std::move(sender)), fast_(fast) {}
+
+    void packet(std::span<const std::byte> frame, std::int64_t ts_arrival_ns) override {
+        frames_.push_back({bytes_.size(), frame.size(), ts_arrival_ns});
+        bytes_.insert(bytes_.end(), frame.begin(), frame.end());
+    }
+
+    bool finish() override {
+        const bool sent = send_all();
+        fmt::print("{} packets sent\n", sender_.sent_packets());
+        if (!sent) {
+            fmt::print(stderr, "pinstrike: cannot send: {}\n", sender_.error_text());
+        }
+        return sent;
+    }
+
+  private:
+    struct Frame {
+        std::size_t at;
+        std::size_t bytes;
+        std::int64_t ts_ns;
+    };
+
+    static std::int64_t monotonic_ns() {
+        timespec now{};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return now.tv_sec * second_ns + now.tv_nsec;
+    }
+
+    static void sleep_ns(std::int64_t ns) {
+        const timespec wait{ns / second_ns, ns % second_ns};
+        nanosleep(&wait, nullptr);
+    }
+
+    bool send_all() {
+        constexpr std::size_t batch_packets = 64;
+        std::vector<nic::Packet> batch;
+        const std::int64_t start_ns = monotonic_ns();
+        for (std::size_t next = 0; next < frames_.size();) {
+            const std::int64_t elapsed_ns = monotonic_ns() - start_ns;
+            batch.clear();
+            while (next < frames_.size() && batch.size() < batch_packets &&
+                   (fast_ || frames_[next].ts_ns - frames_[0].ts_ns <= elapsed_ns)) {
+                nic::Packet packet;
+                packet.bytes = bytes_.data() + frames_[next].at;
+                packet.length_bytes = static_cast<std::uint32_t>(frames_[next].bytes);
+                batch.push_back(packet);
+                ++next;
+            }
+            if (!batch.empty()) {
+                if (!sender_.send(batch)) {
+                    return false;
+                }
+            } else {
+                sleep_ns(
+                    std::max<std::int64_t>(1, frames_[next].ts_ns - frames_[0].ts_ns - elapsed_ns));
+            }
+        }
+        return true;
+    }
+
+    nic::FrameSender sender_;
+    bool fast_;
+    std::vector<std::byte> bytes_;
+    std::vector<Frame> frames_;
+};
+
+}  // namespace
+
+std::unique_ptr<GenerateOutput> open_output(const OutputChoice& choice) {
+    Problems problems;
+    std::unique_ptr<GenerateOutput> output;
+    if (!choice.capture.empty()) {
+        if (auto writer = nic::CaptureWriter::open(choice.capture, problems)) {
+            output = std::make_unique<CaptureOutput>(std::move(*writer));
+        }
+    } else if (auto sender = nic::FrameSender::open(choice.interface, problems)) {
+        output = std::make_unique<InterfaceOutput>(std::move(*sender), choice.fast);
+    }
+    tell(problems);
+    return output;
+}
+
+}  // namespace pinstrike::command
