@@ -1,0 +1,142 @@
+// path: hot
+//
+// The book: what is known of every series, as OPRA says it, kept by one core for its share of the
+// series. Rules: trade_rules.h, bbo_rules.h; what happens to lines: line_memory.h.
+//
+// A batch is worked through in runs: while one run is applied, the entries of the next are on
+// their way from memory.
+#pragma once
+
+#include "actors/actor.h"
+#include "actors/book/bbo_rules.h"
+#include "actors/book/book_counts.h"
+#include "actors/book/book_entry.h"
+#include "actors/book/busiest.h"
+#include "actors/book/flat_table.h"
+#include "actors/book/line_memory.h"
+#include "actors/book/series_state.h"
+#include "actors/book/trade_pool.h"
+#include "actors/book/trade_rules.h"
+#include "actors/feed_config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace pinstrike::actors {
+
+class Book final : public Actor {
+  public:
+    /// Maps the memory for its share of `config.series_capacity` (std::bad_alloc if there is none);
+    /// on_start touches it.
+    Book(const BookConfig& config, unsigned cores_count);
+
+    [[nodiscard]] std::string_view name() const override { return "book"; }
+
+    [[nodiscard]] Interest interest() const override;
+    void on_start(const CoreInfo& core) override;
+    void on_events(EventBatch batch) override;
+    void on_timer(std::int64_t now_ns) override;
+    void on_stop() override;
+
+    /// The state of a series; nullopt where nothing is known of it. For readers on the book's own
+    /// thread, or after it has stopped.
+    [[nodiscard]] std::optional<SeriesState> find(const feed::SeriesKey& key) const;
+
+    /// A participant's last quote of a series; nullopt also where BookConfig::venue_quotes is off.
+    [[nodiscard]] std::optional<VenueQuote> venue_quote(const feed::SeriesKey& key,
+                                                        char participant) const;
+
+    /// Calls visit(SeriesKey) for every series that is listed, in no order. Threads as find().
+    template <class Visit>
+    void for_each_series(Visit&& visit) const {
+        for (std::size_t slot = 0; slot < table_.slots(); ++slot) {
+            const BookEntry& entry = table_.at(slot);
+            if (!is_empty(entry.key) && !forgotten(entry) && lists(entry.key)) {
+                visit(entry.key);
+            }
+        }
+    }
+
+    /// How many series are listed; walks the table. Threads as find().
+    [[nodiscard]] std::size_t series_count() const;
+
+    /// Entries in the table, forgotten ones not yet taken out included. Any thread.
+    [[nodiscard]] std::uint64_t entries_count() const { return entries_.read(); }
+
+    [[nodiscard]] const BookCounters& counters() const { return counters_; }
+
+    /// For any thread.
+    [[nodiscard]] const BusiestBoard& busiest() const { return board_; }
+
+    /// Memory of all books of a config together.
+    [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
+
+  private:
+    struct Run;
+
+    [[nodiscard]] bool forgotten(const BookEntry& entry) const {
+        return lines_[entry.line].day > entry.epoch;
+    }
+
+    /// A venue's quote is forgotten with the best ones.
+    [[nodiscard]] bool forgotten(const VenueEntry& entry) const {
+        const LineMemory& line = lines_[entry.line];
+        return line.day > entry.epoch || line.flush > entry.epoch || line.late_flush > entry.epoch;
+    }
+
+    [[nodiscard]] bool lists(const feed::SeriesKey& key) const;
+
+    void fill(Run& run, EventBatch::iterator& at, EventBatch::iterator end) const;
+    void apply(const Run& run);
+    void watch(const Run& run);
+    void apply_series(const feed::Event& event, std::size_t home);
+    void apply_quote(const feed::Event& event, std::size_t home);
+    void apply_trade(const feed::Event& event, std::size_t home);
+    void apply_open_interest(const feed::Event& event, std::size_t home);
+    void apply_end_of_day(const feed::Event& event, std::size_t home);
+    void apply_late_quote(BookEntry& entry, const feed::Event& event, const Place& place);
+    void apply_late_side(BookSide& side, SideEffect effect, const feed::Event& event,
+                         std::int32_t price, std::uint32_t size, feed::Best feed::QuoteBest::*best);
+    void apply_control(const feed::Event& event);
+    void apply_gap(const feed::Event& event);
+    void keep_venue_quote(const feed::Event& event);
+
+    BookEntry* entry_for(const feed::SeriesKey& key, std::size_t home);
+    Place arrive(BookEntry& entry, const feed::Header& header);
+    Place arrive_late(BookEntry& entry, const feed::Header& header);
+    BookEntry* make_room_for(const feed::SeriesKey& key, std::size_t home);
+    bool settle(BookEntry& entry);
+    void settle_sides(BookEntry& entry) const;
+    void leave_line(BookEntry& entry);
+    void touch_elsewhere(BookEntry& entry);
+    void forget(BookEntry& entry);
+    TradeRecord& trades_of(BookEntry& entry);
+
+    void sweep(std::size_t slots_count);
+    void sweep_venues(std::size_t slots_count);
+    void publish();
+    void publish_busiest();
+    [[nodiscard]] SideState state_of(const BookEntry& entry, const BookSide& side) const;
+
+    BookConfig config_;
+    FlatTable<BookEntry> table_;
+    TradePool trades_;
+    FlatTable<VenueEntry> venues_;
+    PageArray<LineMemory> lines_;  ///< by line number: any 16 bits are a line
+    Sweeper sweeper_;
+    Sweeper venue_sweeper_;
+    std::int64_t publish_due_ns_ = 0;
+    unsigned sample_ = 0;  ///< place of the series that is watched, within a run
+    BusiestCandidates candidates_;
+    BookCounters counters_;
+    Counter entries_;
+    BusiestBoard board_;
+};
+
+/// The book actor of one of `cores_count` cores.
+std::unique_ptr<Actor> make_book(const BookConfig& config, unsigned cores_count);
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,125 @@
+// path: hot
+//
+// What the book keeps of a series: one cache line that every quote touches, and a second one for
+// trades and open interest, taken from a pool by the series that have any.
+#pragma once
+
+#include "actors/book/series_state.h"
+#include "feed/series_key.h"
+
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+inline bool is_empty(const feed::SeriesKey& key) {
+    return key.name == 0;  // no series has an expiration letter of 0
+}
+
+/// Bits of BookSide::mark.
+enum SideMark : std::uint8_t {
+    side_known = 1,      ///< stated; else unknown
+    side_stale = 2,      ///< a gap came after the statement
+    side_late = 4,       ///< stated late: fresh only once nothing behind it is missing
+    side_present = 8,    ///< there is a best quote
+    side_elsewhere = 16  ///< `sequence` is of another line or an earlier numbering
+};
+
+struct BookSide {
+    std::int32_t price;
+    std::uint32_t size;
+    std::uint32_t sequence;  ///< of the message that stated it
+    char participant;
+    char code;
+    std::uint8_t mark;
+    std::uint8_t reserved;
+};
+
+static_assert(sizeof(BookSide) == 16);
+
+/// The hot entry. All zero is an empty slot; epoch 0 one that no message has settled in yet.
+struct alignas(64) BookEntry {
+    feed::SeriesKey key;
+    BookSide bid;
+    BookSide offer;
+    std::uint32_t epoch;         ///< of `line`, when last settled
+    std::uint32_t quotes;        ///< of one day: no series reaches 2^32
+    std::uint32_t trade_record;  ///< index into the pool; 0: none
+    std::uint16_t line;
+    std::uint16_t reserved;
+};
+
+static_assert(sizeof(BookEntry) == 64);
+
+/// Bits of TradeRecord::flags. `touched`: set or cancelled, with its sequence, on the series'
+/// present line and numbering; a message that comes late is compared with it.
+enum TradeFlag : std::uint16_t {
+    has_open = 1,
+    has_range = 2,  ///< high and low
+    has_last = 4,
+    has_open_interest = 8,
+    open_stated = 16,  ///< by an opening report, not by the first trade heard
+    last_touched = 32,
+    open_touched = 64,
+    open_interest_touched = 128,
+    touched_here = last_touched | open_touched | open_interest_touched,
+};
+
+/// A touched bit so far to the left: touched on a line it has left, or in an earlier numbering.
+inline constexpr unsigned elsewhere_shift = 3;
+
+struct alignas(64) TradeRecord {
+    std::uint64_t volume;
+    std::int32_t open;
+    std::int32_t high;
+    std::int32_t low;
+    std::int32_t last;
+    std::uint32_t last_size;
+    std::uint32_t trades;
+    std::uint32_t open_interest;
+    std::uint32_t last_sequence;
+    std::uint32_t open_sequence;
+    std::uint32_t open_interest_sequence;
+    char open_code;
+    char high_code;
+    char low_code;
+    char last_code;
+    char last_participant;
+    char last_type;
+    std::uint16_t flags;
+    std::uint8_t reserved[8];
+};
+
+static_assert(sizeof(TradeRecord) == 64);
+
+/// Key of the optional table of venue quotes.
+struct VenueKey {
+    feed::SeriesKey series;
+    std::uint64_t participant;
+
+    friend bool operator==(const VenueKey&, const VenueKey&) = default;
+};
+
+inline bool is_empty(const VenueKey& key) {
+    return is_empty(key.series);
+}
+
+inline std::uint64_t hash(const VenueKey& key) {
+    return feed::fold(feed::hash(key.series), key.participant ^ 0xA076'1D64'78BD'642FULL);
+}
+
+struct alignas(64) VenueEntry {
+    VenueKey key;
+    std::int32_t bid;
+    std::uint32_t bid_size;
+    std::int32_t offer;
+    std::uint32_t offer_size;
+    std::uint32_t sequence;
+    std::uint32_t epoch;
+    std::uint16_t line;
+    char type;
+    char code;
+};
+
+static_assert(sizeof(VenueEntry) == 64);
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,80 @@
+// path: hot
+//
+// What a book says of a series, resolved: the state that a reader in the process gets.
+#pragma once
+
+#include "feed/event.h"
+#include "feed/series_key.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace pinstrike::actors {
+
+/// A price as sent: `value` / 10^decimals(code) (spec c.8).
+struct Price {
+    std::int32_t value = 0;
+    char code = 'I';
+
+    /// The price in units of 1e-8, in which prices of different codes compare.
+    [[nodiscard]] std::int64_t e8() const {
+        constexpr std::array<std::int64_t, 9> powers{
+            100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+        const unsigned places = feed::decimals(code);
+        return value * powers[places <= 8 ? places : 8];
+    }
+};
+
+/// Unknown is not empty: `unknown` until a quote states the side; `stale` from a gap on the
+/// series' line until a later quote states it.
+enum class SideState : std::uint8_t { unknown, fresh, stale };
+
+constexpr std::string_view name_of(SideState state) {
+    return state == SideState::unknown ? "unknown" : state == SideState::fresh ? "fresh" : "stale";
+}
+
+struct BestQuote {
+    char participant = ' ';
+    Price price;
+    std::uint32_t size = 0;
+};
+
+struct LastTrade {
+    char participant = ' ';
+    Price price;
+    std::uint32_t size = 0;
+    char type = ' ';
+};
+
+struct SeriesState {
+    feed::SeriesKey key;
+    std::uint16_t line = 0;          ///< of the series' latest message
+    std::optional<BestQuote> bid;    ///< nullopt and fresh: there is none
+    std::optional<BestQuote> offer;  ///< likewise
+    SideState bid_state = SideState::unknown;
+    SideState offer_state = SideState::unknown;
+    std::optional<Price> open;
+    std::optional<Price> high;
+    std::optional<Price> low;
+    std::optional<LastTrade> last;
+    std::uint64_t volume = 0;  ///< contracts
+    std::uint64_t trades = 0;  ///< reports that are no cancels
+    std::uint64_t quotes = 0;  ///< quote messages
+    std::optional<std::uint32_t> open_interest;
+};
+
+/// One participant's last quote of a series, as sent (BookConfig::venue_quotes).
+struct VenueQuote {
+    char participant = ' ';
+    char type = ' ';
+    char code = 'I';  ///< of both prices
+    bool stale = false;
+    std::int32_t bid = 0;
+    std::uint32_t bid_size = 0;
+    std::int32_t offer = 0;
+    std::uint32_t offer_size = 0;
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,52 @@
+// path: hot
+//
+// Trade records of the series that have any: a fixed array, handed out and taken back by index.
+#pragma once
+
+#include "actors/book/book_entry.h"
+#include "actors/book/pages.h"
+#include "config/check.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+class TradePool {
+  public:
+    TradePool() = default;
+
+    explicit TradePool(std::size_t capacity) : records_(capacity + 1) {}
+
+    void prefault() { records_.prefault(); }
+
+    [[nodiscard]] TradeRecord& at(std::uint32_t index) const { return records_[index]; }
+
+    /// A zeroed record. There are as many as entries, and an entry takes one at most.
+    [[nodiscard]] std::uint32_t take() {
+        if (returned_ != 0) {
+            const std::uint32_t index = returned_;
+            returned_ = records_[index].trades;  // the chain of returned records
+            records_[index] = TradeRecord{};
+            return index;
+        }
+        PINSTRIKE_CHECK(untouched_ < records_.size());
+        return untouched_++;
+    }
+
+    void give_back(std::uint32_t index) {
+        records_[index].trades = returned_;
+        returned_ = index;
+    }
+
+    [[nodiscard]] static std::size_t bytes_for(std::size_t capacity) {
+        return (capacity + 1) * sizeof(TradeRecord);
+    }
+
+  private:
+    PageArray<TradeRecord> records_;
+    std::uint32_t untouched_ = 1;  ///< index 0 means "none"
+    std::uint32_t returned_ = 0;
+};
+
+}  // namespace pinstrike::actors

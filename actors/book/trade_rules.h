@@ -1,0 +1,217 @@
+// path: hot
+//
+// What a trade report does to a series, by its type, in order and late.
+//
+// A late report is one whose number had been declared lost: newer ones went before it. What adds
+// up or ranges (volume, trades, high, low) takes it whatever its place. What the latest report
+// decides (last, open, open interest) takes it only where nothing newer has set or cancelled it.
+#pragma once
+
+#include "actors/book/book_entry.h"
+#include "actors/book/line_memory.h"
+#include "feed/event.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+enum TradeEffect : std::uint8_t {
+    effect_range = 1,       ///< high and low
+    effect_last = 2,        ///< sets last
+    effect_open_first = 4,  ///< sets open if there is none
+    effect_open = 8,        ///< sets open
+    effect_cancel = 16,     ///< takes its volume back; is no trade
+    effect_cancel_last = 32,
+    effect_cancel_open = 64,
+    effect_cancel_all = 128,  ///< the only report of the day
+};
+
+constexpr std::array<std::uint8_t, 256> make_trade_effects() {
+    std::array<std::uint8_t, 256> table{};
+    for (std::uint8_t& effects : table) {
+        effects = effect_range | effect_last | effect_open_first;  // any type not named here
+    }
+    table['H'] = effect_range | effect_last | effect_open;
+    table['F'] = effect_range | effect_open;
+    table['B'] = effect_range;
+    table['u'] = table['v'] = 0;  // volume alone
+    table['A'] = effect_cancel;
+    table['C'] = effect_cancel | effect_cancel_last;
+    table['E'] = effect_cancel | effect_cancel_open;
+    table['G'] = effect_cancel | effect_cancel_all;
+    return table;
+}
+
+inline constexpr std::array<std::uint8_t, 256> trade_effects = make_trade_effects();
+
+/// How a message stands to what a series already says.
+struct Place {
+    std::uint32_t sequence = 0;
+    bool late = false;
+    bool foreign = false;  ///< late, of a line the series has left or of an earlier numbering
+
+    /// True where the message is newer than what `stated` said on this line and in this numbering.
+    [[nodiscard]] bool after(std::uint32_t stated) const {
+        return !late || (!foreign && sequence_after(sequence, stated));
+    }
+};
+
+class TradeRules {
+  public:
+    TradeRules(TradeRecord& record, const Place& place) : record_(record), place_(place) {}
+
+    void apply(const feed::Header& header, const feed::Trade& trade) {
+        const std::uint8_t effects = trade_effects[static_cast<unsigned char>(header.type)];
+        if ((effects & effect_cancel) != 0) {
+            cancel(effects, trade.volume);
+            return;
+        }
+        ++record_.trades;
+        record_.volume += trade.volume;
+        const Price price{trade.price, header.code};
+        if ((effects & effect_range) != 0) {
+            widen(price);
+        }
+        if ((effects & effect_last) != 0 && newest_of_last()) {
+            set_last(header, trade);
+        }
+        if ((effects & effect_open) != 0) {
+            state_open(price);
+        } else if ((effects & effect_open_first) != 0) {
+            first_open(price);
+        }
+    }
+
+    void state_open_interest(std::uint32_t contracts) {
+        if (newest_of(open_interest_touched, record_.open_interest_sequence)) {
+            record_.open_interest = contracts;
+            raise(has_open_interest);
+            touch(open_interest_touched, record_.open_interest_sequence);
+        }
+    }
+
+  private:
+    /// True where nothing newer has touched what this message would set.
+    [[nodiscard]] bool newest_of(TradeFlag touched, std::uint32_t stated) const {
+        if ((record_.flags & touched) != 0) {
+            return place_.after(stated);
+        }
+        return !place_.foreign || (record_.flags & touched << elsewhere_shift) == 0;
+    }
+
+    [[nodiscard]] bool newest_of_last() const {
+        return newest_of(last_touched, record_.last_sequence);
+    }
+
+    [[nodiscard]] bool newest_of_open() const {
+        return newest_of(open_touched, record_.open_sequence);
+    }
+
+    void touch(TradeFlag touched, std::uint32_t& stated) {
+        if (place_.foreign) {
+            lower(touched);
+            raise(static_cast<unsigned>(touched) << elsewhere_shift);
+        } else {
+            stated = place_.sequence;
+            raise(touched);
+        }
+    }
+
+    void raise(unsigned flags) {
+        record_.flags = static_cast<std::uint16_t>(record_.flags | flags);
+    }
+
+    void lower(unsigned flags) {
+        record_.flags = static_cast<std::uint16_t>(record_.flags & ~flags);
+    }
+
+    void touch_last() { touch(last_touched, record_.last_sequence); }
+
+    void touch_open() { touch(open_touched, record_.open_sequence); }
+
+    void widen(const Price& price) {
+        const bool first = (record_.flags & has_range) == 0;
+        if (first || price.e8() > Price{record_.high, record_.high_code}.e8()) {
+            record_.high = price.value;
+            record_.high_code = price.code;
+        }
+        if (first || price.e8() < Price{record_.low, record_.low_code}.e8()) {
+            record_.low = price.value;
+            record_.low_code = price.code;
+        }
+        raise(has_range);
+    }
+
+    void set_last(const feed::Header& header, const feed::Trade& trade) {
+        record_.last = trade.price;
+        record_.last_code = header.code;
+        record_.last_size = trade.volume;
+        record_.last_participant = header.participant;
+        record_.last_type = header.type;
+        raise(has_last);
+        touch_last();
+    }
+
+    void set_open(const Price& price) {
+        record_.open = price.value;
+        record_.open_code = price.code;
+        raise(has_open);
+        touch_open();
+    }
+
+    /// An opening report. One that comes late still beats an open taken from the first trade.
+    void state_open(const Price& price) {
+        const bool taken_from_trade = (record_.flags & (has_open | open_stated)) == has_open;
+        if (newest_of_open() || taken_from_trade) {
+            set_open(price);
+            raise(open_stated);
+        }
+    }
+
+    /// An ordinary trade: the open is the first of the day, so an older one that comes late takes
+    /// the place of a newer one, but never of an opening report.
+    void first_open(const Price& price) {
+        const bool taken_from_trade = (record_.flags & (has_open | open_stated)) == has_open;
+        const bool older = place_.late && !newest_of_open();
+        const bool missing = (record_.flags & has_open) == 0;
+        if ((missing && !older) || (taken_from_trade && older)) {
+            set_open(price);
+            lower(open_stated);
+        }
+    }
+
+    void cancel(std::uint8_t effects, std::uint32_t volume) {
+        record_.volume -= volume < record_.volume ? volume : record_.volume;
+        if ((effects & effect_cancel_all) != 0) {
+            cancel_all();
+            return;
+        }
+        if ((effects & effect_cancel_last) != 0 && newest_of_last()) {
+            lower(has_last);
+            touch_last();
+        }
+        if ((effects & effect_cancel_open) != 0 && newest_of_open()) {
+            lower(has_open | open_stated);
+            touch_open();
+        }
+    }
+
+    /// Late behind newer trades, it was not the day's only report after all: its volume goes, what
+    /// they said stays.
+    void cancel_all() {
+        if (!newest_of_last() || !newest_of_open()) {
+            return;
+        }
+        record_.volume = 0;
+        lower(has_open | open_stated | has_range | has_last);
+        touch_last();
+        touch_open();
+    }
+
+    TradeRecord& record_;
+    Place place_;
+};
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,522 @@
+// path: cold
+//
+// The book's rules, one by one.
+#include "actors/book/book.h"
+
+#include "tests/book/events.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pinstrike::actors::test {
+namespace {
+
+constexpr std::uint8_t late = feed::flag_late;
+constexpr std::uint8_t late_flush = feed::flag_late | feed::flag_before_flush;
+constexpr std::uint8_t late_day = feed::flag_late | feed::flag_before_flush | feed::flag_before_day;
+constexpr std::uint16_t line = 4;
+constexpr std::uint16_t other_line = 7;
+
+class BookTest : public testing::Test {
+  protected:
+    BookTest() { book_.on_start({}); }
+
+    SeriesState state(const feed::SeriesKey& key) {
+        events_.play(book_);
+        return book_.find(key).value_or(SeriesState{});
+    }
+
+    SeriesState state() { return state(key_); }
+
+    bool listed(const feed::SeriesKey& key) {
+        events_.play(book_);
+        return book_.find(key).has_value();
+    }
+
+    void trade(char type, std::int32_t price, std::uint32_t volume, std::uint8_t flags = 0) {
+        events_.trade(key_, line, ++sequence_, type, price, volume, flags);
+    }
+
+    Book book_{BookConfig{.series_capacity = 1000, .venue_quotes = true}, 1};
+    Events events_;
+    feed::SeriesKey key_ = key_of("SPY");
+    std::uint32_t sequence_ = 0;
+};
+
+std::string text_of(const std::optional<BestQuote>& best) {
+    return best ? std::string{best->participant} + " " + std::to_string(best->price.e8()) + " " +
+                      std::to_string(best->size)
+                : "none";
+}
+
+// ---------------------------------------------------------------- best bid and offer
+
+struct IndicatorCase {
+    char indicator;
+    const char* bid;
+    const char* offer;
+};
+
+class IndicatorTest : public BookTest, public testing::WithParamInterface<IndicatorCase> {};
+
+TEST_P(IndicatorTest, HasItsEffectOnEachSide) {
+    const std::string before_bid = "A 500000000 1";
+    const std::string before_offer = "A 600000000 2";
+    events_.quote(key_, line, 1, {'F', 500, 1, 600, 2, 'A'});
+    ASSERT_EQ(text_of(state().bid), before_bid);
+    ASSERT_EQ(text_of(state().offer), before_offer);
+
+    events_.quote(
+        key_, line, 2,
+        {GetParam().indicator, 10, 3, 20, 4, 'C', 'A', {77, 5, 'X', 'C'}, {88, 6, 'Z', 'I'}});
+    const SeriesState after = state();
+    const auto expected = [](const std::string& what, const std::string& before,
+                             const std::string& own, const std::string& appendage) {
+        return what == "keep" ? before : what == "own" ? own : what == "best" ? appendage : "none";
+    };
+    EXPECT_EQ(text_of(after.bid),
+              expected(GetParam().bid, before_bid, "C 100000000 3", "X 7700000 5"));
+    EXPECT_EQ(text_of(after.offer),
+              expected(GetParam().offer, before_offer, "C 200000000 4", "Z 8800000000 6"));
+    EXPECT_EQ(after.bid_state, SideState::fresh);
+    EXPECT_EQ(after.offer_state, SideState::fresh);
+    EXPECT_EQ(after.quotes, 2U);
+}
+
+// The grid of spec (c.5), written out by hand.
+INSTANTIATE_TEST_SUITE_P(
+    Grid, IndicatorTest,
+    testing::Values(IndicatorCase{'A', "keep", "keep"}, IndicatorCase{'B', "keep", "own"},
+                    IndicatorCase{'C', "keep", "best"}, IndicatorCase{'D', "keep", "none"},
+                    IndicatorCase{'E', "own", "keep"}, IndicatorCase{'F', "own", "own"},
+                    IndicatorCase{'G', "own", "best"}, IndicatorCase{'H', "own", "none"},
+                    IndicatorCase{'I', "none", "keep"}, IndicatorCase{'J', "none", "own"},
+                    IndicatorCase{'K', "none", "best"}, IndicatorCase{'L', "none", "none"},
+                    IndicatorCase{'M', "best", "keep"}, IndicatorCase{'N', "best", "own"},
+                    IndicatorCase{'O', "best", "best"}, IndicatorCase{'P', "best", "none"},
+                    IndicatorCase{' ', "keep", "keep"}));
+
+TEST_F(BookTest, UnknownIsNotEmpty) {
+    events_.quote(key_, line, 1, {'A'});
+    EXPECT_EQ(state().bid_state, SideState::unknown);
+    EXPECT_EQ(state().bid, std::nullopt);
+    events_.quote(key_, line, 2, {'I'});
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+    EXPECT_EQ(state().bid, std::nullopt);
+    EXPECT_EQ(state().offer_state, SideState::unknown);
+}
+
+TEST_F(BookTest, ABestBidOfPriceZeroIsABestBid) {
+    events_.quote(key_, line, 1, {'F', 0, 0, 5, 1});
+    EXPECT_EQ(text_of(state().bid), "C 0 0");
+}
+
+TEST_F(BookTest, SessionsAreSeriesOfTheirOwn) {
+    const auto gth = key_of("SPY", 'A', 16, 27, key_.strike_e8, true);
+    events_.quote(key_, line, 1);
+    events_.quote(gth, 201, 1, {'F', 7});
+    EXPECT_EQ(state().bid->price.value, 100);
+    EXPECT_EQ(state(gth).bid->price.value, 7);
+}
+
+// ---------------------------------------------------------------- what lists a series
+
+TEST_F(BookTest, SummariesAndMapsListNothing) {
+    events_.end_of_day(key_, line, 1);
+    events_.series_map(key_, line, 2);
+    EXPECT_FALSE(listed(key_));
+    events_.open_interest(key_, line, 3, 5);
+    EXPECT_TRUE(listed(key_));
+}
+
+TEST_F(BookTest, ASummaryIsALatestMessageAMapIsNot) {
+    events_.quote(key_, line, 1);
+    events_.series_map(key_, 220, 1);
+    EXPECT_EQ(state().line, line);
+    events_.end_of_day(key_, other_line, 1);
+    EXPECT_EQ(state().line, other_line);
+}
+
+TEST_F(BookTest, ASummaryAfterForgettingListsNothing) {
+    events_.quote(key_, line, 1);
+    events_.control(line, 0, feed::Forget::day);
+    events_.end_of_day(key_, line, 1);
+    EXPECT_FALSE(listed(key_));
+}
+
+TEST_F(BookTest, TestSymbolsAreLeftOut) {
+    events_.quote(key_of("ZVZZT"), line, 1);
+    events_.quote(key_, line, 2);
+    events_.play(book_);
+    EXPECT_EQ(book_.series_count(), 1U);
+}
+
+// ---------------------------------------------------------------- trades
+
+TEST_F(BookTest, OrdinaryTradesOfEveryType) {
+    std::uint64_t volume = 0;
+    std::uint64_t count = 0;
+    for (const char type : std::string("DIJSabcdefghijklmnopqrst KLMNOPQRTX9\x80")) {
+        trade(type, 100 + static_cast<int>(++count), 2);
+        volume += 2;
+        EXPECT_EQ(state().last->type, type);
+        EXPECT_EQ(state().last->price.value, 100 + static_cast<int>(count));
+    }
+    EXPECT_EQ(state().volume, volume);
+    EXPECT_EQ(state().trades, count);
+    EXPECT_EQ(state().open->value, 101);
+    EXPECT_EQ(state().low->value, 101);
+    EXPECT_EQ(state().high->value, 100 + static_cast<int>(count));
+}
+
+TEST_F(BookTest, OpeningReports) {
+    trade('I', 100, 1);
+    trade('H', 90, 1);  // late, in sequence: open and last
+    EXPECT_EQ(state().open->value, 90);
+    EXPECT_EQ(state().last->price.value, 90);
+    trade('F', 120, 1);  // out of sequence: open, not last
+    EXPECT_EQ(state().open->value, 120);
+    EXPECT_EQ(state().last->price.value, 90);
+    EXPECT_EQ(state().high->value, 120);
+    EXPECT_EQ(state().low->value, 90);
+    EXPECT_EQ(state().volume, 3U);
+    trade('I', 100, 1);
+    EXPECT_EQ(state().open->value, 120);
+}
+
+TEST_F(BookTest, OutOfSequenceAndOutsideHours) {
+    trade('B', 50, 4);
+    EXPECT_EQ(state().last, std::nullopt);
+    EXPECT_EQ(state().open, std::nullopt);
+    EXPECT_EQ(state().high->value, 50);
+    trade('u', 500, 5);
+    trade('v', 5, 6);
+    EXPECT_EQ(state().volume, 15U);
+    EXPECT_EQ(state().trades, 3U);
+    EXPECT_EQ(state().high->value, 50);
+    EXPECT_EQ(state().low->value, 50);
+}
+
+TEST_F(BookTest, Cancels) {
+    trade('I', 100, 10);
+    trade('I', 110, 10);
+    trade('A', 100, 3);
+    EXPECT_EQ(state().volume, 17U);
+    EXPECT_TRUE(state().last && state().open);
+    trade('C', 110, 4);
+    EXPECT_EQ(state().volume, 13U);
+    EXPECT_EQ(state().last, std::nullopt);
+    trade('E', 100, 5);
+    EXPECT_EQ(state().volume, 8U);
+    EXPECT_EQ(state().open, std::nullopt);
+    EXPECT_EQ(state().high->value, 110);
+    EXPECT_EQ(state().trades, 2U);
+    trade('A', 100, 100);
+    EXPECT_EQ(state().volume, 0U);
+    trade('I', 120, 1);
+    EXPECT_EQ(state().open->value, 120);
+    trade('G', 120, 1);
+    const SeriesState after = state();
+    EXPECT_EQ(after.volume, 0U);
+    EXPECT_FALSE(after.open || after.high || after.low || after.last);
+    EXPECT_EQ(after.trades, 3U);
+}
+
+TEST_F(BookTest, PricesOfDifferentCodesCompare) {
+    events_.trade(key_, line, 1, 'I', 100, 1, 0, 'A');     // 10.0
+    events_.trade(key_, line, 2, 'I', 999, 1, 0, 'B');     // 9.99
+    events_.trade(key_, line, 3, 'I', 100001, 1, 0, 'D');  // 10.0001
+    EXPECT_EQ(state().high->e8(), 10'00010000);
+    EXPECT_EQ(state().low->e8(), 9'99000000);
+}
+
+// ---------------------------------------------------------------- forgetting
+
+TEST_F(BookTest, StartOfDayForgetsTheSeriesOfItsLine) {
+    const auto elsewhere = key_of("QQQ");
+    events_.quote(key_, line, 1);
+    events_.trade(key_, line, 2, 'I', 100, 5);
+    events_.quote(elsewhere, other_line, 1);
+    events_.control(line, 0, feed::Forget::day);
+    EXPECT_FALSE(listed(key_));
+    EXPECT_TRUE(listed(elsewhere));
+    events_.quote(key_, line, 1, {'A'});
+    EXPECT_EQ(state().volume, 0U);
+    EXPECT_EQ(state().quotes, 1U);
+    EXPECT_EQ(state().bid_state, SideState::unknown);
+}
+
+TEST_F(BookTest, ASeriesThatMovedFollowsItsNewLine) {
+    events_.quote(key_, line, 1);
+    events_.quote(key_, other_line, 1, {'A'});
+    events_.control(line, 0, feed::Forget::day);
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+    events_.gap(line, 5, 6);
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+    events_.gap(other_line, 2, 2);
+    EXPECT_EQ(state().bid_state, SideState::stale);
+    EXPECT_EQ(book_.counters().read(BookCount::series_moved), 1U);
+}
+
+TEST_F(BookTest, AFlushTakesBothSidesAndNothingElse) {
+    events_.quote(key_, line, 1);
+    events_.trade(key_, line, 2, 'I', 100, 5);
+    events_.control(line, 3, feed::Forget::quotes);
+    const SeriesState after = state();
+    EXPECT_EQ(after.bid_state, SideState::unknown);
+    EXPECT_EQ(after.offer_state, SideState::unknown);
+    EXPECT_FALSE(after.bid || after.offer);
+    EXPECT_EQ(after.volume, 5U);
+    EXPECT_EQ(after.quotes, 1U);
+}
+
+TEST_F(BookTest, OtherControlsForgetNothing) {
+    events_.quote(key_, line, 1);
+    events_.control(line, 2, feed::Forget::nothing);
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+}
+
+TEST_F(BookTest, ForgottenEntriesLeaveTheTable) {
+    for (unsigned i = 0; i < 900; ++i) {
+        events_.trade(key_of("IBM", 'A', 1, 27, i), line, i + 1, 'I', 1, 1);
+    }
+    events_.quote(key_, other_line, 1);
+    events_.control(line, 0, feed::Forget::day);
+    events_.play(book_);
+    for (int i = 0; i < 10; ++i) {
+        book_.on_timer(i);
+    }
+    book_.on_stop();
+    EXPECT_EQ(book_.entries_count(), 1U);
+    EXPECT_EQ(book_.counters().read(BookCount::series_forgotten), 900U);
+    EXPECT_TRUE(listed(key_));
+}
+
+// ---------------------------------------------------------------- gaps
+
+TEST_F(BookTest, AGapMakesStaleWhatWasKnownUntilAQuoteStatesIt) {
+    events_.quote(key_, line, 1, {'E'});
+    events_.gap(line, 2, 3);
+    EXPECT_EQ(state().bid_state, SideState::stale);
+    EXPECT_EQ(state().bid->price.value, 100);
+    EXPECT_EQ(state().offer_state, SideState::unknown);
+    events_.quote(key_, line, 4, {'A'});
+    EXPECT_EQ(state().bid_state, SideState::stale);
+    events_.quote(key_, line, 5, {'L'});
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+    EXPECT_EQ(state().bid, std::nullopt);
+    events_.gap(line, 6, 6);
+    EXPECT_EQ(state().bid_state, SideState::stale);
+}
+
+TEST_F(BookTest, EveryLossMakesStaleARepairMakesNothingFresh) {
+    for (const auto cause :
+         {feed::GapCause::line, feed::GapCause::undecodable, feed::GapCause::ring_full}) {
+        events_.quote(key_, line, 1);
+        EXPECT_EQ(state().bid_state, SideState::fresh);
+        events_.gap(line, 2, 3, cause);
+        EXPECT_EQ(state().bid_state, SideState::stale);
+        events_.gap(line, 2, 3, feed::GapCause::repaired);
+        EXPECT_EQ(state().bid_state, SideState::stale);
+    }
+}
+
+// ---------------------------------------------------------------- late
+
+TEST_F(BookTest, ALateQuoteYieldsToANewerStatementOfThatSide) {
+    events_.quote(key_, line, 1, {'F', 100, 1, 200, 1});
+    events_.gap(line, 2, 3);
+    events_.quote(key_, line, 4, {'E', 104, 1, 204, 1});
+    events_.quote(key_, line, 2, {'F', 102, 1, 202, 1}, late);
+    const SeriesState after = state();
+    EXPECT_EQ(after.bid->price.value, 104);
+    EXPECT_EQ(after.bid_state, SideState::fresh);
+    EXPECT_EQ(after.offer->price.value, 202);
+    EXPECT_EQ(after.offer_state, SideState::stale);  // number 3 may have said otherwise
+    EXPECT_EQ(after.quotes, 3U);
+}
+
+TEST_F(BookTest, WhatALateQuoteStatedIsFreshOnceNothingBehindItIsMissing) {
+    events_.gap(line, 2, 3);
+    events_.quote(key_, line, 2, {}, late);
+    EXPECT_EQ(state().bid_state, SideState::stale);
+    events_.gap(line, 3, 3, feed::GapCause::repaired);
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+    events_.gap(line, 9, 9);
+    EXPECT_EQ(state().bid_state, SideState::stale);
+}
+
+TEST_F(BookTest, LateAcrossTheWrap) {
+    events_.quote(key_, line, 2, {'F', 102});
+    events_.quote(key_, line, 0xFFFF'FFFF, {'F', 99}, late);
+    EXPECT_EQ(state().bid->price.value, 102);
+}
+
+TEST_F(BookTest, LateFromBeforeTheDayChangesNothing) {
+    events_.quote(key_, line, 10);
+    events_.control(line, 0, feed::Forget::day);
+    events_.quote(key_, line, 9, {}, late_day);
+    events_.trade(key_, line, 8, 'I', 1, 1, late_day);
+    events_.open_interest(key_, line, 7, 1, late_day);
+    events_.end_of_day(key_, line, 6, late_day);
+    EXPECT_FALSE(listed(key_));
+    EXPECT_EQ(book_.counters().read(BookCount::late_before_day), 4U);
+}
+
+TEST_F(BookTest, LateFromBeforeAFlushBringsNoSides) {
+    events_.quote(key_, line, 10);
+    events_.control(line, 1, feed::Forget::quotes);
+    events_.quote(key_, line, 9, {}, late_flush);
+    events_.trade(key_, line, 8, 'I', 5, 7, late_flush);
+    const SeriesState after = state();
+    EXPECT_EQ(after.bid_state, SideState::unknown);
+    EXPECT_EQ(after.quotes, 2U);
+    EXPECT_EQ(after.volume, 7U);
+    EXPECT_EQ(after.last->price.value, 5);
+}
+
+TEST_F(BookTest, ALateFlushTakesOnlyWhatWasStatedBeforeIt) {
+    events_.quote(key_, line, 1, {'F'});
+    events_.gap(line, 2, 2);
+    events_.quote(key_, line, 3, {'E', 103});
+    events_.control(line, 2, feed::Forget::quotes, late);
+    const SeriesState after = state();
+    EXPECT_EQ(after.bid->price.value, 103);
+    EXPECT_EQ(after.bid_state, SideState::fresh);
+    EXPECT_EQ(after.offer_state, SideState::unknown);
+}
+
+TEST_F(BookTest, LateTradesAddUpAndLastStaysTheNewest) {
+    events_.trade(key_, line, 1, 'I', 100, 1);
+    events_.gap(line, 2, 3);
+    events_.trade(key_, line, 4, 'I', 104, 1);
+    events_.trade(key_, line, 2, 'I', 90, 5, late);
+    EXPECT_EQ(state().volume, 7U);
+    EXPECT_EQ(state().trades, 3U);
+    EXPECT_EQ(state().last->price.value, 104);
+    EXPECT_EQ(state().low->value, 90);
+    EXPECT_EQ(state().open->value, 100);
+}
+
+TEST_F(BookTest, TheOpenIsThatOfTheOldestTrade) {
+    events_.gap(line, 1, 3);
+    events_.trade(key_, line, 4, 'I', 104, 1);
+    events_.trade(key_, line, 2, 'I', 102, 1, late);
+    events_.trade(key_, line, 3, 'I', 103, 1, late);
+    EXPECT_EQ(state().open->value, 102);
+    events_.trade(key_, line, 1, 'F', 101, 1, late);
+    EXPECT_EQ(state().open->value, 101);
+}
+
+TEST_F(BookTest, ALateCancelYieldsToWhatCameAfterIt) {
+    events_.trade(key_, line, 1, 'I', 100, 10);
+    events_.gap(line, 2, 2);
+    events_.trade(key_, line, 3, 'H', 103, 10);
+    events_.trade(key_, line, 2, 'G', 100, 10, late);
+    EXPECT_EQ(state().volume, 10U);
+    EXPECT_EQ(state().last->price.value, 103);
+    EXPECT_EQ(state().open->value, 103);
+}
+
+TEST_F(BookTest, LateOpenInterestYieldsToNewer) {
+    events_.open_interest(key_, line, 5, 50);
+    events_.open_interest(key_, line, 4, 40, late);
+    EXPECT_EQ(state().open_interest, 50U);
+    events_.open_interest(key_, line, 6, 60, late);
+    EXPECT_EQ(state().open_interest, 60U);
+}
+
+TEST_F(BookTest, LateOnALineTheSeriesHasLeft) {
+    events_.quote(key_, line, 1);
+    events_.gap(line, 2, 2);
+    events_.quote(key_, other_line, 900, {'F', 190});
+    events_.quote(key_, line, 2, {'F', 102}, late);
+    EXPECT_EQ(state().bid->price.value, 190);
+    EXPECT_EQ(state().line, other_line);
+    EXPECT_EQ(state().quotes, 3U);
+}
+
+// ---------------------------------------------------------------- capacity
+
+TEST(BookCapacity, RefusesAndCountsWhenFull) {
+    Book book{BookConfig{.series_capacity = 50}, 1};
+    book.on_start({});
+    Events events;
+    for (unsigned i = 0; i < 60; ++i) {
+        events.quote(key_of("IBM", 'A', 1, 27, i), line, i + 1);
+    }
+    events.play(book);
+    EXPECT_EQ(book.series_count(), 50U);
+    EXPECT_EQ(book.counters().read(BookCount::series_refused), 10U);
+
+    // After a start of day there is room again, before any timer.
+    events.control(line, 0, feed::Forget::day);
+    for (unsigned i = 0; i < 60; ++i) {
+        events.quote(key_of("AMD", 'A', 1, 27, i), line, i + 1);
+    }
+    events.play(book);
+    EXPECT_EQ(book.series_count(), 50U);
+    EXPECT_EQ(book.counters().read(BookCount::series_refused), 20U);
+}
+
+TEST(BookCapacity, AnEmptyKeyIsRefused) {
+    Book book{BookConfig{.series_capacity = 50}, 1};
+    book.on_start({});
+    Events events;
+    events.quote({}, line, 1);
+    events.trade({}, line, 1, 'I', 1, 1);
+    events.end_of_day({}, line, 1);
+    events.play(book);
+    EXPECT_EQ(book.series_count(), 0U);
+    EXPECT_EQ(book.counters().read(BookCount::series_refused), 2U);
+}
+
+TEST(BookCapacity, FullSizeFitsInAGibibyte) {
+    for (unsigned cores = 1; cores <= 32; ++cores) {
+        EXPECT_LE(Book::memory_bytes(BookConfig{.series_capacity = 2'200'000}, cores), 1ULL << 30)
+            << cores << " cores";
+    }
+}
+
+// ---------------------------------------------------------------- venue quotes, busiest
+
+TEST_F(BookTest, KeepsEachVenuesLastQuote) {
+    events_.quote(key_, line, 1, {'A', 100, 1, 200, 2, 'C'});
+    events_.quote(key_, line, 2, {'A', 101, 3, 201, 4, 'N'});
+    events_.quote(key_, line, 3, {'A', 102, 5, 202, 6, 'C'});
+    events_.play(book_);
+    EXPECT_EQ(book_.venue_quote(key_, 'C')->bid, 102);
+    EXPECT_EQ(book_.venue_quote(key_, 'N')->offer_size, 4U);
+    EXPECT_FALSE(book_.venue_quote(key_, 'Q'));
+    events_.gap(line, 4, 4);
+    events_.quote(key_, line, 2, {'A', 1, 1, 1, 1, 'C'}, late);
+    events_.play(book_);
+    EXPECT_TRUE(book_.venue_quote(key_, 'C')->stale);
+    EXPECT_EQ(book_.venue_quote(key_, 'C')->bid, 102);
+    events_.control(line, 5, feed::Forget::quotes);
+    events_.play(book_);
+    EXPECT_FALSE(book_.venue_quote(key_, 'C'));
+}
+
+TEST_F(BookTest, PublishesTheBusiest) {
+    for (std::uint32_t i = 0; i < 20'000; ++i) {
+        events_.quote(key_of("AAPL", 'A', 1, 27, 1 + (i * i) % 31), line, i + 1);
+        events_.quote(key_of("MSFT", 'A', 1, 27, i), line, i + 1, {'A'});
+    }
+    events_.play(book_);
+    book_.on_timer(1'000'000'000);
+    const auto ranking = book_.busiest().read();
+    ASSERT_TRUE(ranking);
+    std::uint64_t most = 0;
+    for (const BusySeries& series : *ranking) {
+        if (series.quotes > 0) {
+            EXPECT_EQ(series.quotes, book_.find(series.key)->quotes);
+            most = std::max(most, series.quotes);
+        }
+    }
+    EXPECT_EQ(most, book_.find(key_of("AAPL", 'A', 1, 27, 1 + 1))->quotes);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::test
