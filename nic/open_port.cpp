@@ -5,6 +5,7 @@
 #include "nic/dpdk/open_dpdk.h"
 #include "nic/pcap_port.h"
 #include "nic/sim_port.h"
+#include "nic/uring_port.h"
 
 #include <fmt/format.h>
 
@@ -84,6 +85,16 @@ Ports open_device(const PortConfig& config, const GroupsByQueue& groups_by_queue
     return dpdk::open_dpdk(config, groups_by_queue, problems);
 }
 
+Ports open_kernel_sockets(const PortConfig& config, const GroupsByQueue& groups_by_queue,
+                          const FrameSourceFactory& /*make_source*/, Problems& problems) {
+    Ports ports;
+    for (std::size_t queue = 0; queue < groups_by_queue.size() && problems.empty(); ++queue) {
+        ports.push_back(UringPort::open(config, queue_name(config, groups_by_queue, queue),
+                                        groups_by_queue[queue], problems));
+    }
+    return ports;
+}
+
 struct Kind {
     PortKind kind;
     Ports (*open)(const PortConfig&, const GroupsByQueue&, const FrameSourceFactory&, Problems&);
@@ -94,6 +105,7 @@ constexpr std::array kinds{
     Kind{PortKind::dpdk, open_device},
     Kind{PortKind::pcap, open_captures},
     Kind{PortKind::sim, open_simulators},
+    Kind{PortKind::uring, open_kernel_sockets},
 };
 
 }  // namespace

@@ -1,0 +1,284 @@
+// path: cold
+#include "nic/uring_port.h"
+
+#include "config/check.h"
+#include "nic/udp_frame.h"
+#include "nic/uring_ring.h"
+#include "nic/uring_sockets.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace pinstrike::nic {
+
+namespace {
+
+constexpr std::int64_t ns_per_second = 1'000'000'000;
+constexpr std::size_t cache_line_bytes = 64;
+
+// The layout of a buffer (uring_port.h). io_uring puts name and control at the sizes asked for.
+constexpr std::size_t name_bytes = sizeof(sockaddr_in);
+constexpr std::size_t control_bytes = CMSG_SPACE(sizeof(timespec));
+constexpr std::size_t name_at = sizeof(io_uring_recvmsg_out);
+constexpr std::size_t control_at = name_at + name_bytes;
+constexpr std::size_t payload_at = control_at + control_bytes;
+constexpr std::size_t headers_bytes = udp_headers_bytes(0);
+constexpr std::size_t headers_at = payload_at - headers_bytes;
+static_assert(payload_at == 64 && headers_bytes == 42);
+
+/// Datagrams of jumbo frames fit; a loopback's 64 KiB would only waste memory.
+constexpr std::size_t payload_bytes_max = 9216;
+
+constexpr std::size_t ip_at = ethernet_header_bytes;
+constexpr std::size_t udp_at = ip_at + ipv4_header_bytes_min;
+
+}  // namespace
+
+/// One group: its socket, and the headers of its datagrams but for what each brings itself.
+struct GroupSocket {
+    FileDescriptor fd;
+    std::array<std::byte, headers_bytes> headers{};
+    ChecksumSum ip_sum = 0;  ///< of `headers`, with total length, checksum and source zero
+};
+
+struct UringState {
+    KernelInterface interface;
+    std::vector<GroupSocket> sockets;
+    std::unique_ptr<UringRing> ring;
+    msghdr message{};                     ///< the sizes of name and control, for every receive
+    std::vector<std::uint16_t> lent_out;  ///< buffers of the packets of the last burst
+    std::vector<std::uint32_t> to_arm;    ///< sockets whose receive ended; armed by receive()
+    std::vector<std::uint32_t> failed;    ///< and by housekeep(), so that no error is a busy loop
+    std::vector<std::string> remarks;
+    FileDescriptor link_socket;
+    bool link_was_up = false;
+    bool started = false;
+    Counter errors;
+};
+
+namespace {
+
+GroupSocket group_socket(FileDescriptor fd, Group group) {
+    GroupSocket socket;
+    socket.fd = std::move(fd);
+    UdpRoute route;
+    route.destination = group;
+    route.source_mac = Mac{};
+    write_udp_headers(socket.headers.data(), route, 0, UdpChecksumSent::none);
+    std::byte* ip = socket.headers.data() + ip_at;
+    store_be16(ip + 2, 0);
+    store_be16(ip + 10, 0);
+    socket.ip_sum = checksum_sum(ip, ipv4_header_bytes_min);
+    return socket;
+}
+
+}  // namespace
+
+UringPort::UringPort(std::string name, std::unique_ptr<UringState> state)
+    : Port(std::move(name)), state_(std::move(state)) {}
+
+UringPort::~UringPort() = default;
+
+std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string name,
+                                           const std::vector<Group>& groups, Problems& problems,
+                                           unsigned buffers_count) {
+    const std::size_t problems_before = problems.size();
+    auto state = std::make_unique<UringState>();
+    const std::optional<KernelInterface> interface = find_interface(config.interface, problems);
+    if (!interface) {
+        return nullptr;
+    }
+    state->interface = *interface;
+    for (const Group group : groups) {
+        FileDescriptor fd = open_group_socket(*interface, group, config.kernel_buffer_bytes,
+                                              problems, state->remarks);
+        if (problems.size() != problems_before) {
+            return nullptr;  // the others would fail alike
+        }
+        state->sockets.push_back(group_socket(std::move(fd), group));
+    }
+    if (std::string remark = reverse_path_remark(*interface); !remark.empty()) {
+        state->remarks.push_back(std::move(remark));
+    }
+    const std::size_t payload_bytes = std::min(interface->mtu_bytes, payload_bytes_max);
+    const std::size_t buffer_bytes =
+        (payload_at + payload_bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+    state->ring = UringRing::open(groups.size(), buffer_bytes, buffers_count, problems);
+    if (state->ring == nullptr) {
+        return nullptr;
+    }
+    state->message.msg_namelen = name_bytes;
+    state->message.msg_controllen = control_bytes;
+    state->lent_out.reserve(buffers_count);
+    state->to_arm.reserve(groups.size());
+    state->failed.reserve(groups.size());
+    state->link_socket = FileDescriptor(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    state->link_was_up = link_is_up(state->link_socket.get(), *interface);
+    return std::unique_ptr<UringPort>(new UringPort(std::move(name), std::move(state)));
+}
+
+void UringPort::start() {
+    state_->started = true;
+    state_->ring->enable();
+    for (std::uint32_t index = 0; index < state_->sockets.size(); ++index) {
+        state_->to_arm.push_back(index);
+    }
+}
+
+void UringPort::housekeep(std::int64_t /*now_ns*/) {
+    state_->to_arm.insert(state_->to_arm.end(), state_->failed.begin(), state_->failed.end());
+    state_->failed.clear();
+    const bool up = link_is_up(state_->link_socket.get(), state_->interface);
+    if (up != state_->link_was_up) {
+        state_->link_was_up = up;
+        counters_.link_changes.add();
+    }
+}
+
+DeviceStatistics UringPort::statistics() const {
+    DeviceStatistics statistics;
+    std::uint64_t missed = 0;
+    for (const GroupSocket& socket : state_->sockets) {
+        missed += socket_drops(socket.fd.get());
+    }
+    statistics.missed = missed;
+    statistics.errors = state_->errors.read();
+    statistics.link_up = link_is_up(state_->link_socket.get(), state_->interface);
+    return statistics;
+}
+
+std::vector<std::string> UringPort::remarks() const {
+    return state_->remarks;
+}
+
+// --- hot ---
+
+namespace {
+
+/// Gives the buffers of the last burst back to the kernel.
+void return_buffers(UringState& state) {
+    std::size_t count = 0;
+    for (const std::uint16_t buffer : state.lent_out) {
+        state.ring->lend(buffer, count);
+        ++count;
+    }
+    state.ring->publish(count);
+    state.lent_out.clear();
+}
+
+/// Starts (again) the receives that are not running: at the start, and after the kernel ran out of
+/// buffers, which ends a multishot receive though the datagrams stay in the socket.
+void arm(UringState& state) {
+    for (const std::uint32_t index : state.to_arm) {
+        io_uring_sqe* sqe = io_uring_get_sqe(state.ring->get());
+        PINSTRIKE_CHECK(sqe != nullptr);  // there is one for every socket
+        io_uring_prep_recvmsg_multishot(sqe, state.sockets[index].fd.get(), &state.message, 0);
+        sqe->flags |= IOSQE_BUFFER_SELECT;
+        sqe->buf_group = UringRing::buffer_group;
+        io_uring_sqe_set_data64(sqe, index);
+    }
+    state.to_arm.clear();
+    io_uring_submit(state.ring->get());
+}
+
+/// The kernel's time stamp of a datagram, or `now_ns` where it brought none.
+std::int64_t time_of(const std::byte* buffer, std::int64_t now_ns) {
+    io_uring_recvmsg_out out;
+    std::memcpy(&out, buffer, sizeof out);
+    cmsghdr header;
+    if (out.controllen < CMSG_LEN(sizeof(timespec))) {
+        return now_ns;
+    }
+    std::memcpy(&header, buffer + control_at, sizeof header);
+    if (header.cmsg_level != SOL_SOCKET || header.cmsg_type != SCM_TIMESTAMPNS) {
+        return now_ns;
+    }
+    timespec time;
+    std::memcpy(&time, buffer + control_at + CMSG_LEN(0), sizeof time);
+    return time.tv_sec * ns_per_second + time.tv_nsec;
+}
+
+/// Makes a frame of a received datagram: headers over name and control, in front of the payload.
+Packet frame_of(const GroupSocket& socket, std::byte* buffer, std::size_t payload_bytes,
+                std::int64_t now_ns) {
+    Packet packet;
+    packet.ts_receive_ns = time_of(buffer, now_ns);
+    sockaddr_in sender;
+    std::memcpy(&sender, buffer + name_at, sizeof sender);
+    std::byte* frame = buffer + headers_at;
+    std::memcpy(frame, socket.headers.data(), headers_bytes);
+    const auto udp_bytes = static_cast<std::uint16_t>(udp_header_bytes + payload_bytes);
+    const auto ip_bytes = static_cast<std::uint16_t>(ipv4_header_bytes_min + udp_bytes);
+    store_be16(frame + ip_at + 2, ip_bytes);
+    std::memcpy(frame + ip_at + 12, &sender.sin_addr, 4);
+    store_checksum(frame + ip_at + 10,
+                   socket.ip_sum + __builtin_bswap16(ip_bytes) + sender.sin_addr.s_addr);
+    std::memcpy(frame + udp_at, &sender.sin_port, 2);
+    store_be16(frame + udp_at + 4, udp_bytes);
+    packet.bytes = frame;
+    packet.length_bytes = static_cast<std::uint32_t>(headers_bytes + payload_bytes);
+    packet.udp_checksum = Checksum::good;
+    packet.ip_checksum = Checksum::good;
+    return packet;
+}
+
+/// Takes one completion: true if it filled `packet`.
+bool take(UringState& state, const io_uring_cqe& cqe, std::int64_t now_ns, Packet& packet) {
+    const auto index = static_cast<std::uint32_t>(cqe.user_data);
+    if ((cqe.flags & IORING_CQE_F_MORE) == 0) {
+        const bool may_go_on_at_once = cqe.res >= 0 || cqe.res == -ENOBUFS;
+        (may_go_on_at_once ? state.to_arm : state.failed).push_back(index);
+    }
+    if ((cqe.flags & IORING_CQE_F_BUFFER) == 0) {
+        state.errors.add(cqe.res == -ENOBUFS ? 0 : 1);
+        return false;
+    }
+    const auto buffer_index = static_cast<std::uint16_t>(cqe.flags >> IORING_CQE_BUFFER_SHIFT);
+    state.lent_out.push_back(buffer_index);
+    std::byte* buffer = state.ring->buffer(buffer_index);
+    io_uring_recvmsg_out out;
+    std::memcpy(&out, buffer, sizeof out);
+    if (cqe.res < static_cast<int>(payload_at) || (out.flags & MSG_TRUNC) != 0) {
+        state.errors.add();
+        return false;
+    }
+    packet = frame_of(state.sockets[index], buffer, static_cast<std::size_t>(cqe.res) - payload_at,
+                      now_ns);
+    return true;
+}
+
+}  // namespace
+
+std::size_t UringPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
+    UringState& state = *state_;
+    if (!state.started) [[unlikely]] {
+        start();
+    }
+    if (!state.lent_out.empty()) {
+        return_buffers(state);
+    }
+    if (!state.to_arm.empty()) {
+        arm(state);
+    }
+    constexpr std::size_t completions_max = 256;
+    std::array<io_uring_cqe*, completions_max> completions;
+    const auto wanted = static_cast<unsigned>(std::min(burst.size(), completions_max));
+    const unsigned ready = io_uring_peek_batch_cqe(state.ring->get(), completions.data(), wanted);
+    std::size_t count = 0;
+    for (unsigned i = 0; i < ready; ++i) {
+        count += take(state, *completions[i], now_ns, burst[count]) ? 1 : 0;
+    }
+    io_uring_cq_advance(state.ring->get(), ready);
+    count_burst(burst.first(count), burst.size());
+    return count;
+}
+
+}  // namespace pinstrike::nic

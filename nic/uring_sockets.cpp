@@ -1,0 +1,177 @@
+// path: cold
+#include "nic/uring_sockets.h"
+
+#include <fmt/format.h>
+#include <linux/sock_diag.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace pinstrike::nic {
+
+namespace {
+
+std::string text_of(Ipv4 address) {
+    const std::uint32_t v = address.value;
+    return fmt::format("{}.{}.{}.{}", v >> 24, v >> 16 & 0xFF, v >> 8 & 0xFF, v & 0xFF);
+}
+
+ifreq request_of(const std::string& name) {
+    ifreq request{};
+    name.copy(request.ifr_name, IFNAMSIZ - 1);
+    return request;
+}
+
+/// What mends the errors that people meet.
+std::string advice_of(int error) {
+    switch (error) {
+        case EMFILE:
+            return "; one socket a group is needed: raise `ulimit -n`";
+        case ENOBUFS:
+            return "; raise `sysctl net.ipv4.igmp_max_memberships`";
+        case EADDRINUSE:
+            return "; another program holds the port without SO_REUSEADDR";
+        case EACCES:
+        case EPERM:
+            return "; the right to bind this port is missing";
+        default:
+            return "";
+    }
+}
+
+template <class Value>
+bool set_option(int fd, int level, int option, const Value& value) {
+    return setsockopt(fd, level, option, &value, sizeof value) == 0;
+}
+
+bool bind_to(int fd, Group group) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(group.port);
+    address.sin_addr.s_addr = htonl(group.address.value);
+    sockaddr generic{};
+    static_assert(sizeof generic == sizeof address);
+    std::memcpy(&generic, &address, sizeof generic);
+    return bind(fd, &generic, sizeof generic) == 0;
+}
+
+bool join(int fd, Group group, const KernelInterface& interface) {
+    ip_mreqn request{};
+    request.imr_multiaddr.s_addr = htonl(group.address.value);
+    request.imr_ifindex = static_cast<int>(interface.index);
+    return set_option(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, request);
+}
+
+/// Asks for a receive buffer; says what was granted (the kernel reports twice the usable size).
+std::size_t set_receive_buffer(int fd, std::size_t buffer_bytes) {
+    const int asked = static_cast<int>(std::min<std::size_t>(buffer_bytes, 1U << 30));
+    if (!set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, asked)) {
+        set_option(fd, SOL_SOCKET, SO_RCVBUF, asked);
+    }
+    int granted = 0;
+    socklen_t length = sizeof granted;
+    getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &granted, &length);
+    return static_cast<std::size_t>(granted) / 2;
+}
+
+int read_reverse_path_filter(const std::string& which) {
+    std::ifstream file("/proc/sys/net/ipv4/conf/" + which + "/rp_filter");
+    int value = 0;
+    file >> value;
+    return value;
+}
+
+}  // namespace
+
+FileDescriptor::~FileDescriptor() {
+    if (fd_ >= 0) {
+        close(fd_);
+    }
+}
+
+std::optional<KernelInterface> find_interface(const std::string& name, Problems& problems) {
+    KernelInterface interface;
+    interface.name = name;
+    interface.index = if_nametoindex(name.c_str());
+    const FileDescriptor any_socket(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq request = request_of(name);
+    if (interface.index == 0 || ioctl(any_socket.get(), SIOCGIFMTU, &request) != 0) {
+        tell(problems, "",
+             fmt::format("interface {}: {} (`ip link` lists those there are)", name,
+                         std::strerror(errno)));
+        return std::nullopt;
+    }
+    interface.mtu_bytes = static_cast<std::size_t>(request.ifr_mtu);
+    return interface;
+}
+
+bool link_is_up(int fd, const KernelInterface& interface) {
+    ifreq request = request_of(interface.name);
+    constexpr int wanted = IFF_UP | IFF_RUNNING;
+    return ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & wanted) == wanted;
+}
+
+FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
+                                 std::size_t buffer_bytes, Problems& problems,
+                                 std::vector<std::string>& remarks) {
+    FileDescriptor socket_fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const int fd = socket_fd.get();
+    constexpr int on = 1;
+    constexpr int only_own_memberships = 0;
+    const char* failed = !socket_fd.valid()                                ? "socket"
+                         : !set_option(fd, SOL_SOCKET, SO_REUSEADDR, on)   ? "SO_REUSEADDR"
+                         : !set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, on) ? "SO_TIMESTAMPNS"
+                         : !set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, only_own_memberships)
+                             ? "IP_MULTICAST_ALL"
+                         : !bind_to(fd, group)         ? "bind"
+                         : !join(fd, group, interface) ? "IP_ADD_MEMBERSHIP"
+                                                       : nullptr;
+    if (failed != nullptr) {
+        const int error = errno;
+        tell(problems, "",
+             fmt::format("group {}:{} on {}: {} failed: {}{}", text_of(group.address), group.port,
+                         interface.name, failed, std::strerror(error), advice_of(error)));
+        return FileDescriptor();
+    }
+    const std::size_t granted = set_receive_buffer(fd, buffer_bytes);
+    if (granted < buffer_bytes && remarks.empty()) {
+        remarks.push_back(
+            fmt::format("socket buffers on {} hold {} bytes, {} asked for: give CAP_NET_ADMIN or "
+                        "`sysctl -w net.core.rmem_max={}`",
+                        interface.name, granted, buffer_bytes, buffer_bytes));
+    }
+    return socket_fd;
+}
+
+std::uint64_t socket_drops(int fd) {
+    std::array<std::uint32_t, SK_MEMINFO_VARS> figures{};
+    socklen_t length = sizeof figures;
+    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, figures.data(), &length) != 0) {
+        return 0;
+    }
+    return figures[SK_MEMINFO_DROPS];
+}
+
+std::string reverse_path_remark(const KernelInterface& interface) {
+    constexpr int strict = 1;
+    const int effective =
+        std::max(read_reverse_path_filter("all"), read_reverse_path_filter(interface.name));
+    if (effective != strict) {
+        return "";
+    }
+    return fmt::format(
+        "the reverse path filter of {} is strict: multicast from senders that are not routed over "
+        "it is dropped, uncounted: `sysctl -w net.ipv4.conf.all.rp_filter=0 "
+        "net.ipv4.conf.{}.rp_filter=0`",
+        interface.name, interface.name);
+}
+
+}  // namespace pinstrike::nic

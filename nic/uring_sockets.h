@@ -1,0 +1,67 @@
+// path: cold
+//
+// What the uring port asks of the kernel's sockets and interfaces.
+#pragma once
+
+#include "config/problem.h"
+#include "nic/port_config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::nic {
+
+/// A file descriptor that closes itself.
+class FileDescriptor {
+  public:
+    explicit FileDescriptor(int fd = -1) noexcept : fd_(fd) {}
+
+    FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+    FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+
+    ~FileDescriptor();
+
+    [[nodiscard]] int get() const noexcept { return fd_; }
+
+    [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
+
+  private:
+    int fd_;
+};
+
+/// A network interface as the kernel names it.
+struct KernelInterface {
+    std::string name;
+    unsigned index = 0;
+    std::size_t mtu_bytes = 0;
+};
+
+/// Looks the interface up, or tells the problem.
+[[nodiscard]] std::optional<KernelInterface> find_interface(const std::string& name,
+                                                            Problems& problems);
+
+/// True while the interface is up and has a carrier, asked by an ioctl on any socket `fd`.
+[[nodiscard]] bool link_is_up(int fd, const KernelInterface& interface);
+
+/// A socket that receives `group` on `interface` and nothing else, with time stamps. Tells problems
+/// that stop it; adds to `remarks` what only lessens it (a smaller buffer than asked).
+[[nodiscard]] FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
+                                               std::size_t buffer_bytes, Problems& problems,
+                                               std::vector<std::string>& remarks);
+
+/// Datagrams the kernel dropped at the socket because its buffer was full.
+[[nodiscard]] std::uint64_t socket_drops(int fd);
+
+/// A remark where the kernel's reverse path filter is strict: it then drops, uncounted, multicast
+/// from senders that are not routed over the interface. Empty where it is not.
+[[nodiscard]] std::string reverse_path_remark(const KernelInterface& interface);
+
+}  // namespace pinstrike::nic

@@ -1,0 +1,68 @@
+// path: cold
+//
+// A network namespace of the test process alone, with a pair of virtual Ethernet interfaces; it
+// ends with the process. Enter it before any thread is made.
+#pragma once
+
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace pinstrike::nic {
+
+/// Both ends of the wire inside the namespace.
+inline constexpr const char* wire_near = "pin0";
+inline constexpr const char* wire_far = "pin1";
+
+/// Empty on success, else why there can be no namespace here: the reason to skip.
+inline std::string enter_network_namespace() {
+    if (unshare(CLONE_NEWNET) != 0) {
+        return std::string("network namespaces are not permitted: ") + std::strerror(errno);
+    }
+    const char* script =
+        "ip link set lo up && ip link add pin0 type veth peer name pin1 && "
+        "ip link set pin0 up && ip link set pin1 up && "
+        "for name in all default pin0 pin1; do "
+        "echo 0 > /proc/sys/net/ipv4/conf/$name/rp_filter || exit 1; done";
+    if (std::system(script) != 0) {
+        return "`ip link add ... type veth` does not work here";
+    }
+    return "";
+}
+
+/// Puts frames on the wire as they are, at one end of it.
+class RawWire {
+  public:
+    explicit RawWire(const char* interface) : fd_(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
+        address_.sll_family = AF_PACKET;
+        address_.sll_ifindex = static_cast<int>(if_nametoindex(interface));
+    }
+
+    ~RawWire() { close(fd_); }
+
+    RawWire(const RawWire&) = delete;
+    RawWire& operator=(const RawWire&) = delete;
+
+    bool send(std::span<const std::byte> frame) const {
+        return sendto(fd_, frame.data(), frame.size(), 0,
+                      reinterpret_cast<const sockaddr*>(&address_),
+                      sizeof address_) == static_cast<ssize_t>(frame.size());
+    }
+
+  private:
+    int fd_;
+    sockaddr_ll address_{};
+};
+
+}  // namespace pinstrike::nic

@@ -1,0 +1,216 @@
+// path: cold
+//
+// The io_uring port on a real kernel: a veth pair in a network namespace of its own.
+#include "nic/open_port.h"
+#include "nic/uring_port.h"
+#include "nic/uring_sockets.h"
+#include "tests/nic/network_namespace.h"
+#include "tests/nic/port_contract.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+
+namespace pinstrike::nic {
+namespace {
+
+/// Skips every test of this file where there can be no namespace.
+class UringPortTest : public testing::Test {
+  protected:
+    static void SetUpTestSuite() { reason_to_skip_ = enter_network_namespace(); }
+
+    void SetUp() override {
+        if (!reason_to_skip_.empty()) {
+            GTEST_SKIP() << reason_to_skip_;
+        }
+    }
+
+    static std::string reason_to_skip_;
+};
+
+std::string UringPortTest::reason_to_skip_;
+
+PortConfig near_end() {
+    PortConfig config;
+    config.name = "u0";
+    config.kind = PortKind::uring;
+    config.interface = wire_near;
+    return config;
+}
+
+std::unique_ptr<Port> open_near(const std::vector<Group>& groups,
+                                const PortConfig& config = near_end()) {
+    Problems problems;
+    auto ports = open_port(config, {groups}, nullptr, problems);
+    for (const Problem& problem : problems) {
+        ADD_FAILURE() << problem.text;
+    }
+    return ports.size() == 1 ? std::move(ports[0]) : nullptr;
+}
+
+TEST_F(UringPortTest, KeepsTheContract) {
+    port_contract([](const std::vector<Bytes>& frames) {
+        std::unique_ptr<Port> port = open_near(contract_groups);
+        const RawWire far(wire_far);
+        for (const Bytes& frame : frames) {
+            EXPECT_TRUE(far.send(frame)) << std::strerror(errno);
+        }
+        return port;
+    });
+}
+
+/// So many groups as OPRA has for both streams, and some.
+std::vector<Group> many_groups() {
+    std::vector<Group> groups;
+    for (std::uint32_t line = 1; line <= 100; ++line) {
+        groups.push_back({Ipv4{0xE000CC00 + line}, static_cast<std::uint16_t>(45000 + line)});
+        groups.push_back({Ipv4{0xE000CE00 + line}, static_cast<std::uint16_t>(45000 + line)});
+    }
+    return groups;
+}
+
+TEST_F(UringPortTest, GoesOnWhenTheKernelRanOutOfBuffers) {
+    // Armed receives on all groups find more datagrams than there are buffers: they end, and the
+    // rest must still come, in order.
+    const std::vector<Group> groups = many_groups();
+    Problems problems;
+    const std::unique_ptr<Port> port = UringPort::open(near_end(), "u0", groups, problems, 16);
+    ASSERT_NE(port, nullptr);
+    std::array<Packet, 1> one;
+    EXPECT_EQ(port->receive(one, 1), 0U);
+    const RawWire far(wire_far);
+    constexpr std::size_t rounds = 60;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (const Group group : groups) {
+            const UdpRoute route = route_to(group.address, group.port);
+            ASSERT_TRUE(far.send(udp_frame(route, bytes_of(std::to_string(round)))));
+        }
+    }
+    const auto got = receive_all(*port, rounds * groups.size(), 64, ChecksumCheck::offload);
+    EXPECT_EQ(got.size(), rounds * groups.size());
+    for (const Group group : groups) {
+        const std::vector<Arrived> some = of_group(got, group);
+        ASSERT_EQ(some.size(), rounds);
+        for (std::size_t round = 0; round < rounds; ++round) {
+            EXPECT_EQ(some[round].payload, std::to_string(round));
+        }
+    }
+    EXPECT_EQ(port->statistics().missed, 0U);
+}
+
+TEST_F(UringPortTest, CountsWhatTheKernelDroppedForWantOfBuffer) {
+    PortConfig config = near_end();
+    config.kernel_buffer_bytes = 16 << 10;
+    const std::unique_ptr<Port> port = open_near({contract_groups[0]}, config);
+    ASSERT_NE(port, nullptr);
+    const RawWire far(wire_far);
+    const Bytes frame = udp_frame(route_of_tests, Bytes(1000));
+    constexpr std::size_t sent = 1000;
+    for (std::size_t i = 0; i < sent; ++i) {
+        ASSERT_TRUE(far.send(frame));
+    }
+    std::array<Packet, 64> burst;
+    std::size_t received = 0;
+    for (int i = 0; i < 1000; ++i) {
+        received += port->receive(burst, 1);
+    }
+    EXPECT_GT(port->statistics().missed.value(), 0U);
+    EXPECT_EQ(received + port->statistics().missed.value(), sent);
+}
+
+TEST_F(UringPortTest, JoinsTwoHundredGroups) {
+    const std::vector<Group> groups = many_groups();
+    const std::unique_ptr<Port> port = open_near(groups);
+    ASSERT_NE(port, nullptr);
+    const RawWire far(wire_far);
+    for (const Group& group : groups) {
+        const UdpRoute route = route_to(group.address, group.port);
+        ASSERT_TRUE(far.send(udp_frame(route, bytes_of("to " + std::to_string(group.port)))));
+        // A neighbour's port on the same group, and a group that nobody joined, stay outside.
+        UdpRoute other = route;
+        other.destination.port = 9;
+        ASSERT_TRUE(far.send(udp_frame(other, {})));
+        other.destination = {Ipv4{group.address.value + (1U << 16)}, group.port};
+        ASSERT_TRUE(far.send(udp_frame(other, {})));
+    }
+    const auto got = receive_all(*port, groups.size(), 64, ChecksumCheck::software);
+    ASSERT_EQ(got.size(), groups.size());
+    for (const Arrived& arrived : got) {
+        EXPECT_EQ(arrived.payload, "to " + std::to_string(arrived.group.port));
+    }
+    std::array<Packet, 8> burst;
+    EXPECT_EQ(port->receive(burst, 1), 0U);
+}
+
+TEST_F(UringPortTest, DropsOfTheKernelNeverReachUs) {
+    const std::unique_ptr<Port> port = open_near({contract_groups[0]});
+    ASSERT_NE(port, nullptr);
+    const RawWire far(wire_far);
+    Bytes damaged = udp_frame(route_of_tests, bytes_of("damaged"));
+    damaged.back() ^= std::byte{1};
+    ASSERT_TRUE(far.send(damaged));
+    ASSERT_TRUE(far.send(udp_frame(route_of_tests, bytes_of("sound"))));
+    const auto got = receive_all(*port, 1, 8, ChecksumCheck::offload);
+    ASSERT_EQ(got.size(), 1U);
+    EXPECT_EQ(got[0].payload, "sound");
+}
+
+TEST_F(UringPortTest, StampsWithTheKernelsTime) {
+    const std::unique_ptr<Port> port = open_near({contract_groups[0]});
+    ASSERT_NE(port, nullptr);
+    const auto wall_ns = [] {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(
+                   std::chrono::system_clock::now().time_since_epoch())
+            .count();
+    };
+    const RawWire far(wire_far);
+    std::array<Packet, 8> burst;
+    port->receive(burst, 1);
+    const auto before_ns = wall_ns();
+    ASSERT_TRUE(far.send(udp_frame(route_of_tests, {})));
+    const auto after_ns = wall_ns();
+    while (port->receive(burst, 1) == 0) {
+    }
+    EXPECT_GE(burst[0].ts_receive_ns, before_ns);
+    EXPECT_LE(burst[0].ts_receive_ns, after_ns + 1'000'000'000);
+    EXPECT_NE(burst[0].ts_receive_ns, 1) << "the step's time stands for a missing stamp only";
+}
+
+TEST_F(UringPortTest, CountsTheLinkGoingDownAndUp) {
+    const std::unique_ptr<Port> port = open_near({contract_groups[0]});
+    ASSERT_NE(port, nullptr);
+    EXPECT_EQ(port->statistics().link_up, true);
+    port->housekeep(1);
+    EXPECT_EQ(port->counters().link_changes.read(), 0U);
+    ASSERT_EQ(std::system("ip link set pin1 down"), 0);
+    port->housekeep(2);
+    EXPECT_EQ(port->statistics().link_up, false);
+    EXPECT_EQ(port->counters().link_changes.read(), 1U);
+    ASSERT_EQ(std::system("ip link set pin1 up"), 0);
+    port->housekeep(3);
+    EXPECT_EQ(port->counters().link_changes.read(), 2U);
+    const RawWire far(wire_far);
+    ASSERT_TRUE(far.send(udp_frame(route_of_tests, bytes_of("back"))));
+    EXPECT_EQ(receive_all(*port, 1, 8, ChecksumCheck::offload).size(), 1U);
+}
+
+TEST_F(UringPortTest, TellsOfAStrictReversePathFilter) {
+    ASSERT_EQ(std::system("echo 1 > /proc/sys/net/ipv4/conf/pin0/rp_filter"), 0);
+    const std::unique_ptr<Port> port = open_near({contract_groups[0]});
+    ASSERT_EQ(std::system("echo 0 > /proc/sys/net/ipv4/conf/pin0/rp_filter"), 0);
+    ASSERT_NE(port, nullptr);
+    ASSERT_FALSE(port->remarks().empty());
+    EXPECT_NE(port->remarks().back().find("rp_filter=0"), std::string::npos);
+    EXPECT_TRUE(open_near({contract_groups[0]})->remarks().empty());
+}
+
+TEST_F(UringPortTest, TellsAnInterfaceThatIsNotThere) {
+    PortConfig config = near_end();
+    config.interface = "absent0";
+    Problems problems;
+    EXPECT_TRUE(open_port(config, {contract_groups}, nullptr, problems).empty());
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_NE(problems[0].text.find("absent0"), std::string::npos) << problems[0].text;
+}
+
+}  // namespace
+}  // namespace pinstrike::nic
