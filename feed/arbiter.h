@@ -1,21 +1,38 @@
 // path: hot
 //
-// The contract between arbitration and what follows it.
+// One line's two streams made into one: every message once, in order, and whatever neither stream
+// brought declared lost (spec e). The arbiter knows blocks and numbers, not what is in them.
+//
+// Nearly every block is either exactly the next one or wholly old. admit() says so in a few
+// compares, and the caller decodes the block or drops it. Everything else (holes, resets, streams
+// that are in different epochs, retransmissions, blocks that cannot be decoded to their end) goes
+// through admit_slow(), which tells an ArbiterSink what to do.
+//
+// Where is what: arbiter.cpp places numbers and declares gaps; arbiter_epochs.cpp decides to which
+// epoch a block belongs and what a reset does; arbiter_suspicion.cpp finds resets that were missed.
 #pragma once
 
-#include "config/counter.h"
 #include "feed/block.h"
+#include "feed/epochs.h"
 #include "feed/event.h"
+#include "feed/gap_set.h"
+#include "feed/hold.h"
+#include "feed/line_counts.h"
+#include "feed/position.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace pinstrike::feed {
 
 struct ArbitrationConfig {
-    std::int64_t window_ns = 2'000'000;
-    std::size_t hold_bytes = 512 * 1024;
-    std::size_t gap_ranges = 65536;
+    std::int64_t window_ns = 2'000'000;   ///< how long a hole waits for the other stream
+    std::size_t hold_bytes = 512 * 1024;  ///< memory of each line for what waits behind holes
+    std::size_t gap_ranges = 65536;       ///< of each line, not yet found
 };
 
 /// How a delivery relates to what went before it: the EventFlag bits that apply.
@@ -26,14 +43,271 @@ class ArbiterSink {
   public:
     virtual ~ArbiterSink() = default;
     /// Messages first .. first+count-1 of the block (indices from 0), all decodable, in order.
+    /// A block that waited has no offsets.
     virtual void deliver(const Block& block, unsigned first, unsigned count,
                          DeliveryFlags flags) = 0;
     /// Numbers first..last declared lost (or, cause repaired, found after all).
     virtual void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
                      GapCause cause, std::int64_t now_ns) = 0;
     /// A start of day or reset, once per line; block has role start_of_day or reset. `forget` says
-    /// what it makes consumers forget; inferred: no copy of it was seen.
+    /// what it makes consumers forget; inferred: no copy of it was seen, and the block, made up,
+    /// has no bytes.
     virtual void reset(const Block& block, Forget forget, bool inferred) = 0;
 };
+
+enum class Verdict : std::uint8_t {
+    deliver_all,    ///< the caller decodes the whole block; it is counted
+    duplicate_all,  ///< nothing to do; it is counted
+    slow,           ///< the caller calls admit_slow
+};
+
+/// One line. Used by one thread; its counters may be read by any. Allocates at construction only.
+///
+/// Times are passed in and never decrease. The caller runs the timers, step(), up to a packet's
+/// time before it admits the packet.
+class Arbiter {
+  public:
+    /// No deadline.
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+
+    /// Numbers first..last, last >= first.
+    struct NumberRange {
+        std::uint32_t first;
+        std::uint32_t last;
+        friend bool operator==(const NumberRange&, const NumberRange&) = default;
+    };
+
+    explicit Arbiter(const ArbitrationConfig& config);
+
+    /// Every datagram of the stream's own group, good or bad.
+    void count_packet(Stream stream) { state_of(stream).counters.bump(StreamCount::packets); }
+
+    /// Decides at once what can be.
+    [[nodiscard]] Verdict admit(const Block& block, Stream stream);
+
+    /// Whatever admit() called slow. `stream` is of no account for a retransmitted block.
+    void admit_slow(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink);
+
+    /// Gives up waiting where the time has come.
+    void step(std::int64_t now_ns, ArbiterSink& sink);
+
+    /// When step() next has something to do.
+    [[nodiscard]] std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
+
+    /// The end of the input: what is still missing is lost, what waits behind it is delivered.
+    void finish(std::int64_t now_ns, ArbiterSink& sink);
+
+    /// The caller decoded a message, just delivered, that makes consumers forget quotes: later
+    /// deliveries of older numbers are marked.
+    void flush_at(std::uint32_t number);
+
+    [[nodiscard]] LineCounters& counters() { return counters_; }
+
+    [[nodiscard]] StreamCounters& counters(Stream stream) { return state_of(stream).counters; }
+
+    /// Cold. What was declared lost and not found, in order; a range that spans the wrap is two.
+    [[nodiscard]] std::vector<NumberRange> gaps() const;
+
+    /// The next number expected; 0 before the first block.
+    [[nodiscard]] std::uint32_t expected() const {
+        return epochs_.current().numbered ? expected_number_ : 0;
+    }
+
+  private:
+    static constexpr std::uint64_t no_number = ~std::uint64_t{0};
+    static constexpr std::int64_t no_ts = std::numeric_limits<std::int64_t>::min();
+
+    /// A stream found to go on from below what was delivered (see arbiter_suspicion.cpp).
+    struct Suspicion {
+        std::uint32_t next_number = 0;  ///< what would confirm it; 0: there is none
+        std::uint8_t needed = 0;        ///< blocks that must still follow
+        bool has_reset = false;         ///< it began with a repeated reset
+    };
+
+    struct StreamState {
+        bool fast = false;                  ///< nothing about it needs the slow path
+        std::uint32_t next_number = 0;      ///< behind its latest data block; 0: none yet
+        std::int64_t newest_ts_ns = no_ts;  ///< of its data in its epoch
+        EpochIndex epoch = 0;
+        Suspicion suspicion;
+        StreamCounters counters;
+    };
+
+    /// A block, or a part of one, on its way through the slow path.
+    struct Arrival {
+        const Block& block;
+        unsigned first;  ///< of its messages, those concerned: first .. last-1
+        unsigned last;
+        Source source;
+        std::int64_t now_ns;
+        ArbiterSink& sink;
+
+        [[nodiscard]] bool original() const { return source != Source::repair; }
+    };
+
+    /// A range of numbers in one state.
+    struct Run {
+        enum class State : std::uint8_t {
+            done,   ///< delivered, waiting, or from before the start
+            lost,   ///< declared so
+            fresh,  ///< neither heard of nor given up
+        };
+        State state;
+        Position begin;
+        Position end;
+    };
+
+    struct Placement {
+        EpochIndex epoch;
+        Position base;  ///< of the block's first message
+
+        [[nodiscard]] unsigned index_of(Position position) const {
+            return static_cast<unsigned>(position - base);
+        }
+    };
+
+    [[nodiscard]] StreamState& state_of(Stream stream) {
+        return streams_[static_cast<std::size_t>(stream)];
+    }
+
+    [[nodiscard]] StreamState& state_of(const Arrival& arrival) {
+        return streams_[static_cast<std::size_t>(arrival.source)];
+    }
+
+    // arbiter.cpp: numbers
+    void process(const Arrival& arrival);
+    void on_data(const Arrival& arrival);
+    void on_integrity(const Arrival& arrival);
+    void on_repair(const Arrival& arrival);
+    void start_numbering(const Block& block, std::uint32_t number);
+    void place(const Arrival& arrival, EpochIndex epoch);
+    void place_decodable(const Arrival& arrival, const Placement& at, const Run& run);
+    void place_undecodable(const Arrival& arrival, const Placement& at, const Run& run);
+    void place_repair(const Arrival& arrival, const Placement& at, const Run& run);
+    void claim(const Arrival& arrival, const Placement& at, Position begin, Position end);
+    [[nodiscard]] bool wait(const Arrival& arrival, const HoldEntry& entry, unsigned first);
+    [[nodiscard]] bool extend_old_epoch(const Arrival& arrival, const Placement& at,
+                                        const Run& run);
+    void deliver_late(const Arrival& arrival, const Placement& at, const Run& run);
+    void count_accepted(const Arrival& arrival, std::uint64_t messages);
+    void count_useless(const Arrival& arrival, std::uint64_t messages);
+    void raise_known(Position end);
+
+    void declare_lost(Position begin, Position end, GapCause cause, const Arrival& arrival) {
+        declare_lost(begin, end, cause, arrival.now_ns, arrival.sink);
+    }
+
+    void declare_lost(Position begin, Position end, GapCause cause, std::int64_t now_ns,
+                      ArbiterSink& sink);
+    void expire_first_hole(Position limit, std::int64_t now_ns, ArbiterSink& sink);
+    void expire_all(std::int64_t now_ns, ArbiterSink& sink);
+    void drain(ArbiterSink& sink);
+    void deliver(const Block& block, unsigned first, unsigned count, Position begin,
+                 DeliveryFlags flags, ArbiterSink& sink);
+    void pass(Position end, const Block& block);
+    void run_timers(std::int64_t now_ns, ArbiterSink& sink);
+    void refresh();
+    [[nodiscard]] std::int64_t deadline_after(std::int64_t arrival_ns) const;
+    [[nodiscard]] Run run_at(EpochIndex epoch, Position position, Position end);
+    [[nodiscard]] Position known_end() const;
+    [[nodiscard]] DeliveryFlags late_flags(const Arrival& arrival, EpochIndex epoch,
+                                           Position begin);
+
+    // arbiter_epochs.cpp: which epoch, and what a reset does
+    [[nodiscard]] EpochIndex epoch_of(const Arrival& arrival);
+    [[nodiscard]] EpochIndex epoch_if_reordered(const Block& block);
+    [[nodiscard]] EpochIndex epoch_of_repair(const Block& block);
+    [[nodiscard]] bool belongs_to(const Block& block, const Epoch& epoch,
+                                  const StreamState& stream) const;
+    [[nodiscard]] Position end_of(const Epoch& epoch) const;
+    void join_epoch(StreamState& stream, EpochIndex epoch);
+    void on_reset(const Arrival& arrival);
+    void apply_reset(const Arrival& arrival);
+    void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
+    void set_aside_later_than(std::int64_t ts_ns);
+    [[nodiscard]] Forget forget_of(const Block& reset) const;
+    [[nodiscard]] bool precedes_start(const Arrival& arrival);
+    void adopt_reset(const Arrival& arrival);
+    [[nodiscard]] bool is_late_raise(const Arrival& arrival);
+    void note_late_raise(const Arrival& arrival);
+    void on_stale_reset(const Arrival& arrival);
+
+    // arbiter_suspicion.cpp: resets that no stream brought, or that look like old ones
+    [[nodiscard]] bool suspect(const Arrival& arrival);
+    [[nodiscard]] bool goes_on(const Arrival& arrival);
+    [[nodiscard]] bool looks_like_missed_reset(const Block& block) const;
+    [[nodiscard]] bool set_aside(const Arrival& arrival);
+    void confirm(const Arrival& arrival);
+    void refute(Source source, std::int64_t now_ns, ArbiterSink& sink);
+    void infer_reset(std::int64_t now_ns, ArbiterSink& sink);
+    [[nodiscard]] const HeldBlock* first_after_missed_reset() const;
+    void process_set_aside(std::int64_t now_ns, ArbiterSink& sink);
+    void process_set_aside(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink);
+    [[nodiscard]] bool suspecting() const;
+
+    // What the fast path reads, together.
+    std::uint64_t in_order_ = no_number;                 // the number that may be delivered at once
+    std::uint32_t expected_number_ = 0;                  // E: of the position expected_
+    std::uint32_t duplicates_from_ = ~std::uint32_t{0};  // all from here to E are delivered
+    std::int64_t earliest_ts_ns_ = no_ts;                // an earlier one may be of an older epoch
+    std::int64_t newest_ts_ns_ = no_ts;                  // of what moved E in this epoch
+    Position turn_ = 2 * numbers_per_turn;  // the position of E is turn_ + expected_number_
+    std::array<StreamState, streams_count> streams_;
+    LineCounters counters_;
+
+    std::int64_t window_ns_;
+    std::int64_t next_deadline_ns_ = never_ns;
+    EpochHistory epochs_;
+    GapSet gaps_;
+    HoldArena arena_;
+    HoldQueue queue_;
+    Position flushed_to_ = 0;  // older numbers are from before the latest flush of quotes
+    Position delivering_ = 0;  // first position of what the sink is being given; 0: nothing
+
+    HoldArena aside_;         // blocks whose epoch is not yet known
+    bool confirmed_ = false;  // a reset was missed: waits for the other stream to bring it
+    bool processing_aside_ = false;
+    Source confirmed_by_ = Source::a;
+    std::int64_t confirmed_ts_ns_ = 0;  // of the first block behind the missed reset
+    std::int64_t infer_at_ns_ = never_ns;
+    std::int64_t newest_reset_ts_ns_ = no_ts;
+
+    [[nodiscard]] Position expected_position() const { return turn_ + expected_number_; }
+
+    void expect(Position position) {
+        turn_ = turn_of(position);
+        expected_number_ = number_at(position);
+    }
+};
+
+inline Verdict Arbiter::admit(const Block& block, Stream stream) {
+    StreamState& state = state_of(stream);
+    const std::uint64_t next = std::uint64_t{block.sequence} + block.messages;
+    const bool plain = state.fast && block.role == BlockRole::data && !block.retransmitted &&
+                       block.messages != 0 && block.decodable == block.messages &&
+                       block.ts_exchange_ns >= earliest_ts_ns_ && next <= numbers_per_turn;
+    if (!plain) {
+        return Verdict::slow;
+    }
+    Verdict verdict = Verdict::deliver_all;
+    if (block.sequence == in_order_) {
+        in_order_ = next;
+        expected_number_ = static_cast<std::uint32_t>(next);
+        newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
+        counters_.bump(LineCount::highest, block.messages);
+        counters_.bump(LineCount::delivered, block.messages);
+        state.counters.bump(StreamCount::accepted, block.messages);
+    } else if (block.sequence >= duplicates_from_ && next <= expected_number_ &&
+               block.ts_exchange_ns <= newest_ts_ns_) {
+        state.counters.bump(StreamCount::duplicate, block.messages);
+        verdict = Verdict::duplicate_all;
+    } else {
+        return Verdict::slow;
+    }
+    state.next_number = static_cast<std::uint32_t>(next);
+    state.newest_ts_ns = block.ts_exchange_ns;
+    state.counters.bump(StreamCount::messages, block.messages);
+    return verdict;
+}
 
 }  // namespace pinstrike::feed

@@ -1,0 +1,458 @@
+// path: hot
+#include "feed/arbiter.h"
+
+#include "config/check.h"
+
+namespace pinstrike::feed {
+
+// --- cold ---
+
+Arbiter::Arbiter(const ArbitrationConfig& config)
+    : window_ns_(std::max<std::int64_t>(config.window_ns, 0)),
+      gaps_(config.gap_ranges),
+      arena_(config.hold_bytes),
+      queue_(arena_.records_max()),
+      aside_(config.hold_bytes) {}
+
+std::vector<Arbiter::NumberRange> Arbiter::gaps() const {
+    std::vector<NumberRange> ranges;
+    for (const PositionRange& gap : gaps_.ranges()) {
+        for (Position begin = gap.begin; begin < gap.end;) {
+            const Position end = std::min(gap.end, turn_of(begin) + numbers_per_turn + 1);
+            ranges.push_back({number_at(begin), number_at(end - 1)});
+            begin = end;
+        }
+    }
+    return ranges;
+}
+
+// --- hot ---
+
+void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
+                         ArbiterSink& sink) {
+    run_timers(now_ns, sink);
+    const Source source =
+        block.retransmitted ? Source::repair : static_cast<Source>(static_cast<int>(stream));
+    const Arrival arrival{block, 0, block.messages, source, now_ns, sink};
+    if (arrival.original() && block.role == BlockRole::data) {
+        state_of(stream).counters.bump(StreamCount::messages, block.messages);
+    }
+    process(arrival);
+    run_timers(now_ns, sink);
+    refresh();
+}
+
+void Arbiter::step(std::int64_t now_ns, ArbiterSink& sink) {
+    if (now_ns >= next_deadline_ns_) {
+        run_timers(now_ns, sink);
+        refresh();
+    }
+}
+
+void Arbiter::finish(std::int64_t now_ns, ArbiterSink& sink) {
+    refute(Source::a, now_ns, sink);
+    refute(Source::b, now_ns, sink);
+    if (confirmed_) {
+        infer_reset(now_ns, sink);
+    }
+    expire_all(now_ns, sink);
+    refresh();
+}
+
+void Arbiter::flush_at(std::uint32_t number) {
+    if (number != 0) {
+        const Position anchor = delivering_ != 0 ? delivering_ : expected_position();
+        flushed_to_ = std::max(flushed_to_, nearest(anchor, number));
+    }
+}
+
+void Arbiter::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
+    if (now_ns >= infer_at_ns_) {
+        infer_reset(now_ns, sink);
+    }
+    while (!queue_.empty() && now_ns >= deadline_after(arena_.oldest()->arrival_ns)) {
+        expire_first_hole(queue_.back().end, now_ns, sink);
+    }
+}
+
+/// When the wait that began at this time is over; never, if the window is practically endless.
+std::int64_t Arbiter::deadline_after(std::int64_t arrival_ns) const {
+    return arrival_ns > never_ns - window_ns_ ? never_ns : arrival_ns + window_ns_;
+}
+
+/// Brings what admit() and the poller read up to date.
+void Arbiter::refresh() {
+    const Epoch& current = epochs_.current();
+    in_order_ = current.numbered && queue_.empty() ? expected_number_ : no_number;
+    earliest_ts_ns_ = current.repeats ? no_ts : current.begin_ts_ns;
+    duplicates_from_ = ~std::uint32_t{0};
+    if (current.numbered) {
+        Position from = std::max(current.begin, turn_ + 1);
+        if (!gaps_.ranges().empty()) {
+            from = std::max(from, std::min(gaps_.ranges().back().end, expected_position()));
+        }
+        duplicates_from_ = static_cast<std::uint32_t>(from - turn_);
+    }
+    const bool calm = current.numbered && !suspecting();
+    for (StreamState& stream : streams_) {
+        stream.fast = calm && stream.epoch == epochs_.current_index();
+    }
+    // The oldest copy arrived first, and all that wait are behind the first hole.
+    next_deadline_ns_ = queue_.empty() ? never_ns : deadline_after(arena_.oldest()->arrival_ns);
+    next_deadline_ns_ = std::min(next_deadline_ns_, infer_at_ns_);
+}
+
+void Arbiter::process(const Arrival& arrival) {
+    if (!arrival.original()) {
+        return on_repair(arrival);
+    }
+    switch (arrival.block.role) {
+        case BlockRole::data:
+            return on_data(arrival);
+        case BlockRole::line_integrity:
+            return on_integrity(arrival);
+        case BlockRole::start_of_day:
+        case BlockRole::reset:
+            return on_reset(arrival);
+    }
+}
+
+void Arbiter::on_data(const Arrival& arrival) {
+    if (arrival.block.sequence == 0) {
+        counters_.bump(LineCount::invalid_sequence);
+        state_of(arrival).counters.bump(StreamCount::rejected, arrival.block.messages);
+    } else if (arrival.last > arrival.first && !suspect(arrival)) {
+        place(arrival, epoch_of(arrival));
+    }
+}
+
+/// The control says which number was the last: it is evidence, and carries nothing.
+void Arbiter::on_integrity(const Arrival& arrival) {
+    if (suspect(arrival)) {
+        return;
+    }
+    const EpochIndex index = epoch_of(arrival);
+    Epoch& epoch = epochs_.at(index);
+    const bool is_current = index == epochs_.current_index();
+    const std::uint32_t number = number_after(arrival.block.sequence);
+    if (!epoch.numbered) {
+        if (is_current) {
+            start_numbering(arrival.block, number);
+        }
+        return;
+    }
+    const Position end = nearest(end_of(epoch), number);
+    if (is_current) {
+        if (end > known_end()) {
+            raise_known(end);
+            if (!wait(arrival, {end, end, nullptr, HoldEntry::Kind::evidence}, 0)) {
+                pass(end, arrival.block);
+            }
+        }
+    } else if (end > epoch.end && end < epochs_.at(index + 1).begin) {
+        counters_.bump(LineCount::highest, end - epoch.end);
+        declare_lost(epoch.end, end, GapCause::line, arrival);
+        epoch.end = end;
+    }
+}
+
+void Arbiter::on_repair(const Arrival& arrival) {
+    if (arrival.block.role != BlockRole::data) {
+        counters_.bump(LineCount::retransmitted_controls);
+    } else if (arrival.block.sequence == 0 || !epochs_.current().numbered) {
+        count_useless(arrival, arrival.last - arrival.first);
+    } else {
+        place(arrival, epoch_of_repair(arrival.block));
+    }
+}
+
+/// The program started in the middle of a day: what came before is neither known nor missing.
+void Arbiter::start_numbering(const Block& block, std::uint32_t number) {
+    Epoch& epoch = epochs_.current();
+    epoch.begin = turn_ + number;
+    epoch.numbered = true;
+    epoch.first_ts_ns = block.ts_exchange_ns;
+    newest_ts_ns_ = block.ts_exchange_ns;
+    expect(epoch.begin);
+}
+
+/// Goes through the block's numbers, run by run of one state each.
+void Arbiter::place(const Arrival& arrival, EpochIndex index) {
+    const Block& block = arrival.block;
+    Epoch& epoch = epochs_.at(index);
+    if (!epoch.numbered && index == epochs_.current_index()) {
+        start_numbering(block, block.sequence);
+    }
+    const Position anchor = epoch.numbered ? end_of(epoch) : turn_;
+    const Placement at{index, nearest(anchor, block.sequence)};
+    const Position end = at.base + arrival.last;
+    Position position = at.base + arrival.first;
+    const Position decodable_end = std::clamp(at.base + block.decodable, position, end);
+    while (position < decodable_end) {
+        const Run run = run_at(index, position, decodable_end);
+        place_decodable(arrival, at, run);
+        position = run.end;
+    }
+    if (!arrival.original()) {
+        count_useless(arrival, end - position);
+    } else {
+        StreamState& stream = state_of(arrival);
+        stream.counters.bump(StreamCount::rejected, end - position);
+        if (stream.epoch == index) {
+            stream.next_number = number_at(end);
+            stream.newest_ts_ns = block.ts_exchange_ns;
+        }
+    }
+    while (arrival.original() && position < end) {
+        const Run run = run_at(index, position, end);
+        place_undecodable(arrival, at, run);
+        position = run.end;
+    }
+    drain(arrival.sink);
+}
+
+/// The longest run of one state that begins at `position` and ends no later than `end`.
+Arbiter::Run Arbiter::run_at(EpochIndex index, Position position, Position end) {
+    const Epoch& epoch = epochs_.at(index);
+    if (!epoch.numbered) {
+        return {Run::State::done, position, end};
+    }
+    if (position < epoch.begin) {
+        return {Run::State::done, position, std::min(end, epoch.begin)};
+    }
+    if (const PositionRange* gap = gaps_.find(position); gap != nullptr) {
+        if (gap->begin <= position) {
+            return {Run::State::lost, position, std::min(end, gap->end)};
+        }
+        end = std::min(end, gap->begin);
+    }
+    const Position epoch_end = end_of(epoch);
+    if (position < epoch_end) {
+        return {Run::State::done, position, std::min(end, epoch_end)};
+    }
+    if (const HoldEntry* entry = queue_.find(position);
+        index == epochs_.current_index() && entry != nullptr) {
+        if (entry->begin <= position) {
+            return {Run::State::done, position, std::min(end, entry->end)};
+        }
+        end = std::min(end, entry->begin);
+    }
+    return {Run::State::fresh, position, end};
+}
+
+void Arbiter::place_decodable(const Arrival& arrival, const Placement& at, const Run& run) {
+    if (run.state == Run::State::lost) {
+        deliver_late(arrival, at, run);
+    } else if (run.state == Run::State::done) {
+        count_useless(arrival, run.end - run.begin);
+    } else if (!arrival.original()) {
+        place_repair(arrival, at, run);
+    } else if (at.epoch == epochs_.current_index()) {
+        claim(arrival, at, run.begin, run.end);
+    } else if (extend_old_epoch(arrival, at, run)) {
+        count_accepted(arrival, run.end - run.begin);
+        counters_.bump(LineCount::late, run.end - run.begin);
+        deliver(arrival.block, at.index_of(run.begin),
+                at.index_of(run.end) - at.index_of(run.begin), run.begin,
+                late_flags(arrival, at.epoch, run.begin), arrival.sink);
+    } else {
+        count_useless(arrival, run.end - run.begin);
+    }
+}
+
+/// A retransmission fills an open hole, and moves nothing past the highest number known.
+void Arbiter::place_repair(const Arrival& arrival, const Placement& at, const Run& run) {
+    Position filled = run.begin;
+    if (at.epoch == epochs_.current_index()) {
+        filled = std::clamp(known_end(), run.begin, run.end);
+    }
+    if (filled != run.begin) {
+        claim(arrival, at, run.begin, filled);
+    }
+    count_useless(arrival, run.end - filled);
+}
+
+/// Numbers whose messages cannot be read are lost at once: the other stream carries the same bytes.
+void Arbiter::place_undecodable(const Arrival& arrival, const Placement& at, const Run& run) {
+    if (run.state != Run::State::fresh) {
+        return;
+    }
+    if (at.epoch == epochs_.current_index()) {
+        raise_known(run.end);
+        const HoldEntry entry{run.begin, run.end, nullptr, HoldEntry::Kind::undecodable};
+        if (!wait(arrival, entry, at.index_of(run.begin))) {
+            pass(run.end, arrival.block);
+        }
+    } else if (!extend_old_epoch(arrival, at, run)) {
+        return;
+    }
+    declare_lost(run.begin, run.end, GapCause::undecodable, arrival);
+}
+
+/// New numbers of the current epoch: delivered if it is their turn, else they wait for it.
+void Arbiter::claim(const Arrival& arrival, const Placement& at, Position begin, Position end) {
+    raise_known(end);
+    count_accepted(arrival, end - begin);
+    const HoldEntry entry{begin, end, nullptr, HoldEntry::Kind::messages};
+    if (wait(arrival, entry, at.index_of(begin))) {
+        counters_.bump(LineCount::holds);
+        return;
+    }
+    pass(end, arrival.block);
+    const DeliveryFlags flags = arrival.original() ? 0 : flag_retransmitted;
+    deliver(arrival.block, at.index_of(begin), static_cast<unsigned>(end - begin), begin, flags,
+            arrival.sink);
+}
+
+/// Lets the entry wait unless it is its turn; `first` is its first message within the block. Where
+/// there is no room, the first holes are given up early; that may make it the entry's turn.
+bool Arbiter::wait(const Arrival& arrival, const HoldEntry& entry, unsigned first) {
+    Block block = arrival.block;
+    if (entry.kind != HoldEntry::Kind::messages) {
+        block.bytes = {};
+    }
+    const auto from = static_cast<std::uint16_t>(first);
+    const auto to = static_cast<std::uint16_t>(first + (entry.end - entry.begin));
+    while (entry.begin != expected_position()) {
+        HeldBlock* held =
+            queue_.full() ? nullptr : arena_.keep(block, from, to, arrival.source, arrival.now_ns);
+        if (held != nullptr) {
+            queue_.insert({entry.begin, entry.end, held, entry.kind});
+            return true;
+        }
+        counters_.bump(LineCount::holds_cut_short);
+        expire_first_hole(entry.begin, arrival.now_ns, arrival.sink);
+    }
+    return false;
+}
+
+/// Numbers behind what was known of an epoch that is over: they existed, and so did those between.
+/// False if they cannot belong to it.
+bool Arbiter::extend_old_epoch(const Arrival& arrival, const Placement& at, const Run& run) {
+    Epoch& epoch = epochs_.at(at.epoch);
+    if (run.end >= epochs_.at(at.epoch + 1).begin) {
+        return false;
+    }
+    counters_.bump(LineCount::highest, run.end - epoch.end);
+    if (run.begin != epoch.end) {
+        declare_lost(epoch.end, run.begin, GapCause::line, arrival);
+    }
+    epoch.end = run.end;
+    return true;
+}
+
+void Arbiter::deliver_late(const Arrival& arrival, const Placement& at, const Run& run) {
+    const std::uint64_t count = run.end - run.begin;
+    if (!gaps_.remove(run.begin, run.end)) {  // no room to say what of the gap would remain
+        return count_useless(arrival, count);
+    }
+    Counter& lost = counters_.at(LineCount::lost);
+    lost.set(lost.read() - count);
+    counters_.bump(LineCount::late, count);
+    count_accepted(arrival, count);
+    deliver(arrival.block, at.index_of(run.begin), static_cast<unsigned>(count), run.begin,
+            late_flags(arrival, at.epoch, run.begin), arrival.sink);
+    arrival.sink.gap(number_at(run.begin), number_at(run.end - 1), count, GapCause::repaired,
+                     arrival.now_ns);
+}
+
+DeliveryFlags Arbiter::late_flags(const Arrival& arrival, EpochIndex epoch, Position begin) {
+    unsigned flags = flag_late;
+    if (!arrival.original()) {
+        flags |= flag_retransmitted;
+    }
+    const Forget forgotten = epochs_.forgotten_since(epoch);
+    if (forgotten == Forget::day) {
+        flags |= flag_before_day;
+    }
+    if (forgotten != Forget::nothing || begin < flushed_to_) {
+        flags |= flag_before_flush;
+    }
+    return static_cast<DeliveryFlags>(flags);
+}
+
+void Arbiter::count_accepted(const Arrival& arrival, std::uint64_t messages) {
+    if (arrival.original()) {
+        state_of(arrival).counters.bump(StreamCount::accepted, messages);
+    } else {
+        counters_.bump(LineCount::repaired, messages);
+    }
+}
+
+void Arbiter::count_useless(const Arrival& arrival, std::uint64_t messages) {
+    if (arrival.original()) {
+        state_of(arrival).counters.bump(StreamCount::duplicate, messages);
+    } else {
+        counters_.bump(LineCount::unasked, messages);
+    }
+}
+
+/// Behind the highest number known to have existed.
+Position Arbiter::known_end() const {
+    return queue_.empty() ? expected_position() : queue_.back().end;
+}
+
+void Arbiter::raise_known(Position end) {
+    const Position known = known_end();
+    if (end > known) {
+        counters_.bump(LineCount::highest, end - known);
+    }
+}
+
+void Arbiter::declare_lost(Position begin, Position end, GapCause cause, std::int64_t now_ns,
+                           ArbiterSink& sink) {
+    if (!gaps_.add(begin, end)) {
+        counters_.bump(LineCount::gaps_unlisted, end - begin);
+    }
+    counters_.bump(LineCount::gaps);
+    counters_.bump(LineCount::lost, end - begin);
+    sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, now_ns);
+}
+
+/// Gives up the numbers from E to the first that waits, or to `limit` if that is before it.
+void Arbiter::expire_first_hole(Position limit, std::int64_t now_ns, ArbiterSink& sink) {
+    const Position begin = expected_position();
+    const Position end = queue_.empty() ? limit : std::min(limit, queue_.front().begin);
+    PINSTRIKE_CHECK(begin < end);
+    declare_lost(begin, end, GapCause::line, now_ns, sink);
+    expect(end);
+    drain(sink);
+}
+
+void Arbiter::expire_all(std::int64_t now_ns, ArbiterSink& sink) {
+    while (!queue_.empty()) {
+        expire_first_hole(queue_.back().end, now_ns, sink);
+    }
+}
+
+/// Delivers what waited for E, and what waited for that.
+void Arbiter::drain(ArbiterSink& sink) {
+    while (!queue_.empty() && queue_.front().begin <= expected_position()) {
+        const HoldEntry entry = queue_.front();
+        const HeldBlock& held = *entry.held;
+        queue_.pop_front();
+        pass(entry.end, held.block);
+        if (entry.kind == HoldEntry::Kind::messages) {
+            const DeliveryFlags flags = held.source == Source::repair ? flag_retransmitted : 0;
+            deliver(held.block, held.first, unsigned{held.last} - held.first, entry.begin, flags,
+                    sink);
+        }
+        arena_.release(entry.held);
+    }
+}
+
+void Arbiter::deliver(const Block& block, unsigned first, unsigned count, Position begin,
+                      DeliveryFlags flags, ArbiterSink& sink) {
+    counters_.bump(LineCount::delivered, count);
+    delivering_ = begin;
+    sink.deliver(block, first, count, flags);
+    delivering_ = 0;
+}
+
+/// Moves E behind what this block brought, or showed to have been.
+void Arbiter::pass(Position end, const Block& block) {
+    expect(end);
+    newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
+}
+
+}  // namespace pinstrike::feed

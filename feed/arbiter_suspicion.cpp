@@ -1,0 +1,206 @@
+// path: hot
+//
+// Resets that have to be recognised by what follows them.
+//
+// A reset lost on both streams leaves every later block looking old. A block below E, stamped later
+// than all that was delivered, that fills no gap, is therefore set aside; if the stream goes on
+// from it, a reset was missed. Usually the other stream is only slower and still brings the reset:
+// so the new epoch is inferred only when the window has passed, and what was set aside is placed
+// when the epoch is known, one way or the other. If the stream does not go on from it, it was old.
+//
+// A reset older than what was delivered is a stray copy, unless two blocks that follow it on the
+// same stream are numbered as it says: then a capture is being played in a loop.
+#include "feed/arbiter.h"
+
+namespace pinstrike::feed {
+
+namespace {
+
+/// A jump ahead of more than this, to a number below E, is a reset rather than a wrap.
+constexpr std::uint64_t wrap_messages = 1 << 20;
+/// How far apart the first blocks of the two streams behind a missed reset may be.
+constexpr std::uint64_t first_blocks_messages = 65536;
+
+/// The first number of a data block; the next number, of a line integrity control.
+std::uint32_t number_of(const Block& block) {
+    return block.role == BlockRole::data ? block.sequence : number_after(block.sequence);
+}
+
+/// The number that goes on from this block.
+std::uint32_t next_of(const Block& block) {
+    const Position first = numbers_per_turn + number_of(block);
+    return number_at(first + (block.role == BlockRole::data ? block.messages : 0U));
+}
+
+bool is_reset(const Block& block) {
+    return block.role == BlockRole::reset || block.role == BlockRole::start_of_day;
+}
+
+}  // namespace
+
+bool Arbiter::suspecting() const {
+    return confirmed_ || streams_[0].suspicion.next_number != 0 ||
+           streams_[1].suspicion.next_number != 0;
+}
+
+/// True if the block was set aside until it is known to which epoch it belongs.
+bool Arbiter::suspect(const Arrival& arrival) {
+    if (processing_aside_) {
+        return false;
+    }
+    StreamState& stream = state_of(arrival);
+    if (confirmed_) {
+        if (stream.epoch != epochs_.current_index() ||
+            arrival.block.ts_exchange_ns < confirmed_ts_ns_) {
+            return false;
+        }
+        if (set_aside(arrival)) {
+            return true;
+        }
+        infer_reset(arrival.now_ns, arrival.sink);
+        return false;
+    }
+    if (stream.suspicion.next_number != 0) {
+        if (goes_on(arrival)) {
+            return true;
+        }
+        refute(arrival.source, arrival.now_ns, arrival.sink);
+    }
+    const EpochIndex current = epochs_.current_index();
+    if (epoch_of(arrival) != current || stream.epoch != current ||
+        !looks_like_missed_reset(arrival.block) || !set_aside(arrival)) {
+        return false;
+    }
+    stream.suspicion = {.next_number = next_of(arrival.block), .needed = 1, .has_reset = false};
+    return true;
+}
+
+/// Whether the stream's suspicion is strengthened by this block.
+bool Arbiter::goes_on(const Arrival& arrival) {
+    Suspicion& suspicion = state_of(arrival).suspicion;
+    if (number_of(arrival.block) != suspicion.next_number || !set_aside(arrival)) {
+        return false;
+    }
+    suspicion.next_number = next_of(arrival.block);
+    if (--suspicion.needed == 0) {
+        confirm(arrival);
+    }
+    return true;
+}
+
+bool Arbiter::looks_like_missed_reset(const Block& block) const {
+    if (!epochs_.current().numbered || newest_ts_ns_ == no_ts ||
+        block.ts_exchange_ns <= newest_ts_ns_) {
+        return false;
+    }
+    const std::uint32_t number = number_of(block);
+    const Position expected = expected_position();
+    const Position begin = nearest(expected, number);
+    if (begin > expected) {
+        return number < expected_number_ && begin - expected > wrap_messages;
+    }
+    if (block.role != BlockRole::data) {
+        return begin < expected;
+    }
+    const Position end = begin + block.messages;
+    return end <= expected && !gaps_.touches(begin, end);
+}
+
+bool Arbiter::set_aside(const Arrival& arrival) {
+    return aside_.keep(arrival.block, static_cast<std::uint16_t>(arrival.first),
+                       static_cast<std::uint16_t>(arrival.last), arrival.source,
+                       arrival.now_ns) != nullptr;
+}
+
+void Arbiter::confirm(const Arrival& arrival) {
+    const bool has_reset = state_of(arrival).suspicion.has_reset;
+    const HeldBlock* first = aside_.oldest();
+    while (first->source != arrival.source) {
+        first = aside_.younger(first);
+    }
+    if (has_reset) {
+        // Its copy stays where it is until process_set_aside() drops it.
+        apply_reset({first->block, 0, 0, arrival.source, arrival.now_ns, arrival.sink});
+        return;
+    }
+    confirmed_ = true;
+    confirmed_by_ = arrival.source;
+    confirmed_ts_ns_ = first->block.ts_exchange_ns;
+    infer_at_ns_ = deadline_after(first->arrival_ns);
+}
+
+/// The stream did not go on from what was set aside: that is what it seemed to be, old.
+void Arbiter::refute(Source source, std::int64_t now_ns, ArbiterSink& sink) {
+    Suspicion& suspicion = streams_[static_cast<std::size_t>(source)].suspicion;
+    if (suspicion.next_number == 0 || confirmed_) {
+        return;
+    }
+    suspicion = {};
+    for (HeldBlock* held = aside_.oldest(); held != nullptr;) {
+        HeldBlock* next = aside_.younger(held);
+        if (held->source == source) {
+            process_set_aside(held, now_ns, sink);
+        }
+        held = next;
+    }
+}
+
+/// No stream brought the reset in time: the epoch begins with the first block set aside.
+void Arbiter::infer_reset(std::int64_t now_ns, ArbiterSink& sink) {
+    const Block& first = first_after_missed_reset()->block;
+    const std::uint32_t number = number_of(first);
+    Block reset;
+    reset.sequence = number - 1;
+    reset.messages = reset.decodable = 1;
+    reset.role = BlockRole::reset;
+    reset.session = first.session;
+    reset.ts_exchange_ns = first.ts_exchange_ns;
+    reset.ts_receive_ns = first.ts_receive_ns;
+    counters_.bump(LineCount::resets_inferred);
+    open_epoch(reset, true, now_ns, sink);
+    join_epoch(streams_[static_cast<std::size_t>(confirmed_by_)], epochs_.current_index());
+    process_set_aside(now_ns, sink);
+}
+
+/// The earliest one of the stream that confirmed the reset, or an earlier one of the other stream
+/// if that leads up to it.
+const HeldBlock* Arbiter::first_after_missed_reset() const {
+    const HeldBlock* first = nullptr;
+    for (const HeldBlock* held = aside_.oldest(); held != nullptr; held = aside_.younger(held)) {
+        if (held->source == confirmed_by_ && !is_reset(held->block) &&
+            (first == nullptr || held->block.ts_exchange_ns < first->block.ts_exchange_ns)) {
+            first = held;
+        }
+    }
+    const Position begin = 2 * numbers_per_turn + number_of(first->block);
+    const HeldBlock* earliest = first;
+    for (const HeldBlock* held = aside_.oldest(); held != nullptr; held = aside_.younger(held)) {
+        const Position other = nearest(begin, number_of(held->block));
+        if (!is_reset(held->block) && other < begin && begin - other < first_blocks_messages &&
+            held->block.ts_exchange_ns < earliest->block.ts_exchange_ns) {
+            earliest = held;
+        }
+    }
+    return earliest;
+}
+
+/// An epoch was opened: what was set aside finds its place.
+void Arbiter::process_set_aside(std::int64_t now_ns, ArbiterSink& sink) {
+    confirmed_ = false;
+    infer_at_ns_ = never_ns;
+    streams_[0].suspicion = streams_[1].suspicion = {};
+    while (!aside_.empty()) {
+        process_set_aside(aside_.oldest(), now_ns, sink);
+    }
+}
+
+void Arbiter::process_set_aside(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink) {
+    processing_aside_ = true;
+    if (!is_reset(held->block)) {
+        process({held->block, held->first, held->last, held->source, now_ns, sink});
+    }
+    aside_.release(held);
+    processing_aside_ = false;
+}
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,52 @@
+// path: hot
+#pragma once
+
+#include "feed/position.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace pinstrike::feed {
+
+/// Positions begin .. end-1. Without initialisers: an array of them costs address space only until
+/// it is used.
+struct PositionRange {
+    Position begin;
+    Position end;
+};
+
+/// The positions declared lost and not found since: disjoint ranges in order, never adjacent.
+/// Its memory is claimed at construction.
+class GapSet {
+  public:
+    explicit GapSet(std::size_t ranges_max);
+
+    /// Adds a range that overlaps none. False if it neither touches a known one nor finds room: it
+    /// is then not listed.
+    bool add(Position begin, Position end);
+
+    /// Takes out a part of one listed range. False if the rest would be two ranges and there is no
+    /// room for the second: then nothing changed.
+    bool remove(Position begin, Position end);
+
+    /// The first range that ends behind `position` (and so may hold it); nullptr if there is none.
+    [[nodiscard]] const PositionRange* find(Position position) const;
+
+    [[nodiscard]] bool touches(Position begin, Position end) const {
+        const PositionRange* range = find(begin);
+        return range != nullptr && range->begin < end;
+    }
+
+    [[nodiscard]] std::span<const PositionRange> ranges() const { return {ranges_.get(), count_}; }
+
+  private:
+    void open_slot(std::size_t index);
+    void close_slot(std::size_t index);
+
+    std::unique_ptr<PositionRange[]> ranges_;
+    std::size_t count_ = 0;
+    std::size_t max_;
+};
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,56 @@
+// path: hot
+//
+// What an arbiter counts, by stream and by line. The account's identities (every message received
+// is accepted, duplicate or rejected; what was delivered and what was lost is what existed) are
+// checked between these figures, so each is counted where its event happens and none is derived
+// from another.
+#pragma once
+
+#include "config/counter.h"
+#include "config/rows.h"
+
+namespace pinstrike::feed {
+
+// clang-format off
+#define PINSTRIKE_STREAM_COUNTS(ROW) \
+    ROW(packets, packets, "datagrams of the stream's group") \
+    ROW(messages, messages, "data messages received, by the count in the block header") \
+    ROW(accepted, messages, "messages that this stream brought first, late ones included") \
+    ROW(duplicate, messages, \
+        "messages that had been brought before, or are from before the start") \
+    ROW(rejected, messages, \
+        "messages that cannot be decoded or numbered, and those behind them in the block")
+
+#define PINSTRIKE_LINE_COUNTS(ROW) \
+    ROW(highest, messages, "numbers known to have existed, from the first one expected") \
+    ROW(delivered, messages, "messages delivered, late ones included") \
+    ROW(lost, messages, "numbers declared lost and not found since") \
+    ROW(repaired, messages, \
+        "messages that came from retransmission and filled what was missing") \
+    ROW(unasked, messages, "retransmitted messages that filled nothing") \
+    ROW(filtered, messages, "delivered messages that a filter kept from the cores") \
+    ROW(controls, messages, "controls among the delivered messages") \
+    ROW(late, messages, "messages delivered after their number had been declared lost") \
+    ROW(gaps, gaps, "times that numbers were declared lost") \
+    ROW(gaps_unlisted, messages, "lost numbers for which the list of gaps had no room") \
+    ROW(holds, blocks, "blocks that waited for what was missing before them") \
+    ROW(holds_cut_short, gaps, \
+        "gaps declared before their time because what waited filled its memory") \
+    ROW(resets, resets, "starts of day and resets applied") \
+    ROW(resets_inferred, resets, "resets that no stream brought, known by their effect") \
+    ROW(resets_repeated, resets, "second copies of resets") \
+    ROW(resets_stale, resets, "resets older than what they would reset, not applied") \
+    ROW(streams_realigned, resets, \
+        "times that a stream had lost its copy of a reset and went on without it") \
+    ROW(retransmitted_controls, blocks, \
+        "retransmitted controls without a number of their own, not applied") \
+    ROW(invalid_sequence, blocks, "data blocks with sequence 0")
+// clang-format on
+
+PINSTRIKE_ROWS(StreamCount, PINSTRIKE_STREAM_COUNTS)
+PINSTRIKE_ROWS(LineCount, PINSTRIKE_LINE_COUNTS)
+
+using StreamCounters = Counters<StreamCount, StreamCount_count>;
+using LineCounters = Counters<LineCount, LineCount_count>;
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,232 @@
+// path: cold
+//
+// A line's traffic in words, and what an arbiter made of it in words, so that a test is one row.
+//
+// Input, one word each:
+//   A1+3      stream A: data block of numbers 1, 2, 3      A1+3/2  only the first 2 decodable
+//   BN7       line integrity, the last number is 7         AC0 AK5 start of day, reset
+//   V4+2      retransmitted block                          VK1     retransmitted control
+//   +500      time goes on by 500 ns, timers run           wait    ... by the window
+//   flush7    the caller decoded number 7, a flush         end     the end of the input
+// Each block is stamped one later than the one before, but a block with the same words behind the
+// stream's letter is stamped as it was first; @42 behind the word sets the stamp.
+//
+// Output: "5" delivered; "5L" late, with D (before the day), F (before a flush); R retransmitted;
+// "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes", "inferredK5:quotes".
+#pragma once
+
+#include "feed/arbiter.h"
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed::test {
+
+/// Says what it is told; checks that the bytes of each message are those sent under its number.
+class WordSink : public ArbiterSink {
+  public:
+    std::string words;
+    std::string wrong;
+
+    void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
+        for (unsigned i = first; i < first + count; ++i) {
+            const Position position = numbers_per_turn + block.sequence + i;
+            if (i >= block.decodable || (i + 1) * 4 > block.bytes.size()) {
+                wrong += " delivered beyond what is decodable: " + std::to_string(i);
+                return;
+            }
+            std::uint32_t number = 0;
+            std::memcpy(&number, block.bytes.data() + std::size_t{i} * 4, 4);
+            if (number != number_at(position)) {
+                wrong += " bytes of " + std::to_string(number);
+            }
+            say(std::to_string(number_at(position)) + letters(flags));
+        }
+    }
+
+    void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages, GapCause cause,
+             std::int64_t /*now_ns*/) override {
+        const std::string what = cause == GapCause::repaired      ? "found"
+                                 : cause == GapCause::undecodable ? "bad"
+                                                                  : "gap";
+        if (nearest(numbers_per_turn + first, last) - (numbers_per_turn + first) + 1 != messages &&
+            messages < numbers_per_turn / 2) {
+            wrong += " gap of " + std::to_string(messages);
+        }
+        say(what + std::to_string(first) + "-" + std::to_string(last));
+    }
+
+    void reset(const Block& block, Forget forget, bool inferred) override {
+        static const char* const names[] = {"nothing", "quotes", "day"};
+        say((inferred ? "inferred" : "reset") +
+            std::string(block.role == BlockRole::start_of_day ? "C" : "K") +
+            std::to_string(block.sequence) + ":" + names[static_cast<std::size_t>(forget)]);
+    }
+
+    void say(const std::string& word) { words.append(words.empty() ? "" : " ").append(word); }
+
+  private:
+    static std::string letters(DeliveryFlags flags) {
+        std::string out;
+        out += (flags & flag_late) != 0 ? "L" : "";
+        out += (flags & flag_before_day) != 0 ? "D" : "";
+        out += (flags & flag_before_flush) != 0 ? "F" : "";
+        out += (flags & flag_retransmitted) != 0 ? "R" : "";
+        return out;
+    }
+};
+
+/// The account's identities, of an arbiter that has finished; empty if all hold.
+inline std::string imbalance(Arbiter& arbiter) {
+    std::string out;
+    const auto line = [&arbiter](LineCount count) { return arbiter.counters().read(count); };
+    std::uint64_t accepted = 0;
+    for (const Stream stream : {Stream::a, Stream::b}) {
+        const StreamCounters& counts = arbiter.counters(stream);
+        accepted += counts.read(StreamCount::accepted);
+        if (counts.read(StreamCount::messages) != counts.read(StreamCount::accepted) +
+                                                      counts.read(StreamCount::duplicate) +
+                                                      counts.read(StreamCount::rejected)) {
+            out += " stream: messages != accepted + duplicate + rejected;";
+        }
+    }
+    std::uint64_t listed = 0;
+    for (const Arbiter::NumberRange& gap : arbiter.gaps()) {
+        listed += std::uint64_t{gap.last} - gap.first + 1;
+    }
+    if (line(LineCount::delivered) != accepted + line(LineCount::repaired)) {
+        out += " delivered != accepted + repaired;";
+    }
+    if (line(LineCount::delivered) + line(LineCount::lost) != line(LineCount::highest)) {
+        out += " delivered " + std::to_string(line(LineCount::delivered)) + " + lost " +
+               std::to_string(line(LineCount::lost)) + " != highest " +
+               std::to_string(line(LineCount::highest)) + ";";
+    }
+    if (listed + line(LineCount::gaps_unlisted) != line(LineCount::lost)) {
+        out += " listed gaps != lost;";
+    }
+    return out;
+}
+
+class Script {
+  public:
+    explicit Script(const ArbitrationConfig& config = {.window_ns = 1000,
+                                                       .hold_bytes = 65536,
+                                                       .gap_ranges = 64})
+        : window_ns_(config.window_ns), arbiter(config) {}
+
+    /// Plays the words and returns what the arbiter said.
+    std::string play(const std::string& words) {
+        std::istringstream in(words);
+        for (std::string word; in >> word;) {
+            play_word(word);
+        }
+        return sink.words;
+    }
+
+    [[nodiscard]] std::string gaps() const {
+        std::string out;
+        for (const Arbiter::NumberRange& gap : arbiter.gaps()) {
+            out.append(out.empty() ? "" : " ").append(std::to_string(gap.first));
+            out.append("-").append(std::to_string(gap.last));
+        }
+        return out;
+    }
+
+  private:
+    std::int64_t window_ns_;
+
+  public:
+    Arbiter arbiter;
+    WordSink sink;
+    std::int64_t now_ns = 1'000'000;
+
+  private:
+    void play_word(const std::string& word) {
+        if (word == "end") {
+            arbiter.finish(now_ns, sink);
+        } else if (word == "wait") {
+            step(window_ns_);
+        } else if (word[0] == '+') {
+            step(std::stoll(word.substr(1)));
+        } else if (word.rfind("flush", 0) == 0) {
+            arbiter.flush_at(static_cast<std::uint32_t>(std::stoul(word.substr(5))));
+        } else {
+            play_block(word);
+        }
+    }
+
+    void step(std::int64_t ns) {
+        now_ns += ns;
+        arbiter.step(now_ns, sink);
+    }
+
+    void play_block(const std::string& word) {
+        const std::size_t at = word.find('@');
+        const std::string what = word.substr(1, at == std::string::npos ? at : at - 1);
+        ++ts_;
+        if (at != std::string::npos) {
+            stamps_[what] = ts_ = std::stoll(word.substr(at + 1));
+        }
+        const std::int64_t ts = stamps_.emplace(what, ts_).first->second;
+        Block block;
+        block.ts_exchange_ns = ts;
+        block.ts_receive_ns = now_ns;
+        block.retransmitted = word[0] == 'V';
+        std::vector<std::uint32_t> numbers;
+        fill(block, what, numbers);
+        const Stream stream = word[0] == 'B' ? Stream::b : Stream::a;
+        if (arbiter.next_deadline_ns() <= now_ns) {
+            arbiter.step(now_ns, sink);
+        }
+        admit(block, stream);
+    }
+
+    static void fill(Block& block, const std::string& what, std::vector<std::uint32_t>& numbers) {
+        block.messages = block.decodable = 1;
+        if (std::isdigit(static_cast<unsigned char>(what[0])) == 0) {
+            block.sequence = static_cast<std::uint32_t>(std::stoul(what.substr(1)));
+            block.role = what[0] == 'C'   ? BlockRole::start_of_day
+                         : what[0] == 'K' ? BlockRole::reset
+                                          : BlockRole::line_integrity;
+            return;
+        }
+        block.sequence = static_cast<std::uint32_t>(std::stoul(what));
+        const std::size_t plus = what.find('+');
+        if (plus != std::string::npos) {
+            block.messages = block.decodable =
+                static_cast<std::uint16_t>(std::stoul(what.substr(plus + 1)));
+        }
+        const std::size_t slash = what.find('/');
+        if (slash != std::string::npos) {
+            block.decodable = static_cast<std::uint16_t>(std::stoul(what.substr(slash + 1)));
+        }
+        for (unsigned i = 0; i < block.messages; ++i) {
+            numbers.push_back(number_at(numbers_per_turn + block.sequence + i));
+        }
+        block.bytes = std::as_bytes(std::span(numbers));
+    }
+
+    void admit(const Block& block, Stream stream) {
+        arbiter.count_packet(stream);
+        switch (arbiter.admit(block, stream)) {
+            case Verdict::deliver_all:
+                sink.deliver(block, 0, block.messages, 0);
+                break;
+            case Verdict::duplicate_all:
+                break;
+            case Verdict::slow:
+                arbiter.admit_slow(block, stream, now_ns, sink);
+                break;
+        }
+    }
+
+    std::int64_t ts_ = 100;
+    std::map<std::string, std::int64_t> stamps_;
+};
+
+}  // namespace pinstrike::feed::test
