@@ -1,0 +1,45 @@
+// path: cold
+//
+// One datagram through the poll path's reading and the full one, which must agree, with the
+// checksum as it is and as it should be, and through both printed forms.
+#include "config/check.h"
+#include "feed/opra/encode.h"
+#include "feed/opra/json.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/opra/decoded.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace pinstrike::feed;
+
+void print(const opra::wire::Block& block) {
+    std::string out;
+    for (std::size_t i = 0; i < block.messages.size(); ++i) {
+        out.clear();
+        opra::append_json(out, {}, block, i);
+        PINSTRIKE_CHECK(nlohmann::json::accept(out));
+        opra::append_text(out, {}, block, i);
+    }
+}
+
+}  // namespace
+
+int fuzz_one(std::span<const std::byte> bytes) {
+    PINSTRIKE_CHECK(opra::disagreement(bytes, true).empty());
+    std::vector<std::byte> mended(bytes.begin(), bytes.end());
+    if (mended.size() >= opra::block::header_bytes) {
+        const std::size_t size = opra::get<opra::block::size>(mended.data());
+        if (size >= opra::block::header_bytes && size <= mended.size()) {
+            opra::fix_checksum(std::span{mended}.first(size));
+        }
+    }
+    PINSTRIKE_CHECK(opra::disagreement(mended, true).empty());
+    if (const auto parsed = opra::parse_block(mended, true); parsed.block) {
+        print(*parsed.block);
+    }
+    return 0;
+}
