@@ -55,18 +55,19 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known,
                                  std::size_t count) {
-    std::vector<std::pair<std::size_t, std::string>> found;
-    for (const std::string& candidate : known) {
-        const std::size_t distance = likeness(word, candidate);
+    // Distance and position: alike ones stay in the order of `known`, without std::stable_sort,
+    // whose temporary buffer clang calls deprecated.
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const std::size_t distance = likeness(word, known[i]);
         if (distance != too_far) {
-            found.emplace_back(distance, candidate);
+            found.emplace_back(distance, i);
         }
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(found.begin(), found.end());
     std::vector<std::string> words;
     for (std::size_t i = 0; i < std::min(count, found.size()); ++i) {
-        words.push_back(found[i].second);
+        words.push_back(known[found[i].second]);
     }
     return words;
 }
