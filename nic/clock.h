@@ -1,0 +1,168 @@
+// path: hot
+//
+// Wall time from the processor's time stamp counter: 10 ns a reading instead of clock_gettime's 20,
+// and the same clock on every core.
+//
+// Roles: one cold thread calls recalibrate() about once a second; any thread reads wall_ns().
+//
+// The line from ticks to nanoseconds is three words that must be read together. There are two
+// places for it, used in turn; `generation_` says which is valid.
+//   writer: W1 release-store the words into the place not in use; W2 release-store generation + 1.
+//   reader: R1 acquire-load generation; R2 acquire-load the words of its place; R3 load generation
+//           again: the same, or start over.
+// R1 sees W2, so the words behind it are there. A word that a later W1 overwrote (the reader slept
+// for a whole period between R1 and R2) was stored after the W2 before it, and R2 acquires it, so
+// R3 sees that generation and the reader starts over. No fence is needed, and a writer that is
+// preempted in its middle holds up nobody: it was writing where nobody reads.
+#pragma once
+
+#include "config/counter.h"
+
+#include <x86intrin.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::nic {
+
+/// Wall time as a straight line over ticks of a counter.
+struct ClockLine {
+    std::uint64_t base_ticks = 0;
+    std::int64_t base_ns = 0;  ///< nanoseconds since the Unix epoch at base_ticks
+    std::uint64_t ns_per_tick_q32 = 0;
+
+    /// Also for ticks shortly before base_ticks: threads do not wait for each other.
+    [[nodiscard]] std::int64_t wall_ns(std::uint64_t ticks) const noexcept {
+        const auto since = static_cast<std::int64_t>(ticks - base_ticks);
+        return base_ns + static_cast<std::int64_t>(
+                             (static_cast<Wide>(since) * static_cast<Wide>(ns_per_tick_q32)) >> 32);
+    }
+
+    friend bool operator==(const ClockLine&, const ClockLine&) = default;
+
+  private:
+    __extension__ using Wide = __int128;
+};
+
+/// One line, published by one thread to all others (see the head of this file).
+class PublishedLine {
+  public:
+    void publish(const ClockLine& line) noexcept {
+        const std::uint64_t next = generation_.load(std::memory_order_relaxed) + 1;
+        Place& place = places_[next % 2];
+        place.base_ticks.store(line.base_ticks, std::memory_order_release);  // W1
+        place.base_ns.store(line.base_ns, std::memory_order_release);
+        place.ns_per_tick_q32.store(line.ns_per_tick_q32, std::memory_order_release);
+        generation_.store(next, std::memory_order_release);  // W2
+    }
+
+    [[nodiscard]] ClockLine read() const noexcept {
+        for (;;) {
+            const std::uint64_t generation = generation_.load(std::memory_order_acquire);  // R1
+            const Place& place = places_[generation % 2];
+            ClockLine line;
+            line.base_ticks = place.base_ticks.load(std::memory_order_acquire);  // R2
+            line.base_ns = place.base_ns.load(std::memory_order_acquire);
+            line.ns_per_tick_q32 = place.ns_per_tick_q32.load(std::memory_order_acquire);
+            if (generation_.load(std::memory_order_relaxed) == generation) [[likely]] {  // R3
+                return line;
+            }
+        }
+    }
+
+  private:
+    struct Place {
+        std::atomic<std::uint64_t> base_ticks{0};
+        std::atomic<std::int64_t> base_ns{0};
+        std::atomic<std::uint64_t> ns_per_tick_q32{0};
+    };
+
+    std::array<Place, 2> places_{};
+    std::atomic<std::uint64_t> generation_{0};
+};
+
+/// Both clocks read at nearly the same time; the true wall time at `ticks` lies within
+/// `uncertainty_ns` of `wall_ns`.
+struct ClockSample {
+    std::uint64_t ticks = 0;
+    std::int64_t wall_ns = 0;
+    std::int64_t uncertainty_ns = 0;
+};
+
+/// Keeps a line on the wall clock, sample by sample; pure, so that tests bring the samples.
+///
+/// Differences up to step_ns are slewed away by bending the rate at most slew_max, so that time
+/// never jumps; a larger one (somebody set the clock) is taken over at once and counted.
+class ClockDiscipline {
+  public:
+    static constexpr std::int64_t step_ns = 1'000'000;
+    static constexpr std::int64_t period_ns_min = 100'000'000;
+    static constexpr double slew_max = 500e-6;
+
+    /// The first line, from two samples some ms apart.
+    ClockDiscipline(const ClockSample& first, const ClockSample& second);
+
+    /// A further sample, about one a second; of samples that come faster than period_ns_min only
+    /// the error is taken, since they say little of the rate. Ticks that went back (a virtual
+    /// machine moved to another host) count as a step.
+    void update(const ClockSample& sample);
+
+    [[nodiscard]] const ClockLine& line() const noexcept { return line_; }
+
+    /// How far the line was from the wall clock at the last sample, its uncertainty included.
+    [[nodiscard]] std::int64_t error_ns() const noexcept { return error_ns_; }
+
+    [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_; }
+
+  private:
+    void remember(const ClockSample& sample);
+    void step_to(const ClockSample& sample);
+    [[nodiscard]] double rate_to(const ClockSample& sample) const;
+
+    static constexpr std::size_t history_count = 16;
+
+    ClockLine line_;
+    std::array<ClockSample, history_count> history_{};  ///< a ring; rates are taken over its length
+    std::size_t remembered_count_ = 0;
+    ClockSample last_;
+    std::int64_t error_ns_ = 0;
+    std::uint64_t steps_count_ = 0;
+};
+
+/// The wall clock of the program.
+class Clock {
+  public:
+    /// Measures the counter's rate for some 20 ms. Without an invariant counter every reading is
+    /// clock_gettime's.
+    Clock();
+
+    /// Nanoseconds since the Unix epoch; once a step, not once a packet. Two readings by one thread
+    /// never go back by more than some ns, but for a step of the machine's own clock.
+    [[nodiscard]] std::int64_t wall_ns() const noexcept {
+        return uses_tsc_ ? line_.read().wall_ns(__rdtsc()) : system_wall_ns();
+    }
+
+    /// Cold; by one thread, about once a second.
+    void recalibrate();
+
+    [[nodiscard]] bool uses_tsc() const noexcept { return uses_tsc_; }
+
+    /// Nanoseconds the readings may be off the machine's clock; 0 where they are its own.
+    [[nodiscard]] std::uint64_t error_ns() const noexcept { return error_ns_.read(); }
+
+    /// How often the machine's clock was seen to jump.
+    [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_.read(); }
+
+    [[nodiscard]] static std::int64_t system_wall_ns() noexcept;
+
+  private:
+    bool uses_tsc_;
+    ClockDiscipline discipline_;  ///< of the recalibrating thread
+    PublishedLine line_;
+    Counter error_ns_;
+    Counter steps_count_;
+};
+
+}  // namespace pinstrike::nic
