@@ -1,0 +1,129 @@
+// path: cold
+#include "actors/account.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+
+namespace pinstrike::actors {
+namespace {
+
+/// Books that balance, with every figure in use.
+Account balanced_account() {
+    Account account;
+    account.feed = "opra";
+    account.seconds = 12.5;
+    account.ports = {{.port = "a0",
+                      .packets = 30,
+                      .bytes = 3000,
+                      .missed = 5,
+                      .no_buffer = std::nullopt,
+                      .errors = 0,
+                      .dropped = {{"not_udp", 2}, {"unknown_group", 3}},
+                      .handed = 25}};
+    LineAccount line;
+    line.line = 4;
+    line.highest = 100;
+    line.delivered = 90;
+    line.lost = 10;
+    line.repaired = 5;
+    line.unasked = 7;
+    line.filtered = 4;
+    line.gaps = {{11, 18}, {4294967294, 4294967295}};
+    line.a = {.packets = 12, .messages = 80, .accepted = 50, .duplicate = 28, .rejected = 2};
+    line.b = {.packets = 10, .messages = 70, .accepted = 35, .duplicate = 35, .rejected = 0};
+    line.poller = "poll0";
+    line.controls = 6;
+    line.retransmission_packets = 3;
+    account.lines = {line};
+    account.rings = {{.from = "poll0", .to = "core0", .routed = 50, .pushed = 48, .refused = 2},
+                     {.from = "poll0", .to = "core1", .routed = 30, .pushed = 30, .inside = 1}};
+    account.cores = {{.core = "core0",
+                      .events = 48,
+                      .gap_events = 3,
+                      .control_events = 8,
+                      .series = 20,
+                      .actors = {{"book", 48}, {"trades", 9}}},
+                     {.core = "core1", .events = 29, .actors = {{"book", 29}}}};
+    account.rejects = {{"checksum", 1}};
+    return account;
+}
+
+TEST(Account, Balances) {
+    EXPECT_TRUE(imbalances(balanced_account()).empty());
+    EXPECT_TRUE(imbalances(Account{}).empty());
+}
+
+struct Mistake {
+    const char* found;
+    std::function<void(Account&)> make;
+};
+
+/// Any figure that is off by one is found, and the identity named.
+TEST(Account, NamesWhatDoesNotBalance) {
+    const Mistake mistakes[] = {
+        {"port a0: packets = dropped", [](Account& a) { ++a.ports[0].packets; }},
+        {"port a0: packets = dropped", [](Account& a) { ++a.ports[0].dropped[1].second; }},
+        {"ports and lines", [](Account& a) { ++a.lines[0].a.packets; }},
+        {"line 4 stream A: messages", [](Account& a) { ++a.lines[0].a.messages; }},
+        {"line 4 stream B: messages", [](Account& a) { ++a.lines[0].b.rejected; }},
+        {"line 4: delivered = accepted", [](Account& a) { ++a.lines[0].repaired; }},
+        {"line 4: delivered + lost = highest", [](Account& a) { ++a.lines[0].highest; }},
+        {"line 4: lost = size of gaps", [](Account& a) { ++a.lines[0].gaps[0].second; }},
+        {"line 4: first <= last",
+         [](Account& a) {
+             a.lines[0].gaps = {{11, 20}, {21, 20}};
+         }},
+        {"ring poll0 to core0: routed", [](Account& a) { ++a.rings[0].refused; }},
+        {"poller poll0: routed", [](Account& a) { ++a.lines[0].controls; }},
+        {"poller poll0: routed", [](Account& a) { ++a.lines[0].filtered; }},
+        {"poller poll1: routed", [](Account& a) { a.lines[0].poller = "poll1"; }},
+        {"core core0: events", [](Account& a) { ++a.cores[0].events; }},
+        {"core core1: events", [](Account& a) { a.rings[1].inside = 0; }},
+        {"core core1: events", [](Account& a) { a.cores.pop_back(); }},
+        {"core core0 actor book", [](Account& a) { ++a.cores[0].actors[0].events; }},
+    };
+    for (const Mistake& mistake : mistakes) {
+        Account account = balanced_account();
+        mistake.make(account);
+        std::string all;
+        for (const std::string& finding : imbalances(account)) {
+            all += finding + "\n";
+        }
+        EXPECT_NE(all.find(mistake.found), std::string::npos)
+            << "wanted: " << mistake.found << "\nfound: " << all;
+        EXPECT_EQ(nlohmann::json::parse(to_json(account)).at("balanced"), false);
+    }
+}
+
+TEST(Account, WritesTheCanonicalForm) {
+    const nlohmann::json json = nlohmann::json::parse(to_json(balanced_account()));
+    EXPECT_EQ(json, nlohmann::json::parse(R"({
+        "feed": "opra", "balanced": true, "seconds": 12.5,
+        "ports": [{"port": "a0", "packets": 30, "bytes": 3000, "missed": 5, "no_buffer": null,
+                   "errors": 0, "dropped": {"not_udp": 2, "unknown_group": 3}}],
+        "lines": [{"line": 4, "highest": 100, "delivered": 90, "lost": 10, "repaired": 5,
+                   "unasked": 7, "filtered": 4, "gaps": [[11, 18], [4294967294, 4294967295]],
+                   "streams": {"A": {"packets": 12, "messages": 80, "accepted": 50,
+                                     "duplicate": 28, "rejected": 2},
+                               "B": {"packets": 10, "messages": 70, "accepted": 35,
+                                     "duplicate": 35, "rejected": 0}}}],
+        "rings": [{"from": "poll0", "to": "core0", "routed": 50, "pushed": 48, "refused": 2},
+                  {"from": "poll0", "to": "core1", "routed": 30, "pushed": 30, "refused": 0}],
+        "cores": [{"core": "core0", "events": 48, "gap_events": 3, "control_events": 8,
+                   "series": 20, "actors": [{"actor": "book", "events": 48},
+                                            {"actor": "trades", "events": 9}]},
+                  {"core": "core1", "events": 29, "gap_events": 0, "control_events": 0,
+                   "series": 0, "actors": [{"actor": "book", "events": 29}]}],
+        "rejects": {"checksum": 1}})"));
+}
+
+TEST(Account, EmptyIsStillJson) {
+    const nlohmann::json json = nlohmann::json::parse(to_json(Account{}));
+    EXPECT_EQ(json.at("lines"), nlohmann::json::array());
+    EXPECT_EQ(json.at("rejects"), nlohmann::json::object());
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
