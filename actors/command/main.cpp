@@ -10,12 +10,14 @@
 namespace pinstrike::command {
 
 // One line a command: a declaration here, an entry in `commands`.
+void add_check(CLI::App& app, Outcome& outcome);
 void add_decode(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
 
 namespace {
 
 constexpr std::array commands{
+    AddCommand{add_check},
     AddCommand{add_decode},
     AddCommand{add_generate},
 };

@@ -1,0 +1,114 @@
+// path: cold
+//
+// `pinstrike check`: all that is wrong with a config, or all that is in force with it; and what the
+// keys of a config mean.
+#include "actors/command/command.h"
+#include "actors/command/print_problems.h"
+#include "actors/feed_keys.h"
+#include "actors/load_config.h"
+#include "config/explain.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pinstrike::command {
+
+namespace {
+
+struct CheckOptions {
+    std::string config;
+    std::string key;
+    bool schema = false;
+};
+
+std::vector<KeyDoc> documented_keys() {
+    std::vector<KeyDoc> docs;
+    document_section(actors::feed_section(), "", docs);
+    return docs;
+}
+
+Exit check(const std::string& path) {
+    Problems problems;
+    const auto config = actors::load_config(path, problems);
+    if (!config) {
+        print_problems(problems);
+        return Exit::config;
+    }
+    fmt::print("{}", actors::effective_config(*config));
+    return Exit::ok;
+}
+
+void list_keys(const std::vector<KeyDoc>& docs) {
+    for (const KeyDoc& doc : docs) {
+        fmt::print("{:<40} {}\n", doc.path, doc.required ? "required" : doc.default_text);
+    }
+    fmt::print("\n`pinstrike check --explain KEY` says more of each.\n");
+}
+
+Exit explain(const std::string& key) {
+    const std::vector<KeyDoc> docs = documented_keys();
+    if (key.empty()) {
+        list_keys(docs);
+        return Exit::ok;
+    }
+    const std::vector<KeyDoc> found = find_keys(docs, key);
+    for (const KeyDoc& doc : found) {
+        fmt::print("{}\n", explain_text(doc));
+    }
+    if (!found.empty()) {
+        return Exit::ok;
+    }
+    fmt::print(stderr, "pinstrike: no key is called {}\n", shown(key));
+    for (const std::string& near : near_keys(docs, key)) {
+        fmt::print(stderr, "  did you mean {}?\n", near);
+    }
+    return Exit::usage;
+}
+
+Exit print_schema() {
+    Node schema = Node::mapping();
+    schema.add("$schema", Node::quote("https://json-schema.org/draft/2020-12/schema"));
+    schema.add("title", Node::quote("A Pinstrike feed"));
+    for (Node& child : schema_of(actors::feed_section()).children) {
+        std::string key = child.key;
+        schema.add(std::move(key), std::move(child));
+    }
+    fmt::print("{}\n", to_json(schema));
+    return Exit::ok;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<CheckOptions>();
+    CLI::App* command = app.add_subcommand(
+        "check", "Tell all that is wrong with a config, or all that is in force with it");
+    command->footer(
+        "Exit status 78: the config is wrong.\n\n"
+        "Examples:\n"
+        "  pinstrike check /etc/pinstrike/opra.yaml\n"
+        "  pinstrike check --explain ports.burst_packets\n"
+        "  pinstrike check --explain            (lists all keys)\n"
+        "  pinstrike check --schema >pinstrike.schema.json");
+    CLI::Option* config = command->add_option("CONFIG", options->config, "A feed's YAML file");
+    CLI::Option* explained =
+        command->add_option("--explain", options->key, "Say what a key of a config means")
+            ->expected(0, 1)
+            ->type_name("KEY");
+    CLI::Option* schema = command->add_flag("--schema", options->schema,
+                                            "Print the JSON Schema of configs, for editors");
+    command->callback([options, config, explained, schema, &outcome] {
+        if (config->count() + explained->count() + schema->count() != 1) {
+            throw CLI::ValidationError("check", "needs one of CONFIG, --explain or --schema");
+        }
+        outcome.status = options->schema ? print_schema()
+                         : *explained    ? explain(options->key)
+                                         : check(options->config);
+    });
+}
+
+}  // namespace pinstrike::command
