@@ -126,7 +126,7 @@ void add_general_keys(Section<FeedConfig>& section) {
         .key("book", &FeedConfig::book, section_form(book_section()), "What the book keeps.")
         .key("traffic", &FeedConfig::traffic, section_form(feed::opra::traffic_section()),
              "What ports of kind sim make.")
-        .only_for("a port of kind sim", has_sim)
+        .only_for("ports", "a port of kind sim", has_sim)
         .key("control_cpu", &FeedConfig::control_cpu, cpu_form(),
              "Processor of the control thread (metrics, logs, DPDK's main lcore); not one of a "
              "poller or core.")

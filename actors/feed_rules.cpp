@@ -35,11 +35,14 @@ struct Rules {
     }
 };
 
-template <class Named>
-void check_names(const Rules& rules, const std::vector<Named>& list, const char* key) {
-    if (list.empty()) {
+void check_not_empty(const Rules& rules, const char* key, std::size_t count) {
+    if (count == 0 && rules.places.sound(key)) {
         rules.report(key, "found an empty list, expected at least one");
     }
+}
+
+template <class Named>
+void check_names(const Rules& rules, const std::vector<Named>& list, const char* key) {
     std::map<std::string, std::size_t> seen;
     for (std::size_t i = 0; i < list.size(); ++i) {
         const auto [first, fresh] = seen.emplace(list[i].name, i);
@@ -225,41 +228,56 @@ void check_tests(const Rules& rules) {
     }
 }
 
+/// True if the list and this key of all its elements were understood.
+bool all_sound(const Places& places, const std::string& list, std::size_t count, const char* key) {
+    bool sound = places.reached(list);
+    for (std::size_t i = 0; i < count; ++i) {
+        sound = sound && places.sound(fmt::format("{}[{}].{}", list, i, key));
+    }
+    return sound;
+}
+
 }  // namespace
 
 void check_feed(const FeedConfig& config, const Places& places, Problems& problems) {
     const Rules rules{config, places, problems};
-    const bool ports = places.sound("ports");
-    const bool lines = places.sound("lines");
-    const bool pollers = places.sound("pollers");
+    const auto ports = [&](const char* key) {
+        return all_sound(places, "ports", config.ports.size(), key);
+    };
+    const auto pollers = [&](const char* key) {
+        return all_sound(places, "pollers", config.pollers.size(), key);
+    };
     nic::check_ports(config.ports, places, problems);
+    check_not_empty(rules, "ports", config.ports.size());
+    check_not_empty(rules, "pollers", config.pollers.size());
+    check_not_empty(rules, "cores", config.cores.size());
+    check_not_empty(rules, "lines", config.lines.size());
+    check_cpus(rules);
+    check_tests(rules);
+    if (pollers("name")) {
+        check_names(rules, config.pollers, "pollers");
+    }
+    if (all_sound(places, "cores", config.cores.size(), "name")) {
+        check_names(rules, config.cores, "cores");
+    }
+    const bool lines = places.sound("lines");
     if (lines) {
         feed::check_lines(config.lines, places, problems);
     }
-    if (ports && config.ports.empty()) {
-        rules.report("ports", "found an empty list, expected at least one");
-    }
-    if (lines && config.lines.empty()) {
-        rules.report("lines", "found an empty list, expected at least one");
-    }
-    if (pollers) {
-        check_names(rules, config.pollers, "pollers");
-    }
-    if (places.sound("cores")) {
-        check_names(rules, config.cores, "cores");
-    }
-    check_cpus(rules);
-    if (pollers && lines) {
+    const bool line_use = lines && pollers("lines");
+    const bool port_use = ports("name") && pollers("ports");
+    if (line_use) {
         check_line_use(rules);
     }
-    if (pollers && ports) {
+    if (port_use) {
         check_port_use(rules);
+    }
+    if (port_use && ports("kind")) {
         check_live(rules);
     }
-    if (pollers && ports && lines) {
+    if (port_use && line_use && ports("streams")) {
         check_streams(rules);
     }
-    check_tests(rules);
 }
 
 }  // namespace pinstrike::actors

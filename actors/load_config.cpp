@@ -7,7 +7,8 @@
 #include "feed/line_keys.h"
 #include "feed/opra/lines.h"
 
-#include <algorithm>
+#include <map>
+#include <utility>
 
 namespace pinstrike::actors {
 
@@ -31,34 +32,41 @@ void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
     }
 }
 
-/// In the order of the file, as a reader mends it.
-void sort_by_place(Problems& problems, std::size_t first) {
-    std::stable_sort(problems.begin() + static_cast<std::ptrdiff_t>(first), problems.end(),
-                     [](const Problem& a, const Problem& b) {
-                         return std::pair{a.place.line, a.place.column} <
-                                std::pair{b.place.line, b.place.column};
-                     });
+/// In the order of the file, as a reader mends it; those of one place stay in their order.
+Problems sorted_by_place(Problems problems) {
+    std::multimap<std::pair<unsigned, unsigned>, Problem> by_place;
+    for (Problem& problem : problems) {
+        const std::pair place{problem.place.line, problem.place.column};
+        by_place.emplace(place, std::move(problem));
+    }
+    problems.clear();
+    for (auto& [place, problem] : by_place) {
+        problems.push_back(std::move(problem));
+    }
+    return problems;
 }
 
 }  // namespace
 
 std::optional<FeedConfig> parse_config(std::string_view text, const std::string& file,
                                        Problems& problems) {
-    const std::size_t before = problems.size();
-    if (const auto root = parse_yaml(text, file, problems)) {
-        FeedConfig config;
+    Problems found;
+    FeedConfig config;
+    if (const auto root = parse_yaml(text, file, found)) {
         Places places{file};
-        Reader reader{problems, places};
-        // Rules hold over what was understood; so all problems are told at once.
-        if (read_section(feed_section(), *root, "", config, reader) ||
-            root->kind == Node::Kind::mapping) {
-            fill_in(config, places, problems);
-            check_feed(config, places, problems);
+        Reader reader{found, places};
+        read_section(feed_section(), *root, "", config, reader);
+        // The rules run over what was understood even so: all problems are told at once.
+        if (root->kind == Node::Kind::mapping) {
+            fill_in(config, places, found);
+            check_feed(config, places, found);
         }
-        sort_by_place(problems, before);
-        if (problems.size() == before) {
-            return config;
-        }
+    }
+    if (found.empty()) {
+        return config;
+    }
+    for (Problem& problem : sorted_by_place(std::move(found))) {
+        problems.push_back(std::move(problem));
     }
     return std::nullopt;
 }

@@ -79,8 +79,9 @@ std::vector<std::uint16_t> expanded(const std::vector<NumberRange>& ranges) {
 void Reader::wrong(const Node& node, const std::string& path, std::string_view expected) {
     spoil(path);
     if (node.kind != Node::Kind::refused) {
-        report(node.mark,
-               fmt::format("{}: found {}, expected {}", path, found_text(node), expected));
+        const bool more = !also_word_.empty() && path == also_path_;
+        report(node.mark, fmt::format("{}: found {}, expected {}{}{}", path, found_text(node),
+                                      expected, more ? ", or " : "", more ? also_word_ : ""));
     }
 }
 

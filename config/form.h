@@ -49,6 +49,12 @@ class Reader {
 
     void report(Mark mark, std::string text);
 
+    /// What `wrong` says of this path ends in ", or word"; "" takes it back.
+    void also_expect(const std::string& path, const std::string& word) {
+        also_path_ = path;
+        also_word_ = word;
+    }
+
     /// Notes that what stands at `path` was not understood.
     void spoil(const std::string& path) { places_.spoil(path); }
 
@@ -59,6 +65,8 @@ class Reader {
   private:
     Problems& problems_;
     Places& places_;
+    std::string also_path_;
+    std::string also_word_;
 };
 
 template <class T>
@@ -200,13 +208,16 @@ Form<T> or_word(std::string word, T value, Form<T> form) {
     Form<T> out = form;
     out.words = fmt::format("{}, or {}", form.words, word);
     out.schema = schema_any_of(form.schema, schema_const(word));
-    out.read = [word, value, form, words = out.words](const Node& node, const std::string& path,
-                                                      T& into, Reader& reader) {
+    out.read = [word, value, form](const Node& node, const std::string& path, T& into,
+                                   Reader& reader) {
         if (node.kind == Node::Kind::scalar && !node.quoted && node.text == word) {
             into = value;
             return true;
         }
-        return form.read(node, path, into, reader);
+        reader.also_expect(path, word);
+        const bool good = form.read(node, path, into, reader);
+        reader.also_expect("", "");
+        return good;
     };
     out.write = [word, value, write = form.write](const T& written) {
         return written == value ? Node::plain(word) : write(written);

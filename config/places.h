@@ -43,6 +43,13 @@ class Places {
     /// Notes that what stands there was not understood.
     void spoil(const std::string& path) { spoiled_.insert(path); }
 
+    /// True if the path itself was understood, whatever is wrong below it: a list is one, though
+    /// one of its elements may not be what it should.
+    [[nodiscard]] bool reached(const std::string& path) const {
+        return std::none_of(spoiled_.begin(), spoiled_.end(),
+                            [&](const std::string& bad) { return within(path, bad); });
+    }
+
     /// True if all of what stands at and below the path was understood, so that a rule over it
     /// says something the reader does not know already.
     [[nodiscard]] bool sound(const std::string& path) const {

@@ -20,11 +20,9 @@ void report_unknown(const Node& child, const std::string& path, const std::strin
     for (const std::string& meant : nearest(child.key, known)) {
         reader.spoil(path_of(path, meant));
     }
-    const std::string shown_key = shown(child.key);
-    reader.report(child.key_mark,
-                  fmt::format("{}: found an unknown key, expected one of {}{}",
-                              path_of(path, shown_key.substr(1, shown_key.rfind('"') - 1)), noun,
-                              did_you_mean(child.key, known)));
+    reader.report(child.key_mark, fmt::format("{}: found an unknown key, expected one of {}{}",
+                                              path_of(path, shown_bare(child.key)), noun,
+                                              did_you_mean(child.key, known)));
 }
 
 void report_missing(const Node& section, const std::string& path, const std::string& words,

@@ -13,6 +13,7 @@
 #include "config/check.h"
 #include "config/form.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct KeyRow {
     std::string sentence;
     std::string words;
     std::string applies;                       ///< in words: "kind pcap"
+    std::string deciding;                      ///< the key that decides it
     std::function<bool(const T&)> applies_to;  ///< none: to all
     bool required = false;
     std::function<bool(const Node&, const std::string&, T&, Reader&)> read;
@@ -71,7 +73,10 @@ class Section {
         return *this;
     }
 
-    Section& only_for(std::string words, std::function<bool(const T&)> applies_to) {
+    /// It has a meaning only where `applies_to` says so, which looks at the key `deciding`.
+    Section& only_for(std::string deciding, std::string words,
+                      std::function<bool(const T&)> applies_to) {
+        last().deciding = std::move(deciding);
         last().applies = std::move(words);
         last().applies_to = std::move(applies_to);
         return *this;
@@ -108,23 +113,26 @@ bool read_section(const Section<T>& section, const Node& node, const std::string
                      "the keys of " + section.noun() + " (name: value)");
         return false;
     }
-    bool good = true;
+    std::set<std::string> failed;
     for (const KeyRow<T>& row : section.rows()) {
         const std::string at = path_of(path, row.name);
         if (const Node* child = node.find(row.name)) {
             reader.note_place(at, child->mark);
-            good &= row.read(*child, at, into, reader);
+            if (!row.read(*child, at, into, reader)) {
+                failed.insert(row.name);
+            }
         } else if (row.required) {
             report_missing(node, at, row.words, reader);
-            good = false;
+            failed.insert(row.name);
         }
     }
     std::vector<std::string> known;
     for (const KeyRow<T>& row : section.rows()) {
         known.push_back(row.name);
         const Node* child = node.find(row.name);
-        // A value that was not understood says too little of what applies.
-        if (good && child != nullptr && row.applies_to && !row.applies_to(into)) {
+        // A deciding key that was not understood decides nothing.
+        if (child != nullptr && row.applies_to && !failed.contains(row.deciding) &&
+            !row.applies_to(into)) {
             reader.report(child->key_mark,
                           fmt::format("{}: found in {} of another sort, expected only with {}",
                                       path_of(path, row.name), section.noun(), row.applies));
@@ -133,7 +141,7 @@ bool read_section(const Section<T>& section, const Node& node, const std::string
     for (const Node& child : node.children) {
         report_unknown(child, path, section.noun(), known, reader);
     }
-    return good;
+    return failed.empty();
 }
 
 template <class T>
@@ -151,9 +159,13 @@ template <class T>
 Node schema_of(const Section<T>& section) {
     Node properties = Node::mapping();
     std::vector<Node> required;
+    const T defaults{};
     for (const KeyRow<T>& row : section.rows()) {
         Node schema = row.schema;
         schema.add("description", Node::quote(row.sentence));
+        if (!row.required && !row.document) {
+            schema.add("default", row.write(defaults));
+        }
         properties.add(row.name, std::move(schema));
         if (row.required) {
             required.push_back(Node::quote(row.name));

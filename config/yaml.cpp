@@ -48,6 +48,11 @@ std::string text_of(fy_token* token) {
     return text == nullptr ? std::string{} : std::string{text, length};
 }
 
+bool quotes(fy_token* token) {
+    const fy_scalar_style style = fy_token_scalar_style(token);
+    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
+}
+
 Mark mark_of(fy_event* event, Mark otherwise) {
     const fy_mark* mark = fy_event_start_mark(event);
     return mark == nullptr ? otherwise
@@ -100,6 +105,11 @@ class Builder {
         tell(problems_, Place{file_, mark.line, mark.column}, std::move(text));
     }
 
+    /// libfyaml's mark of a quoted text or an alias is that of the first character behind the sign.
+    static Mark before_sign(Mark mark) {
+        return {mark.line, mark.column > 1 ? mark.column - 1 : mark.column};
+    }
+
     Node node_of(fy_event* event, Mark near, std::size_t depth) {
         Node node;
         node.mark = mark_of(event, near);
@@ -107,6 +117,7 @@ class Builder {
             case FYET_SCALAR:
                 node.text = text_of(event->scalar.value);
                 node.quoted = fy_token_scalar_style(event->scalar.value) != FYSS_PLAIN;
+                node.mark = quotes(event->scalar.value) ? before_sign(node.mark) : node.mark;
                 refuse_marks(node, event->scalar.anchor, event->scalar.tag);
                 break;
             case FYET_SEQUENCE_START:
@@ -121,6 +132,7 @@ class Builder {
                 break;
             default:
                 node.kind = Node::Kind::refused;
+                node.mark = before_sign(node.mark);
                 report(node.mark, "found an alias, expected the value itself: aliases are refused");
                 break;
         }
@@ -185,9 +197,9 @@ class Builder {
             const auto [first, fresh] = seen.emplace(key.text, key.mark);
             if (!fresh) {
                 report(key.mark,
-                       fmt::format("{}: found the key again, expected it once: it stands at line "
-                                   "{} already",
-                                   shown(key.text), first->second.line));
+                       fmt::format("{}: found the key again, expected it once: it stands at "
+                                   "line {} already",
+                                   shown_bare(key.text), first->second.line));
                 continue;
             }
             node.children.push_back(std::move(value));

@@ -74,10 +74,13 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
 /// YAML text that parse_yaml reads back as the same tree.
 std::string to_yaml(const Node& node);
 
-/// JSON text; plain scalars stand as they are, so they must be numbers, true, false or null.
+/// JSON text; plain scalars that are numbers, true or false stand as such, all else as strings.
 std::string to_json(const Node& node);
 
 /// How a message shows what a file holds: bounded, printable, in quotes.
 std::string shown(std::string_view text);
+
+/// The same without the quotes: for names.
+std::string shown_bare(std::string_view text);
 
 }  // namespace pinstrike

@@ -1,6 +1,7 @@
 // path: cold
 //
 // Trees as text: YAML for effective configs, JSON for schemas.
+#include "config/units.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
@@ -15,9 +16,9 @@ namespace {
 
 constexpr std::size_t shown_bytes_max = 60;
 
-/// The text within double quotes, by rules that YAML and JSON share.
-std::string quoted(std::string_view text) {
-    std::string out = "\"";
+/// The text as it stands within double quotes, by rules that YAML and JSON share.
+std::string escaped(std::string_view text) {
+    std::string out;
     for (const char c : text) {
         if (c == '"' || c == '\\') {
             out += '\\';
@@ -28,7 +29,11 @@ std::string quoted(std::string_view text) {
             out += c;
         }
     }
-    return out + '"';
+    return out;
+}
+
+std::string quoted(std::string_view text) {
+    return '"' + escaped(text) + '"';
 }
 
 std::string flow_of(const Node& node) {
@@ -82,9 +87,15 @@ void block(const Node& node, const std::string& indent, std::string& out) {
     }
 }
 
+bool json_literal(const std::string& text) {
+    // JSON numbers begin with a digit or '-', and not with a 0 that more digits follow.
+    const bool padded = text.size() > 1 && text[0] == '0' && text[1] != '.';
+    return text == "true" || text == "false" || (parse_number(text).has_value() && !padded);
+}
+
 void json(const Node& node, const std::string& indent, std::string& out) {
     if (node.kind == Node::Kind::scalar) {
-        out += node.quoted ? quoted(node.text) : node.text;
+        out += node.quoted || !json_literal(node.text) ? quoted(node.text) : node.text;
         return;
     }
     const bool mapping = node.kind == Node::Kind::mapping;
@@ -158,13 +169,20 @@ std::string to_json(const Node& node) {
 }
 
 std::string shown(std::string_view text) {
-    const bool cut = text.size() > shown_bytes_max;
+    const std::string bare = shown_bare(text);
+    return "\"" + bare + "\"";
+}
+
+std::string shown_bare(std::string_view text) {
+    if (text.size() <= shown_bytes_max) {
+        return escaped(text);
+    }
     // A cut must not fall into a character of several bytes.
-    std::size_t length = cut ? shown_bytes_max : text.size();
-    while (cut && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
+    std::size_t length = shown_bytes_max;
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
         --length;
     }
-    return quoted(text.substr(0, length)) + (cut ? "..." : "");
+    return escaped(text.substr(0, length)) + "...";
 }
 
 }  // namespace pinstrike

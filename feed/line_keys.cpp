@@ -53,6 +53,7 @@ Node written(const LineConfig& line) {
     const LineKeys keys{line.number, line.streams[a], line.streams[b], line.retransmission[a],
                         line.retransmission[b]};
     Node node = write_section(line_section(), keys);
+    std::erase_if(node.children, [](const Node& child) { return child.text == "none"; });
     node.flow = true;
     return node;
 }

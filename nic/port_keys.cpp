@@ -98,37 +98,37 @@ void add_device_keys(Section<PortConfig>& section) {
     section
         .key("pci", &PortConfig::pci, pci_form(),
              "PCI address of the NIC. A dpdk port has this or vdev.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .key("vdev", &PortConfig::vdev, vdev_form(),
              "DPDK virtual device with its arguments, instead of pci. net_af_xdp takes packets "
              "past the kernel from an interface that stays the kernel's.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .key("eal", &PortConfig::eal, list_of(text(), "a list of arguments"),
              "Arguments for DPDK's EAL that cannot be derived from the rest of the config.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .key("descriptors_count", &PortConfig::descriptors_count, integer(64U, 32768U),
              "Receive descriptors of each queue: how many packets the NIC may have written that "
              "were not yet taken. A port has one queue for each poller that reads it, and the NIC "
              "steers each poller's lines to its queue.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .unit("descriptors")
         .key("hugepages", &PortConfig::hugepages, boolean(),
              "Take packet memory from hugepages. Devices of NICs need it; virtual ones can do "
              "without.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .key("interface", &PortConfig::interface, interface_form(),
              "Kernel interface that joins the groups.")
-        .only_for("kind uring", uring_only)
+        .only_for("kind", "kind uring", uring_only)
         .key("kernel_buffer", &PortConfig::kernel_buffer_bytes,
              converted<std::size_t>(bytes64(64 << 10, 4ULL << 30)),
              "Receive buffer asked of the kernel for each socket; net.core.rmem_max bounds it.")
-        .only_for("kind uring", uring_only)
+        .only_for("kind", "kind uring", uring_only)
         .key("files", &PortConfig::files, list_of(text(), "a list of files"),
              "Captures (pcap, pcapng), merged by time.")
-        .only_for("kind pcap", pcap_only)
+        .only_for("kind", "kind pcap", pcap_only)
         .key("pace", &PortConfig::pace, pace_form(),
              "How fast captures are replayed: max (as fast as they are taken), real, or a factor.")
-        .only_for("kind pcap", pcap_only);
+        .only_for("kind", "kind pcap", pcap_only);
 }
 
 void add_membership_keys(Section<PortConfig>& section) {
@@ -138,17 +138,17 @@ void add_membership_keys(Section<PortConfig>& section) {
                  {{"igmp", Membership::igmp, "the port sends reports and answers queries itself"},
                   {"static", Membership::fixed, "the switch forwards the groups unasked"}}),
              "How the network learns which multicast groups are wanted here.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .key("igmp_version", &PortConfig::igmp_version, integer(2U, 3U),
              "IGMP version of the reports until a query says otherwise.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .key("source_address", &PortConfig::source_address, or_word("none", Ipv4{}, ipv4_form()),
              "Source address of IGMP reports: this host's address in the feed's network. Needed "
              "with membership igmp.")
-        .only_for("kind dpdk", dpdk_only)
+        .only_for("kind", "kind dpdk", dpdk_only)
         .key("vlan", &PortConfig::vlan, integer<std::uint16_t>(0, 4094),
              "VLAN of IGMP reports; 0 sends them untagged.")
-        .only_for("kind dpdk", dpdk_only);
+        .only_for("kind", "kind dpdk", dpdk_only);
 }
 
 }  // namespace

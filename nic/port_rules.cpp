@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +24,20 @@ struct Rules {
         return key == nullptr ? fmt::format("ports[{}]", i) : fmt::format("ports[{}].{}", i, key);
     }
 
+    /// True if these keys of ports[i] were understood.
+    [[nodiscard]] bool sound(std::size_t i, std::initializer_list<const char*> keys) const {
+        return std::all_of(keys.begin(), keys.end(),
+                           [&](const char* key) { return places.sound(path(i, key)); });
+    }
+
+    [[nodiscard]] bool sound(std::initializer_list<const char*> keys) const {
+        bool all = places.reached("ports");
+        for (std::size_t i = 0; i < ports.size(); ++i) {
+            all = all && sound(i, keys);
+        }
+        return all;
+    }
+
     void report(const std::string& path, const std::string& text) const {
         tell(problems, places.at(path), path + ": " + text);
     }
@@ -29,13 +45,15 @@ struct Rules {
 
 void check_dpdk(const Rules& rules, std::size_t i) {
     const PortConfig& port = rules.ports[i];
-    if (port.pci.empty() && port.vdev.empty()) {
+    const bool device = rules.sound(i, {"pci", "vdev"});
+    if (device && port.pci.empty() && port.vdev.empty()) {
         rules.report(rules.path(i), "found neither pci nor vdev, expected one of them");
     }
-    if (!port.pci.empty() && !port.vdev.empty()) {
+    if (device && !port.pci.empty() && !port.vdev.empty()) {
         rules.report(rules.path(i, "vdev"), "found vdev beside pci, expected only one of them");
     }
-    if (port.membership == Membership::igmp && port.source_address == Ipv4{}) {
+    if (rules.sound(i, {"membership", "source_address"}) && port.membership == Membership::igmp &&
+        port.source_address == Ipv4{}) {
         rules.report(rules.path(i, "source_address"),
                      "found none, expected the address that IGMP reports come from "
                      "(or membership: static)");
@@ -51,10 +69,10 @@ void check_one(const Rules& rules, std::size_t i) {
     if (port.kind == PortKind::dpdk) {
         check_dpdk(rules, i);
     }
-    if (port.kind == PortKind::uring && port.interface.empty()) {
+    if (port.kind == PortKind::uring && port.interface.empty() && rules.sound(i, {"interface"})) {
         rules.report(rules.path(i, "interface"), "found none, expected the kernel interface");
     }
-    if (port.kind == PortKind::pcap && port.files.empty()) {
+    if (port.kind == PortKind::pcap && port.files.empty() && rules.sound(i, {"files"})) {
         rules.report(rules.path(i, "files"), "found none, expected at least one capture");
     }
 }
@@ -107,12 +125,14 @@ void check_devices(const Rules& rules) {
 void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems) {
     const Rules rules{ports, places, problems};
     for (std::size_t i = 0; i < ports.size(); ++i) {
-        if (places.sound(rules.path(i))) {
+        if (rules.sound(i, {"kind"})) {
             check_one(rules, i);
         }
     }
-    if (places.sound("ports")) {
+    if (rules.sound({"name"})) {
         check_names(rules);
+    }
+    if (rules.sound({"kind", "pci", "vdev", "hugepages"})) {
         check_devices(rules);
     }
 }
