@@ -1,7 +1,7 @@
 // path: cold
 #include "nic/dpdk/device.h"
 
-#include "nic/dpdk/af_xdp_statistics.h"
+#include "nic/dpdk/af_xdp_sockets.h"
 #include "nic/dpdk/steering.h"
 #include "nic/dpdk/vdev.h"
 
@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 namespace pinstrike::nic::dpdk {
@@ -65,7 +66,15 @@ std::string_view text_of(Admission admission) {
 Device::Device(std::shared_ptr<Eal> eal, const PortConfig& port)
     : eal_(std::move(eal)), port_(port) {}
 
-std::shared_ptr<Device> Device::open(std::shared_ptr<Eal> eal, const PortConfig& port,
+std::shared_ptr<Device> Device::open_once(std::shared_ptr<Eal> eal, const PortConfig& port,
+                                          std::uint16_t queues, Problems& problems) {
+    std::shared_ptr<Device> device(new Device(std::move(eal), port));
+    const bool opened = device->create(problems) && device->configure(queues, problems) &&
+                        device->set_up_queues(queues, problems) && device->start(problems);
+    return opened ? device : nullptr;
+}
+
+std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const PortConfig& port,
                                      const std::vector<std::vector<Group>>& groups_by_queue,
                                      Problems& problems) {
     const std::size_t problems_before = problems.size();
@@ -74,10 +83,16 @@ std::shared_ptr<Device> Device::open(std::shared_ptr<Eal> eal, const PortConfig&
         return nullptr;
     }
     const auto queues = static_cast<std::uint16_t>(groups_by_queue.size());
-    std::shared_ptr<Device> device(new Device(std::move(eal), port));
-    const bool opened = device->create(problems) && device->configure(queues, problems) &&
-                        device->set_up_queues(queues, problems) && device->start(problems);
-    if (!opened) {
+    std::shared_ptr<Device> device = open_once(eal, port, queues, problems);
+    // The kernel gives an interface's queue back some milliseconds after the socket on it was
+    // closed; who restarts at once finds it taken. The driver must be created anew to try again.
+    const bool may_be_taken_still = parse_vdev(port.vdev).driver == "net_af_xdp";
+    for (int retries = may_be_taken_still ? 20 : 0; device == nullptr && retries > 0; --retries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        problems.resize(problems_before);
+        device = open_once(eal, port, queues, problems);
+    }
+    if (device == nullptr) {
         return nullptr;
     }
     if (queues > 1 && !driver_traits(port).feeds_queues_apart &&
@@ -179,11 +194,19 @@ bool Device::make_pool(std::uint16_t queue, Problems& problems) {
 }
 
 bool Device::set_up_queues(std::uint16_t queues, Problems& problems) {
+    const std::vector<int> before = af_xdp_sockets();
+    const bool done = set_up_each_queue(queues, problems);
+    const std::vector<int> now = af_xdp_sockets();
+    std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
+                        std::back_inserter(af_xdp_sockets_));
+    return done;
+}
+
+bool Device::set_up_each_queue(std::uint16_t queues, Problems& problems) {
     auto receive = static_cast<std::uint16_t>(std::min(port_.descriptors_count, 65535U));
     auto transmit = static_cast<std::uint16_t>(transmit_descriptors);
     rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receive, &transmit);
     const auto node = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
-    const std::vector<int> sockets_before = af_xdp_sockets();
     for (std::uint16_t queue = 0; queue < queues; ++queue) {
         if (!make_pool(queue, problems)) {
             return false;
@@ -202,9 +225,6 @@ bool Device::set_up_queues(std::uint16_t queues, Problems& problems) {
             return false;
         }
     }
-    const std::vector<int> sockets = af_xdp_sockets();
-    std::set_difference(sockets.begin(), sockets.end(), sockets_before.begin(),
-                        sockets_before.end(), std::back_inserter(af_xdp_sockets_));
     return true;
 }
 
@@ -269,6 +289,7 @@ Device::~Device() {
     if (created_) {
         rte_eal_hotplug_remove("vdev", device_name(port_).c_str());  // closes it as well
     }
+    close_af_xdp_sockets(af_xdp_sockets_);
     for (rte_mempool* pool : pools_) {
         rte_mempool_free(pool);
     }

@@ -47,7 +47,7 @@ struct StampField {
 class Device {
   public:
     /// Null with Problems if anything is refused; what was done by then is undone.
-    static std::shared_ptr<Device> open(std::shared_ptr<Eal> eal, const PortConfig& port,
+    static std::shared_ptr<Device> open(const std::shared_ptr<Eal>& eal, const PortConfig& port,
                                         const std::vector<std::vector<Group>>& groups_by_queue,
                                         Problems& problems);
     ~Device();
@@ -83,9 +83,12 @@ class Device {
   private:
     Device(std::shared_ptr<Eal> eal, const PortConfig& port);
 
+    static std::shared_ptr<Device> open_once(std::shared_ptr<Eal> eal, const PortConfig& port,
+                                             std::uint16_t queues, Problems& problems);
     bool create(Problems& problems);
     bool configure(std::uint16_t queues, Problems& problems);
     bool set_up_queues(std::uint16_t queues, Problems& problems);
+    bool set_up_each_queue(std::uint16_t queues, Problems& problems);
     bool make_pool(std::uint16_t queue, Problems& problems);
     bool start(Problems& problems);
     void choose_offloads(const rte_eth_dev_info& info, rte_eth_conf& wanted);

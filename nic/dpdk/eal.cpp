@@ -1,18 +1,16 @@
 // path: cold
 #include "nic/dpdk/eal.h"
 
+#include "nic/dpdk/bpf_log.h"
 #include "nic/dpdk/eal_arguments.h"
 #include "nic/dpdk/library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <rte_lcore.h>
 #include <sched.h>
 
 #include <atomic>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -145,6 +143,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
         tell(problems, "", failure_text(error, arguments, *log));
         return nullptr;
     }
+    lead_bpf_output(log.get());
     alive.store(true, std::memory_order_release);
     std::shared_ptr<Eal> eal(new Eal(std::move(arguments), std::move(log)));
     the_one = eal;
@@ -154,6 +153,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
 Eal::~Eal() {
     const std::string folder = rte_eal_get_runtime_dir();
     alive.store(false, std::memory_order_release);
+    lead_bpf_output(nullptr);
     rte_eal_cleanup();
     remove_runtime_folder(folder);
 }

@@ -82,6 +82,10 @@ void Log::say(LogLevel level, std::string_view line) {
     sink_(level, line);
 }
 
+void Log::hear(LogLevel level, std::string_view line) {
+    take(level, line.ends_with('\n') ? std::string(line) : std::string(line) + '\n');
+}
+
 void Log::begin() {
     const std::lock_guard lock(mutex_);
     complaints_.clear();

@@ -31,6 +31,9 @@ class Log {
     /// A line of our own, to the same sink.
     void say(LogLevel level, std::string_view line);
 
+    /// A line of a library below DPDK, treated as DPDK's own.
+    void hear(LogLevel level, std::string_view line);
+
     /// Forgets the kept lines: call it before what may fail.
     void begin();
 

@@ -42,8 +42,7 @@ std::vector<std::unique_ptr<Port>> open_dpdk(const PortConfig& config,
     if (eal == nullptr) {
         return {};
     }
-    const std::shared_ptr<Device> device =
-        Device::open(std::move(eal), config, groups_by_queue, problems);
+    const std::shared_ptr<Device> device = Device::open(eal, config, groups_by_queue, problems);
     if (device == nullptr) {
         return {};
     }

@@ -99,7 +99,7 @@ DriverTraits driver_traits(const PortConfig& port) {
     } else if (vdev.driver == "net_tap") {
         traits.counts_missed = false;
     } else if (vdev.driver == "net_af_xdp") {
-        // Its sockets count what the driver does not pass on (af_xdp_statistics.h).
+        // Its sockets count what the driver does not pass on (af_xdp_sockets.h).
         traits.counts_errors = false;
         traits.kernel_interface = true;
     }

@@ -1,8 +1,9 @@
 // path: cold
-#include "nic/dpdk/af_xdp_statistics.h"
+#include "nic/dpdk/af_xdp_sockets.h"
 
 #include <linux/if_xdp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,6 +26,15 @@ std::vector<int> af_xdp_sockets() {
     return found;
 }
 
+void close_af_xdp_sockets(const std::vector<int>& sockets) {
+    const std::vector<int> open = af_xdp_sockets();
+    for (const int fd : sockets) {
+        if (std::binary_search(open.begin(), open.end(), fd)) {
+            close(fd);
+        }
+    }
+}
+
 std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets) {
     AfXdpLosses losses;
     for (const int fd : sockets) {
@@ -33,8 +43,12 @@ std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets) {
         if (getsockopt(fd, SOL_XDP, XDP_STATISTICS, &counted, &bytes) != 0) {
             return std::nullopt;
         }
-        losses.missed += counted.rx_dropped + counted.rx_ring_full;
-        losses.no_buffer += counted.rx_fill_ring_empty_descs;
+        // In copy mode a frame without a buffer is counted as dropped and as an empty fill ring; in
+        // zero-copy mode only the latter, each time the driver looked in vain, frame or not.
+        const std::uint64_t without_buffer =
+            std::min<std::uint64_t>(counted.rx_fill_ring_empty_descs, counted.rx_dropped);
+        losses.missed += counted.rx_dropped - without_buffer + counted.rx_ring_full;
+        losses.no_buffer += without_buffer;
     }
     return losses;
 }

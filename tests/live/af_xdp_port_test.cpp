@@ -1,0 +1,376 @@
+// path: cold
+//
+// The DPDK port on AF_XDP sockets: real kernel bypass without a NIC. A network namespace of the
+// test's own holds a veth pair; raw sockets on `wire` send and listen, the port is on `feed`. The
+// namespace goes with the process, however that ends.
+#include "nic/datagram.h"
+#include "nic/dpdk/eal.h"
+#include "nic/igmp.h"
+#include "nic/open_port.h"
+#include "tests/nic/frames.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+
+namespace pinstrike::nic {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+bool with_hugepages = false;
+std::shared_ptr<dpdk::Eal> eal;
+std::string eal_log;
+
+const std::vector<Group> groups{{{0xE000CC01}, 45001}, {{0xE000CC02}, 45002}};
+
+/// A raw socket on the far end of the pair.
+class Wire {
+  public:
+    Wire() : socket_(socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, __builtin_bswap16(0x0003))) {
+        sockaddr_ll address{};
+        address.sll_family = AF_PACKET;
+        address.sll_protocol = __builtin_bswap16(0x0003);  // every protocol
+        address.sll_ifindex = static_cast<int>(if_nametoindex("wire"));
+        bound_ = bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    }
+
+    ~Wire() { close(socket_); }
+
+    Wire(const Wire&) = delete;
+    Wire& operator=(const Wire&) = delete;
+
+    [[nodiscard]] bool bound() const { return bound_; }
+
+    [[nodiscard]] bool put(std::span<const std::byte> frame) const {
+        return send(socket_, frame.data(), frame.size(), 0) == static_cast<ssize_t>(frame.size());
+    }
+
+    /// The IGMP messages that arrived meanwhile, without their IP headers.
+    [[nodiscard]] std::vector<Bytes> igmp_arrived() const {
+        std::vector<Bytes> messages;
+        for (Bytes frame(2000);;) {
+            sockaddr_ll from{};
+            socklen_t bytes = sizeof from;
+            const ssize_t length = recvfrom(socket_, frame.data(), frame.size(), 0,
+                                            reinterpret_cast<sockaddr*>(&from), &bytes);
+            if (length < 0) {
+                return messages;
+            }
+            Ipv4Packet ip;
+            const auto seen = std::span(frame).first(static_cast<std::size_t>(length));
+            if (from.sll_pkttype != PACKET_OUTGOING && walk_ipv4(seen, ip) == not_dropped &&
+                ip.protocol() == ip_protocol::igmp) {
+                const auto content = ip.content();
+                messages.emplace_back(content.begin(), content.end());
+            }
+        }
+    }
+
+  private:
+    int socket_;
+    bool bound_ = false;
+};
+
+PortConfig af_xdp_port(Membership membership = Membership::fixed) {
+    PortConfig port;
+    port.name = "a0";
+    port.kind = PortKind::dpdk;
+    port.vdev = "net_af_xdp0,iface=feed";
+    port.hugepages = with_hugepages;
+    port.membership = membership;
+    port.source_address = Ipv4{0x0A000002};
+    return port;
+}
+
+std::string texts_of(const Problems& problems) {
+    std::string text;
+    for (const Problem& problem : problems) {
+        text += problem.text + "\n";
+    }
+    return text;
+}
+
+std::unique_ptr<Port> open_one(const PortConfig& config) {
+    Problems problems;
+    auto ports = open_port(config, {groups}, {}, problems);
+    EXPECT_TRUE(problems.empty()) << texts_of(problems) << eal_log;
+    return ports.empty() ? nullptr : std::move(ports.front());
+}
+
+std::string file_text(const char* path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::int64_t wall_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+/// A datagram whose payload begins with its number; lengths vary up to OPRA's longest.
+Bytes numbered(std::uint32_t number) {
+    Bytes payload(20 + number * 37 % 981);
+    std::memcpy(payload.data(), &number, sizeof number);
+    return udp_frame(route_of_tests, payload);
+}
+
+/// Receives until `enough()` or two seconds went by without; the kernel's own chatter is left out.
+void receive_until(Port& port, const std::function<bool()>& enough,
+                   const std::function<void(const Datagram&)>& take) {
+    std::array<Packet, 64> burst;
+    const std::int64_t deadline_ns = wall_ns() + 2'000'000'000;
+    while (!enough() && wall_ns() < deadline_ns) {
+        for (std::size_t i = 0, count = port.receive(burst, wall_ns()); i < count; ++i) {
+            Datagram datagram;
+            if (parse_udp(burst[i], ChecksumCheck::offload, datagram) == not_dropped &&
+                datagram.group_ip == groups[0].address.value) {
+                take(datagram);
+            }
+        }
+    }
+}
+
+TEST(AfXdp, EveryFrameOfTheWireArrivesInOrder) {
+    const Wire wire;
+    const auto port = open_one(af_xdp_port());
+    ASSERT_NE(port, nullptr);
+    constexpr std::uint32_t total = 20'000;
+    std::uint32_t received = 0;
+    for (std::uint32_t sent = 0; sent < total;) {
+        for (int i = 0; i < 100; ++i) {
+            ASSERT_TRUE(wire.put(numbered(sent++)));
+        }
+        receive_until(
+            *port, [&] { return received == sent; },
+            [&](const Datagram& datagram) {
+                std::uint32_t number = 0;
+                std::memcpy(&number, datagram.payload.data(), sizeof number);
+                ASSERT_EQ(number, received);
+                ASSERT_EQ(datagram.payload.size(), 20 + number * 37 % 981);
+                ++received;
+            });
+        ASSERT_EQ(received, sent);
+    }
+    const DeviceStatistics statistics = port->statistics();
+    EXPECT_EQ(statistics.missed, 0U);
+    EXPECT_EQ(statistics.no_buffer, 0U);
+    EXPECT_EQ(statistics.errors, std::nullopt);
+    EXPECT_EQ(statistics.link_up, true);
+}
+
+TEST(AfXdp, WhatIsLostWhileNobodyReceivesIsCounted) {
+    const Wire wire;
+    const auto port = open_one(af_xdp_port());
+    ASSERT_NE(port, nullptr);
+    constexpr std::uint32_t total = 10'000;  // the socket's ring holds 2048
+    for (std::uint32_t sent = 0; sent < total; ++sent) {
+        ASSERT_TRUE(wire.put(numbered(sent)));
+    }
+    std::uint64_t received = 0;
+    const auto lost = [&] {
+        const DeviceStatistics statistics = port->statistics();
+        return statistics.missed.value_or(0) + statistics.no_buffer.value_or(0);
+    };
+    receive_until(
+        *port, [&] { return received + lost() >= total; }, [&](const Datagram&) { ++received; });
+    EXPECT_GT(lost(), 0U);
+    EXPECT_GE(received + lost(), total);       // each is accounted for,
+    EXPECT_LE(received + lost(), total + 50);  // and little else (the kernel's chatter)
+    // The port goes on: nothing is stuck.
+    ASSERT_TRUE(wire.put(numbered(1)));
+    const std::uint64_t before = received;
+    receive_until(
+        *port, [&] { return received > before; }, [&](const Datagram&) { ++received; });
+    EXPECT_EQ(received, before + 1);
+}
+
+TEST(AfXdp, GroupsPassTheKernelsFilterOnlyWhileOpen) {
+    {
+        const auto port = open_one(af_xdp_port());
+        ASSERT_NE(port, nullptr);
+        EXPECT_THAT(file_text("/proc/net/dev_mcast"), HasSubstr("01005e00cc01"));
+        EXPECT_THAT(file_text("/proc/net/dev_mcast"), HasSubstr("01005e00cc02"));
+        EXPECT_THAT(eal_log, HasSubstr("by the kernel's address list"));
+    }
+    EXPECT_THAT(file_text("/proc/net/dev_mcast"), Not(HasSubstr("01005e00cc01")));
+}
+
+TEST(AfXdp, NothingStaysOnTheInterface) {
+    open_one(af_xdp_port());
+    std::FILE* ip = popen("ip -details link show dev feed", "r");
+    ASSERT_NE(ip, nullptr);
+    std::string text;
+    for (char line[512]; std::fgets(line, sizeof line, ip) != nullptr;) {
+        text += line;
+    }
+    pclose(ip);
+    EXPECT_THAT(text, HasSubstr("feed"));
+    EXPECT_THAT(text, Not(HasSubstr("prog/xdp")));
+    EXPECT_THAT(text, Not(HasSubstr("PROMISC")));
+}
+
+/// 224.0.0.22 hears all reports of version 3; each group's record says join (4), member (2) or
+/// leave (3).
+void expect_v3_report(const std::vector<Bytes>& messages, IgmpRecord record) {
+    ASSERT_EQ(messages.size(), 1U);
+    const Bytes& report = messages.front();
+    ASSERT_EQ(report.size(), 8 + 8 * groups.size());
+    EXPECT_EQ(std::to_integer<unsigned>(report[0]), 0x22U);
+    EXPECT_EQ(checksum_fold(checksum_sum(report.data(), report.size())), 0xFFFF);
+    EXPECT_EQ(load_be16(report.data() + 6), groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        EXPECT_EQ(std::to_integer<unsigned>(report[8 + 8 * i]), static_cast<unsigned>(record));
+        EXPECT_EQ(load_be32(report.data() + 12 + 8 * i), groups[i].address.value);
+    }
+}
+
+/// A general query of version 3, to be answered within a tenth of a second.
+Bytes general_query() {
+    Bytes frame(14 + 24 + 12);
+    write_ethernet_header(frame.data(), multicast_mac(all_hosts), Mac{{2, 0, 0, 0, 0, 9}}, 0);
+    std::byte* ip = frame.data() + 14;
+    store_be16(ip, 0x46C0);
+    store_be16(ip + 2, 36);
+    ip[8] = std::byte{1};
+    ip[9] = std::byte{ip_protocol::igmp};
+    store_be32(ip + 12, 0x0A0000FE);
+    store_be32(ip + 16, all_hosts.value);
+    store_be32(ip + 20, 0x94040000);  // router alert
+    store_checksum(ip + 10, checksum_sum(ip, 24));
+    std::byte* query = ip + 24;
+    query[0] = std::byte{0x11};
+    query[1] = std::byte{1};
+    query[8] = std::byte{2};
+    store_checksum(query + 2, checksum_sum(query, 12));
+    return frame;
+}
+
+TEST(AfXdp, ReportsJoinAnswerQueriesAndLeave) {
+    const Wire wire;
+    auto port = open_one(af_xdp_port(Membership::igmp));
+    ASSERT_NE(port, nullptr);
+    std::array<Packet, 64> burst;
+    std::int64_t now_ns = wall_ns();
+    const auto advance = [&](std::int64_t by_ns) {
+        for (int step = 0; step < 10; ++step) {
+            now_ns += by_ns / 10;
+            port->receive(burst, now_ns);
+            port->housekeep(now_ns);
+        }
+    };
+    port->housekeep(now_ns);
+    expect_v3_report(wire.igmp_arrived(), IgmpRecord::join);
+    advance(3'000'000'000);
+    expect_v3_report(wire.igmp_arrived(), IgmpRecord::join);  // once more, against loss
+    ASSERT_TRUE(wire.put(general_query()));
+    usleep(10'000);
+    advance(1'000'000'000);
+    expect_v3_report(wire.igmp_arrived(), IgmpRecord::is_joined);
+    advance(1'000'000'000);
+    EXPECT_TRUE(wire.igmp_arrived().empty());
+    port.reset();
+    expect_v3_report(wire.igmp_arrived(), IgmpRecord::leave);
+}
+
+TEST(AfXdp, StaticMembershipIsSilent) {
+    const Wire wire;
+    auto port = open_one(af_xdp_port(Membership::fixed));
+    ASSERT_NE(port, nullptr);
+    port->housekeep(wall_ns());
+    port.reset();
+    EXPECT_TRUE(wire.igmp_arrived().empty());
+}
+
+TEST(AfXdp, LinkChangesAreSeenCountedAndReportedAnew) {
+    auto port = open_one(af_xdp_port(Membership::igmp));
+    ASSERT_NE(port, nullptr);
+    std::int64_t now_ns = wall_ns();
+    port->housekeep(now_ns);
+    ASSERT_EQ(std::system("ip link set wire down"), 0);
+    port->housekeep(now_ns += 1'000'000'000);
+    EXPECT_EQ(port->counters().link_changes.read(), 1U);
+    EXPECT_EQ(port->statistics().link_up, false);
+    ASSERT_EQ(std::system("ip link set wire up"), 0);
+    const Wire wire;
+    port->housekeep(now_ns += 30'000'000'000);  // long after the first reports
+    EXPECT_EQ(port->counters().link_changes.read(), 2U);
+    EXPECT_EQ(port->statistics().link_up, true);
+    const std::vector<Bytes> reports = wire.igmp_arrived();
+    ASSERT_FALSE(reports.empty());
+    expect_v3_report({reports.back()}, IgmpRecord::join);
+}
+
+TEST(AfXdp, SeveralQueuesNeedSteeringThatItCannotDo) {
+    Problems problems;
+    EXPECT_TRUE(open_port(af_xdp_port(), {{groups[0]}, {groups[1]}}, {}, problems).empty());
+    EXPECT_FALSE(problems.empty());
+}
+
+/// Empty, or why there can be no test here.
+std::string make_namespace() {
+    if (unshare(CLONE_NEWNET) != 0) {
+        return std::string("no network namespace permitted: ") + std::strerror(errno);
+    }
+    const char* commands[] = {"ip link add wire type veth peer name feed",
+                              "ip link set wire addrgenmode none",
+                              "ip link set feed addrgenmode none",
+                              "ip link set lo up",
+                              "ip link set wire up",
+                              "ip link set feed up"};
+    for (const char* command : commands) {
+        if (std::system(command) != 0) {
+            return std::string("cannot make a veth pair: ") + command;
+        }
+    }
+    return {};
+}
+
+bool start_eal() {
+    Problems problems;
+    eal = dpdk::Eal::start(
+        {{dpdk::demand_of(af_xdp_port(), 2)},
+         {},
+         [](dpdk::LogLevel, std::string_view line) { eal_log.append(line) += '\n'; }},
+        problems);
+    if (eal == nullptr) {
+        std::printf("%s%s\n", texts_of(problems).c_str(), eal_log.c_str());
+    }
+    return eal != nullptr;
+}
+
+}  // namespace
+}  // namespace pinstrike::nic
+
+int main(int argc, char** argv) {
+    using namespace pinstrike::nic;
+    testing::InitGoogleTest(&argc, argv);
+    with_hugepages = argc > 1 && std::strcmp(argv[1], "--hugepages") == 0;
+    if (const std::string reason = make_namespace(); !reason.empty()) {
+        std::printf("skipped: %s\n", reason.c_str());
+        return 77;
+    }
+    if (!start_eal()) {
+        return 1;
+    }
+    const int result = RUN_ALL_TESTS();
+    eal.reset();
+    return result;
+}
