@@ -4,9 +4,12 @@
 #include "feed/arbitration_keys.h"
 #include "feed/line_keys.h"
 #include "feed/opra/traffic_keys.h"
+#include "feed/venue_codecs.h"
 #include "nic/port_keys.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace pinstrike::actors {
 
@@ -143,6 +146,14 @@ void add_general_keys(Section<FeedConfig>& section) {
              "Least severe messages that are logged.");
 }
 
+std::vector<ChoiceDoc> venue_words() {
+    std::vector<ChoiceDoc> words;
+    feed::for_each_venue([&words]<class Codec>() {
+        words.push_back({std::string{Codec::name}, std::string{Codec::sentence}});
+    });
+    return words;
+}
+
 }  // namespace
 
 Section<FeedConfig> feed_section() {
@@ -150,8 +161,7 @@ Section<FeedConfig> feed_section() {
     section
         .key("name", &FeedConfig::name, name_text(),
              "Name of the feed in metrics, messages and the account.")
-        .key("kind", &FeedConfig::kind, word_of({{"opra", "the consolidated US options feed"}}),
-             "Which venue's protocol.")
+        .key("kind", &FeedConfig::kind, word_of(venue_words()), "Which venue's protocol.")
         .key("lines", &FeedConfig::lines, feed::lines_form(),
              "Lines to take: numbers of published lines, or lines with groups of their own.")
         .required()

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "feed/series_key.h"
+#include "feed/venue.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +30,6 @@ enum class EventKind : std::uint8_t {
     gap,            ///< messages lost, or found after all; told to every core it concerns
     line_state,     ///< a stream or line fell silent, came back; told to every core
 };
-
-enum class Venue : std::uint8_t { opra = 1 };
 
 /// Bits of Header::flags.
 enum EventFlag : std::uint8_t {

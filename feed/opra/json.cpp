@@ -18,20 +18,18 @@ void append_integer(std::string& out, Integer value) {
     out.append(digits.data(), digits.size());
 }
 
-/// Bytes above 127 stand for U+0080 to U+00FF, written as UTF-8.
+/// Bytes above 127 stand for U+0080 to U+00FF. Escaped, so that the output is ASCII: to many
+/// readers U+0085 ends a line.
 void append_escaped(std::string& out, std::string_view bytes) {
     for (const char c : bytes) {
         const auto byte = static_cast<unsigned char>(c);
         if (c == '"' || c == '\\') {
             out += '\\';
             out += c;
-        } else if (byte < 0x20) {
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
-        } else if (byte < 0x80) {
+        } else if (byte >= 0x20 && byte < 0x7F) {
             out += c;
         } else {
-            out += static_cast<char>(0xC0 | (byte >> 6));
-            out += static_cast<char>(0x80 | (byte & 0x3F));
+            fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
         }
     }
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "feed/line_config.h"
+#include "feed/opra/line_numbers.h"
 
 #include <array>
 #include <cstdint>
@@ -13,17 +14,6 @@
 #include <vector>
 
 namespace pinstrike::feed::opra {
-
-/// Regular data lines 1-96, series maps 220 and its reserve 221-225, GTH session 201-204.
-[[nodiscard]] constexpr bool is_published_line(unsigned number) {
-    return (number >= 1 && number <= 96) || (number >= 201 && number <= 204) ||
-           (number >= 220 && number <= 225);
-}
-
-/// Whether the line carries the GTH session, whose series are their own.
-[[nodiscard]] constexpr bool is_gth_line(unsigned number) {
-    return number >= 201 && number <= 204;
-}
 
 /// All published numbers, ascending.
 [[nodiscard]] std::vector<std::uint16_t> published_lines();

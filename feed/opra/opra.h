@@ -9,6 +9,7 @@
 #include "feed/opra/checksum.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
+#include "feed/opra/line_numbers.h"
 #include "feed/opra/rejects.h"
 #include "feed/opra/walk.h"
 
@@ -17,11 +18,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace pinstrike::feed::opra {
 
 struct Opra {
     static constexpr Venue venue = Venue::opra;
+    static constexpr std::string_view name = "opra";
+    static constexpr std::string_view sentence = "the consolidated US options feed";
 
     /// The reasons that CheckResult::reasons has bits for.
     using Reject = BlockReject;
@@ -30,6 +34,9 @@ struct Opra {
     struct Scratch {
         std::array<std::uint16_t, block::messages_max + 1> offsets;
     };
+
+    /// Whether the series of a line are those of the GTH session, apart from the regular one's.
+    static constexpr bool separate_session(std::uint16_t line) { return is_gth_line(line); }
 
     /// Checks header, size and checksum of one datagram's payload, and walks all its messages.
     /// Fills `out` but for its receive time. Not accepted: refused as a whole, moves no sequence,

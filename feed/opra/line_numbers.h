@@ -1,0 +1,17 @@
+// path: hot
+#pragma once
+
+namespace pinstrike::feed::opra {
+
+/// Regular data lines 1-96, series maps 220 and its reserve 221-225, GTH session 201-204 (spec f).
+[[nodiscard]] constexpr bool is_published_line(unsigned number) {
+    return (number >= 1 && number <= 96) || (number >= 201 && number <= 204) ||
+           (number >= 220 && number <= 225);
+}
+
+/// Whether the line carries the GTH session, whose series are their own (spec e).
+[[nodiscard]] constexpr bool is_gth_line(unsigned number) {
+    return number >= 201 && number <= 204;
+}
+
+}  // namespace pinstrike::feed::opra
