@@ -9,8 +9,9 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// Half full at most: at 0.72 the same updates cost half as much again (tests/bench/book.cpp).
-constexpr double table_load = 0.5;
+/// About a third full at most: fuller, more probes go on to a second line, which nobody has asked
+/// for ahead (tests/bench/book.cpp).
+constexpr double table_load = 0.36;
 constexpr double venue_load = 0.6;
 /// Participants that quote a series, on average over the series of a day (18 exchanges, of which
 /// few quote the far ones).
@@ -91,11 +92,7 @@ std::unique_ptr<Actor> make_book(const BookConfig& config, unsigned cores_count)
 
 namespace {
 
-constexpr unsigned run_messages = 32;  ///< 16 to 64 measure alike, 8 is too little
-
-constexpr std::uint32_t series_kinds =
-    Interest::bit(feed::EventKind::quote) | Interest::bit(feed::EventKind::trade) |
-    Interest::bit(feed::EventKind::open_interest) | Interest::bit(feed::EventKind::end_of_day);
+constexpr unsigned ahead_messages = 32;  ///< 16 to 64 measure alike, 8 is too little
 
 constexpr bool is_late(const feed::Header& header) {
     return (header.flags & (feed::flag_late | feed::flag_before_day | feed::flag_before_flush)) !=
@@ -104,57 +101,54 @@ constexpr bool is_late(const feed::Header& header) {
 
 }  // namespace
 
-/// Messages whose entries have been asked for.
-struct Book::Run {
-    const feed::Event* events[run_messages];
-    std::uint32_t homes[run_messages];
-    unsigned count = 0;
+/// A message whose entry is on its way from memory.
+struct Book::Ahead {
+    const feed::Event* event;
+    std::size_t home;
 };
 
-void Book::fill(Run& run, EventBatch::iterator& at, EventBatch::iterator end) const {
-    unsigned count = 0;
-    for (; count < run_messages && at != end; ++at, ++count) {
-        const feed::Event& event = *at;
-        run.events[count] = &event;
-        if ((Interest::bit(event.header.kind) & series_kinds) != 0) [[likely]] {
-            const std::size_t home = table_.home(feed::hash(event.body.series));
-            run.homes[count] = static_cast<std::uint32_t>(home);
-            table_.prefetch(home);
-        }
-    }
-    run.count = count;
+Book::Ahead Book::look_ahead(const feed::Event& event) const {
+    // Line and gap events have bytes where others have a series: what is fetched is of no use then,
+    // and of no harm.
+    const std::size_t home = table_.home(feed::hash(event.body.series));
+    table_.prefetch(home);
+    return {&event, home};
 }
 
 void Book::on_events(EventBatch batch) {
-    Run runs[2];
+    Ahead ahead[ahead_messages];
     EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
-    fill(runs[0], at, end);
-    for (unsigned current = 0; runs[current].count > 0; current ^= 1) {
-        fill(runs[current ^ 1], at, end);
-        apply(runs[current]);
+    unsigned count = 0;
+    for (; count < ahead_messages && at != end; ++at, ++count) {
+        ahead[count] = look_ahead(*at);
+    }
+    unsigned next = 0;
+    for (; at != end; ++at, next = (next + 1) % ahead_messages) {
+        apply(ahead[next]);
+        ahead[next] = look_ahead(*at);
+    }
+    for (unsigned i = 0; i < count; ++i, next = (next + 1) % ahead_messages) {
+        apply(ahead[next % count]);
+    }
+    if (count > 0) {
+        watch(ahead[sample_++ % count]);
     }
 }
 
-void Book::apply(const Run& run) {
-    for (unsigned i = 0; i < run.count; ++i) {
-        const feed::Event& event = *run.events[i];
-        if (event.header.kind == feed::EventKind::quote) [[likely]] {
-            apply_quote(event, run.homes[i]);
-        } else {
-            apply_series(event, run.homes[i]);
-        }
+void Book::apply(const Ahead& ahead) {
+    if (ahead.event->header.kind == feed::EventKind::quote) [[likely]] {
+        apply_quote(*ahead.event, ahead.home);
+    } else {
+        apply_series(*ahead.event, ahead.home);
     }
-    watch(run);
 }
 
-/// Offers one series of the run, at a place that changes from run to run, to the busiest.
-void Book::watch(const Run& run) {
-    sample_ = (sample_ + 11) % run_messages;
-    const unsigned place = sample_ < run.count ? sample_ : run.count - 1;
-    const feed::Event& event = *run.events[place];
+/// Offers one series of the batch's end, at a place that changes, to the busiest.
+void Book::watch(const Ahead& ahead) {
+    const feed::Event& event = *ahead.event;
     if (event.header.kind == feed::EventKind::quote && !is_empty(event.body.series)) {
-        const BookEntry* const entry = table_.find(event.body.series, run.homes[place]);
+        const BookEntry* const entry = table_.find(event.body.series, ahead.home);
         if (entry != nullptr) {
             candidates_.offer(entry->key, entry->quotes);
         }
@@ -184,7 +178,8 @@ void Book::apply_series(const feed::Event& event, std::size_t home) {
     }
 }
 
-BookEntry* Book::entry_for(const feed::SeriesKey& key, std::size_t home) {
+[[gnu::always_inline]] inline BookEntry* Book::entry_for(const feed::SeriesKey& key,
+                                                         std::size_t home) {
     BookEntry* entry = is_empty(key) ? nullptr : table_.find_or_insert(key, home);
     if (entry == nullptr) [[unlikely]] {
         entry = make_room_for(key, home);
@@ -230,31 +225,34 @@ void Book::apply_quote(const feed::Event& event, std::size_t home) {
     }
 }
 
+namespace {
+
+/// True where what a side says is older than a late message of its line.
+bool yields(const BookSide& side, std::uint32_t sequence) {
+    return !side.is(side_known) || side.is(side_elsewhere) ||
+           sequence_after(sequence, side.sequence);
+}
+
+}  // namespace
+
 void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Place& place) {
     ++entry.quotes;
     if (place.foreign || lines_[entry.line].flushed_after(place.sequence)) {
         return;  // a series takes no sides from before a flush, nor from a line it has left
     }
-    const QuoteEffect effect = quote_effect(event.header);
-    const feed::Quote& quote = event.body.quote;
-    apply_late_side(entry.bid, effect.bid, event, quote.bid, quote.bid_size, &feed::QuoteBest::bid);
-    apply_late_side(entry.offer, effect.offer, event, quote.offer, quote.offer_size,
-                    &feed::QuoteBest::offer);
+    const QuoteStatements says(event);
+    // Numbers behind it may be missing still: it is fresh once they are not.
+    constexpr unsigned mark = side_known | side_late;
+    if (yields(entry.bid, place.sequence)) {
+        state_side(entry.bid, says.effect.bid, says.bid, says.best_bid, place.sequence, mark);
+    }
+    if (yields(entry.offer, place.sequence)) {
+        state_side(entry.offer, says.effect.offer, says.offer, says.best_offer, place.sequence,
+                   mark);
+    }
     if (config_.venue_quotes) {
         keep_venue_quote(event);
     }
-}
-
-void Book::apply_late_side(BookSide& side, SideEffect effect, const feed::Event& event,
-                           std::int32_t price, std::uint32_t size,
-                           feed::Best feed::QuoteBest::*best) {
-    const std::uint32_t sequence = event.header.sequence;
-    const bool here = (side.mark & side_known) != 0 && (side.mark & side_elsewhere) == 0;
-    if (here && !sequence_after(sequence, side.sequence)) {
-        return;
-    }
-    // Numbers behind it may be missing still: it is fresh once they are not.
-    state_side(side, effect, event, price, size, best, side_known | side_late);
 }
 
 void Book::apply_trade(const feed::Event& event, std::size_t home) {
@@ -345,16 +343,16 @@ bool Book::settle(BookEntry& entry) {
 void Book::settle_sides(BookEntry& entry) const {
     const LineMemory& line = lines_[entry.line];
     const auto outlives = [&line](const BookSide& side) {
-        return (side.mark & side_elsewhere) == 0 &&
-               sequence_after(side.sequence, line.late_flush_sequence);
+        return !side.is(side_elsewhere) && sequence_after(side.sequence, line.late_flush_sequence);
     };
     for (BookSide* const side : {&entry.bid, &entry.offer}) {
         const bool flushed =
             line.flush > entry.epoch || (line.late_flush > entry.epoch && !outlives(*side));
         if (flushed) {
             *side = BookSide{};
-        } else if (line.gap > entry.epoch && (side->mark & side_known) != 0) {
-            side->mark = static_cast<std::uint8_t>((side->mark | side_stale) & ~side_late);
+        } else if (line.gap > entry.epoch && side->is(side_known)) {
+            side->raise(side_stale);
+            side->lower(side_late);
         }
     }
 }
@@ -364,9 +362,10 @@ void Book::leave_line(BookEntry& entry) {
     counters_.bump(BookCount::series_moved);
     for (BookSide* const side : {&entry.bid, &entry.offer}) {
         if (state_of(entry, *side) == SideState::stale) {
-            side->mark |= side_stale;
+            side->raise(side_stale);
         }
-        side->mark = static_cast<std::uint8_t>((side->mark | side_elsewhere) & ~side_late);
+        side->raise(side_elsewhere);
+        side->lower(side_late);
     }
     touch_elsewhere(entry);
 }
@@ -514,10 +513,10 @@ void Book::publish_busiest() {
         if (entry != nullptr) {
             row = {.key = candidate.key,
                    .quotes = candidate.quotes,
-                   .bid = {entry->bid.price, entry->bid.code},
-                   .offer = {entry->offer.price, entry->offer.code},
-                   .has_bid = (entry->bid.mark & side_present) != 0,
-                   .has_offer = (entry->offer.mark & side_present) != 0};
+                   .bid = entry->bid.price(),
+                   .offer = entry->offer.price(),
+                   .has_bid = entry->bid.is(side_present),
+                   .has_offer = entry->offer.is(side_present)};
         }
     }
     board_.publish(ranking);
@@ -527,21 +526,20 @@ void Book::publish_busiest() {
 
 /// As of now, for a side of a settled entry.
 SideState Book::state_of(const BookEntry& entry, const BookSide& side) const {
-    if ((side.mark & side_known) == 0) {
+    if (!side.is(side_known)) {
         return SideState::unknown;
     }
-    const bool waits =
-        (side.mark & side_late) != 0 && !lines_[entry.line].complete_after(side.sequence);
-    return (side.mark & side_stale) != 0 || waits ? SideState::stale : SideState::fresh;
+    const bool waits = side.is(side_late) && !lines_[entry.line].complete_after(side.sequence);
+    return side.is(side_stale) || waits ? SideState::stale : SideState::fresh;
 }
 
 namespace {
 
 std::optional<BestQuote> best_of(const BookSide& side) {
-    if ((side.mark & side_present) == 0) {
+    if (!side.is(side_present)) {
         return std::nullopt;
     }
-    return BestQuote{side.participant, {side.price, side.code}, side.size};
+    return BestQuote{side.participant(), side.price(), side.size()};
 }
 
 void add_trades(SeriesState& state, const TradeRecord& record) {

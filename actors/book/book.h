@@ -3,8 +3,8 @@
 // The book: what is known of every series, as OPRA says it, kept by one core for its share of the
 // series. Rules: trade_rules.h, bbo_rules.h; what happens to lines: line_memory.h.
 //
-// A batch is worked through in runs: while one run is applied, the entries of the next are on
-// their way from memory.
+// While a message of a batch is applied, the entries of those behind it are on their way from
+// memory.
 #pragma once
 
 #include "actors/actor.h"
@@ -75,7 +75,7 @@ class Book final : public Actor {
     [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
 
   private:
-    struct Run;
+    struct Ahead;
 
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
         return lines_[entry.line].day > entry.epoch;
@@ -89,17 +89,15 @@ class Book final : public Actor {
 
     [[nodiscard]] bool lists(const feed::SeriesKey& key) const;
 
-    void fill(Run& run, EventBatch::iterator& at, EventBatch::iterator end) const;
-    void apply(const Run& run);
-    void watch(const Run& run);
+    [[nodiscard]] Ahead look_ahead(const feed::Event& event) const;
+    void apply(const Ahead& ahead);
+    void watch(const Ahead& ahead);
     void apply_series(const feed::Event& event, std::size_t home);
     void apply_quote(const feed::Event& event, std::size_t home);
     void apply_trade(const feed::Event& event, std::size_t home);
     void apply_open_interest(const feed::Event& event, std::size_t home);
     void apply_end_of_day(const feed::Event& event, std::size_t home);
     void apply_late_quote(BookEntry& entry, const feed::Event& event, const Place& place);
-    void apply_late_side(BookSide& side, SideEffect effect, const feed::Event& event,
-                         std::int32_t price, std::uint32_t size, feed::Best feed::QuoteBest::*best);
     void apply_control(const feed::Event& event);
     void apply_gap(const feed::Event& event);
     void keep_venue_quote(const feed::Event& event);
@@ -129,7 +127,7 @@ class Book final : public Actor {
     Sweeper sweeper_;
     Sweeper venue_sweeper_;
     std::int64_t publish_due_ns_ = 0;
-    unsigned sample_ = 0;  ///< place of the series that is watched, within a run
+    unsigned sample_ = 0;  ///< chooses the message that is watched
     BusiestCandidates candidates_;
     BookCounters counters_;
     Counter entries_;

@@ -15,6 +15,7 @@
     ROW(late_before_day, messages, "late, from before the line's start of day: changed nothing") \
     ROW(series_moved, series, "changed their line")                                              \
     ROW(series_forgotten, series, "taken out of the table after a start of day")
+
 // clang-format on
 
 namespace pinstrike::actors {

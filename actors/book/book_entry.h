@@ -15,7 +15,7 @@ inline bool is_empty(const feed::SeriesKey& key) {
     return key.name == 0;  // no series has an expiration letter of 0
 }
 
-/// Bits of BookSide::mark.
+/// Bits of BookSide::mark().
 enum SideMark : std::uint8_t {
     side_known = 1,      ///< stated; else unknown
     side_stale = 2,      ///< a gap came after the statement
@@ -24,14 +24,31 @@ enum SideMark : std::uint8_t {
     side_elsewhere = 16  ///< `sequence` is of another line or an earlier numbering
 };
 
+/// One side of the best bid and offer, in words that a quote replaces whole.
 struct BookSide {
-    std::int32_t price;
-    std::uint32_t size;
+    std::uint64_t value;     ///< price in the low half, size in the high one
     std::uint32_t sequence;  ///< of the message that stated it
-    char participant;
-    char code;
-    std::uint8_t mark;
-    std::uint8_t reserved;
+    std::uint32_t said;      ///< from the lowest byte: participant, code, mark
+
+    static constexpr unsigned mark_shift = 16;
+
+    [[nodiscard]] std::uint8_t mark() const {
+        return static_cast<std::uint8_t>(said >> mark_shift);
+    }
+
+    [[nodiscard]] bool is(SideMark bit) const { return (mark() & bit) != 0; }
+
+    void raise(SideMark bit) { said |= std::uint32_t{bit} << mark_shift; }
+
+    void lower(SideMark bit) { said &= ~(std::uint32_t{bit} << mark_shift); }
+
+    [[nodiscard]] char participant() const { return static_cast<char>(said); }
+
+    [[nodiscard]] Price price() const {
+        return {static_cast<std::int32_t>(value), static_cast<char>(said >> 8)};
+    }
+
+    [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(value >> 32); }
 };
 
 static_assert(sizeof(BookSide) == 16);

@@ -500,22 +500,33 @@ TEST_F(BookTest, KeepsEachVenuesLastQuote) {
 }
 
 TEST_F(BookTest, PublishesTheBusiest) {
+    const auto hot = key_of("SPY", 'A', 1, 27, 1);
     for (std::uint32_t i = 0; i < 20'000; ++i) {
-        events_.quote(key_of("AAPL", 'A', 1, 27, 1 + (i * i) % 31), line, i + 1);
-        events_.quote(key_of("MSFT", 'A', 1, 27, i), line, i + 1, {'A'});
+        events_.quote(i % 3 == 0 ? hot : key_of("MSFT", 'A', 1, 27, i % 700), line, i + 1);
+        if (i % 100 == 99) {
+            events_.play(book_);
+        }
     }
-    events_.play(book_);
     book_.on_timer(1'000'000'000);
     const auto ranking = book_.busiest().read();
     ASSERT_TRUE(ranking);
-    std::uint64_t most = 0;
+    bool found = false;
     for (const BusySeries& series : *ranking) {
         if (series.quotes > 0) {
             EXPECT_EQ(series.quotes, book_.find(series.key)->quotes);
-            most = std::max(most, series.quotes);
+            EXPECT_EQ(series.bid.value, 100);
         }
+        found = found || series.key == hot;
     }
-    EXPECT_EQ(most, book_.find(key_of("AAPL", 'A', 1, 27, 1 + 1))->quotes);
+    EXPECT_TRUE(found);
+
+    // What a start of day made forgotten is busy no more.
+    events_.control(line, 0, feed::Forget::day);
+    events_.play(book_);
+    book_.on_timer(2'000'000'000);
+    for (const BusySeries& series : *book_.busiest().read()) {
+        EXPECT_EQ(series.quotes, 0U);
+    }
 }
 
 }  // namespace

@@ -1,0 +1,181 @@
+// path: cold
+//
+// The book alone: quotes a second over 1.5 M series, from an array of events that streams by in
+// batches of the size a core hands on. How often which series is quoted is a model: of 1.5 M, the
+// first 1,000 take 9 % of the quotes, 10,000 23 %, 100,000 59 %, 300,000 82 %.
+#include "actors/book/book.h"
+
+#include "tests/bench/measure.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace pinstrike;
+using actors::Book;
+using actors::BookConfig;
+
+constexpr std::size_t series_count = 1'500'000;
+constexpr std::size_t quotes_count = 1'000'000;
+constexpr std::size_t batch_records = 256;
+
+feed::SeriesKey key_of(std::uint32_t index) {
+    // About 300 series a root, as roots of letters, the strikes side by side as listed.
+    const std::uint32_t root = index / 300;
+    const std::uint32_t within = index % 300;
+    std::array<char, 8> bytes{static_cast<char>('A' + root % 26),
+                              static_cast<char>('A' + root / 26 % 26),
+                              static_cast<char>('A' + root / 676 % 26),
+                              ' ',
+                              ' ',
+                              static_cast<char>('A' + within % 24),
+                              static_cast<char>(1 + within % 28),
+                              27};
+    return {std::bit_cast<std::uint64_t>(bytes), std::int64_t{1 + within / 24} * 2'50000000};
+}
+
+/// Draws series numbers: `uniform`, or by the model above.
+class Draw {
+  public:
+    explicit Draw(bool uniform) : uniform_(uniform), order_(series_count) {
+        for (std::uint32_t i = 0; i < series_count; ++i) {
+            order_[i] = i;
+        }
+        std::shuffle(order_.begin(), order_.end(), random_);
+    }
+
+    std::uint32_t operator()() { return order_[uniform_ ? between(0, series_count) : skewed()]; }
+
+    double share() { return std::uniform_real_distribution<>(0, 1)(random_); }
+
+  private:
+    std::size_t skewed() {
+        const double dice = share();
+        return dice < 0.09   ? between(0, 1'000)
+               : dice < 0.23 ? between(1'000, 10'000)
+               : dice < 0.59 ? between(10'000, 100'000)
+               : dice < 0.82 ? between(100'000, 300'000)
+                             : between(300'000, series_count);
+    }
+
+    std::size_t between(std::size_t first, std::size_t end) {
+        return std::uniform_int_distribution<std::size_t>(first, end - 1)(random_);
+    }
+
+    bool uniform_;
+    std::mt19937_64 random_{1};
+    std::vector<std::uint32_t> order_;
+};
+
+/// Events side by side, on huge pages like a ring's.
+class Records {
+  public:
+    explicit Records(std::size_t most) : array_(most) {}
+
+    void add(const feed::Event& event) { array_[count_++] = event; }
+
+    [[nodiscard]] std::span<const feed::Event> all() const { return {array_.data(), count_}; }
+
+  private:
+    actors::PageArray<feed::Event> array_;
+    std::size_t count_ = 0;
+};
+
+/// Indicators as they come when a BBO is kept: most quotes change nothing, one in eight names
+/// another venue's.
+char mixed_indicator(double dice) {
+    return dice < 0.45   ? 'A'
+           : dice < 0.58 ? 'E'
+           : dice < 0.71 ? 'B'
+           : dice < 0.88 ? 'F'
+           : dice < 0.93 ? 'M'
+           : dice < 0.98 ? 'C'
+                         : 'O';
+}
+
+Records make_quotes(bool uniform, bool mixed) {
+    Draw draw(uniform);
+    Records records(quotes_count + quotes_count / 6);
+    for (std::uint32_t i = 0; i < quotes_count; ++i) {
+        feed::Event event{};
+        const std::uint32_t series = draw();
+        event.header.kind = feed::EventKind::quote;
+        event.header.line = static_cast<std::uint16_t>(1 + series / 300 % 96);
+        event.header.sequence = i;
+        event.header.participant = 'C';
+        event.header.code = 'B';
+        event.header.indicator = mixed ? mixed_indicator(draw.share()) : 'F';
+        event.body.quote = {key_of(series), static_cast<std::int32_t>(i % 1000), 10, 1100, 20};
+        const bool appendage = std::strchr("MCO", event.header.indicator) != nullptr;
+        event.header.records = appendage ? 2 : 1;
+        records.add(event);
+        if (appendage) {
+            const feed::QuoteBest best{{1, 2, 'X', 'B'}, {3, 4, 'N', 'B'}, 0, 0};
+            feed::Event rest{};
+            std::memcpy(static_cast<void*>(&rest), &best, sizeof(best));
+            records.add(rest);
+        }
+    }
+    return records;
+}
+
+/// Batches of whole messages, at most `records` each.
+std::vector<actors::EventBatch> cut(std::span<const feed::Event> all, std::size_t records) {
+    std::vector<actors::EventBatch> batches;
+    for (std::size_t from = 0; from < all.size();) {
+        std::size_t to = from;
+        do {
+            to += all[to].header.records;
+        } while (to < all.size() && to - from + all[to].header.records <= records);
+        batches.emplace_back(all.subspan(from, to - from));
+        from = to;
+    }
+    return batches;
+}
+
+void measure(const std::string& name, std::size_t capacity, bool uniform, bool mixed) {
+    const auto book = std::make_unique<Book>(BookConfig{.series_capacity = capacity}, 1);
+    book->on_start({});
+    {
+        std::vector<feed::Event> every(series_count, feed::Event{});
+        for (std::uint32_t i = 0; i < series_count; ++i) {
+            every[i].header.kind = feed::EventKind::quote;
+            every[i].header.line = static_cast<std::uint16_t>(1 + i / 300 % 96);
+            every[i].header.indicator = 'F';
+            every[i].body.quote.series = key_of(i);
+        }
+        book->on_events(actors::EventBatch{every});
+    }
+    const Records records = make_quotes(uniform, mixed);
+    const auto run = [&book](const std::vector<actors::EventBatch>& batches) {
+        for (const actors::EventBatch& batch : batches) {
+            book->on_events(batch);
+        }
+        return quotes_count;
+    };
+    const auto batches = cut(records.all(), batch_records);
+    const auto singles = cut(records.all(), 1);
+    bench::print_row(name + ", prefetched", bench::rate_millions([&] { return run(batches); }),
+                     "M quotes/s");
+    bench::print_row(name + ", one at a time", bench::rate_millions([&] { return run(singles); }),
+                     "M quotes/s");
+}
+
+}  // namespace
+
+int main() {
+    bench::print_head("book, 1.5 M series");
+    measure("skewed, plain quotes", 2'200'000, false, false);
+    measure("skewed, realistic mix", 2'200'000, false, true);
+    measure("uniform, plain quotes", 2'200'000, true, false);
+    measure("uniform, realistic mix", 2'200'000, true, true);
+    measure("skewed, plain, table as full as may be", series_count, false, false);
+}
