@@ -1,0 +1,172 @@
+"""What the live tests share: two network namespaces joined by a veth pair, and the comparisons.
+
+Everything made here is taken away again, also when a test fails or is interrupted. A test that
+cannot make namespaces ends with 77 (skipped) and says why; any other trouble is a failure.
+"""
+
+import atexit
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SKIPPED = 77
+
+
+def skip(reason):
+    print(f"SKIP: {reason}")
+    sys.exit(SKIPPED)
+
+
+def expect(condition, what):
+    """Like assert, but tells the reader what did not hold, and never compiled away."""
+    if not condition:
+        print(f"FAILED: {what}")
+        sys.exit(1)
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True,
+                          text=True, **options)
+
+
+class Wire:
+    """Namespaces `sender` and `receiver`, joined by interfaces of the same names."""
+
+    def __init__(self):
+        self.sender = f"ps{os.getpid()}s"
+        self.receiver = f"ps{os.getpid()}r"
+        self.processes = []
+        atexit.register(self.remove)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: sys.exit(1))
+        try:
+            run("ip", "netns", "add", self.sender)
+            run("ip", "netns", "add", self.receiver)
+            run("ip", "link", "add", "sender", "netns", self.sender, "type", "veth", "peer", "name",
+                "receiver", "netns", self.receiver)
+        except (subprocess.CalledProcessError, FileNotFoundError) as error:
+            skip("network namespaces and veth pairs are not permitted here: "
+                 + str(getattr(error, "stderr", error)).strip())
+        for space, name, address in ((self.sender, "sender", "10.91.0.1/24"),
+                                     (self.receiver, "receiver", "10.91.0.2/24")):
+            run("ip", "-n", space, "addr", "add", address, "dev", name)
+            run("ip", "-n", space, "link", "set", "lo", "up")
+            run("ip", "-n", space, "link", "set", name, "up")
+        # senders of the feed are not routable here: accept them all the same
+        for name in ("all", "receiver"):
+            run("ip", "netns", "exec", self.receiver, "sh", "-c",
+                f"echo 0 > /proc/sys/net/ipv4/conf/{name}/rp_filter")
+
+    def start(self, space, *command, **options):
+        process = subprocess.Popen(["ip", "netns", "exec", space, *map(str, command)],
+                                   text=True, **options)
+        self.processes.append(process)
+        return process
+
+    def remove(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        for space in (self.sender, self.receiver):
+            subprocess.run(["ip", "netns", "del", space], capture_output=True, check=False)
+
+
+class IgmpListener(threading.Thread):
+    """Collects the groups that IGMP reports on the sender's interface ask for."""
+
+    def __init__(self, wire):
+        super().__init__(daemon=True)
+        self.groups = set()
+        self.frames = 0
+        here = os.open("/proc/self/ns/net", os.O_RDONLY)
+        there = os.open(f"/run/netns/{wire.sender}", os.O_RDONLY)
+        enter_namespace(there)
+        try:
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+            self.socket.bind(("sender", 0))
+        finally:
+            enter_namespace(here)
+            os.close(here)
+            os.close(there)
+        self.start()
+
+    def run(self):
+        while True:
+            frame = self.socket.recv(2048)
+            if frame[12:14] == b"\x08\x00" and frame[14 + 9] == 2:
+                self.frames += 1
+                self.take(frame[14 + (frame[14] & 15) * 4:])
+
+    def take(self, igmp):
+        if igmp[0] == 0x16:  # version 2 report
+            self.groups.add(socket.inet_ntoa(igmp[4:8]))
+        elif igmp[0] == 0x22:  # version 3 report: records of type, length, sources, group
+            (count,) = struct.unpack_from(">H", igmp, 6)
+            at = 8
+            for _ in range(count):
+                words, sources = igmp[at + 1], struct.unpack_from(">H", igmp, at + 2)[0]
+                if igmp[at] in (2, 4):  # exclude none: join
+                    self.groups.add(socket.inet_ntoa(igmp[at + 4:at + 8]))
+                at += 8 + 4 * (words + sources)
+
+    def wait_for(self, groups, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not set(groups) <= self.groups and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return sorted(set(groups) - self.groups)
+
+
+def enter_namespace(descriptor):
+    import ctypes
+    clone_newnet = 0x40000000
+    if ctypes.CDLL(None, use_errno=True).setns(descriptor, clone_newnet) != 0:
+        skip("entering a network namespace is not permitted here: "
+             + os.strerror(ctypes.get_errno()))
+
+
+def groups_of(lines):
+    """Production groups of regular lines, both streams."""
+    return [f"224.0.{third}.{line}" for line in lines for third in (204, 206)]
+
+
+def folder():
+    return Path(tempfile.mkdtemp(prefix="pinstrike-live-"))
+
+
+def compare_account(account, truth):
+    """The appliance's lines against the generator's: what was lost, and all else delivered."""
+    expect(account["balanced"] is True, "the account does not balance")
+    mine = {line["line"]: line for line in account["lines"]}
+    for line in truth["lines"]:
+        here = mine.get(line["line"])
+        expect(here is not None, f"line {line['line']} is missing")
+        for key in ("highest", "delivered", "lost"):
+            expect(here[key] == line[key],
+                   f"line {line['line']}: {key} {here[key]}, the truth says {line[key]}")
+        expect(here["gaps"] == line["gaps"], f"line {line['line']}: gaps differ")
+    for ring in account["rings"]:
+        expect(ring["refused"] == 0, f"ring {ring['from']} refused {ring['refused']}")
+
+
+def compare_books(mine, truth):
+    with open(mine, encoding="utf-8") as a, open(truth, encoding="utf-8") as b:
+        mine, truth = [json.loads(row) for row in a], [json.loads(row) for row in b]
+    expect(len(mine) == len(truth), f"book: {len(mine)} series, the truth has {len(truth)}")
+    for row, other in zip(mine, truth):
+        expect(row == other, f"book differs: {row} against {other}")
+    return len(mine)
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
