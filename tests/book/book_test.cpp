@@ -524,7 +524,9 @@ TEST_F(BookTest, PublishesTheBusiest) {
     events_.control(line, 0, feed::Forget::day);
     events_.play(book_);
     book_.on_timer(2'000'000'000);
-    for (const BusySeries& series : *book_.busiest().read()) {
+    const auto after = book_.busiest().read();
+    ASSERT_TRUE(after);
+    for (const BusySeries& series : *after) {
         EXPECT_EQ(series.quotes, 0U);
     }
 }
