@@ -48,10 +48,8 @@ void Core::start() {
     state_ = State::running;
 }
 
-void Core::stop(std::int64_t now_ns) {
-    while (step(now_ns) != 0) {
-    }
-    PINSTRIKE_CHECK(!has_work());
+void Core::stop() {
+    PINSTRIKE_CHECK(state_ == State::running && !has_work());
     state_ = State::stopped;
     for (Seat& seat : actors_) {
         seat.actor->on_stop();
@@ -60,9 +58,14 @@ void Core::stop(std::int64_t now_ns) {
 
 // --- hot ---
 
+void Core::drain(std::int64_t now_ns) {
+    while (step(now_ns) != 0) {
+    }
+}
+
 std::size_t Core::step(std::int64_t now_ns) {
     PINSTRIKE_CHECK(state_ == State::running);
-    account_time(now_ns);
+    loop_clock_.start_step(counters_, now_ns);
     std::size_t done = 0;
     for (auto& ring : rings_) {
         const Batch batch = whole_messages(ring.peek(options_.batch_records));
@@ -73,7 +76,9 @@ std::size_t Core::step(std::int64_t now_ns) {
         }
     }
     run_timers(now_ns);
-    last_step_worked_ = done != 0;
+    if (done != 0) {
+        loop_clock_.worked();
+    }
     return done;
 }
 
@@ -126,10 +131,10 @@ void Core::hand_on(const Batch& batch, std::int64_t now_ns) {
         }
         return;
     }
-    std::int64_t before_ns = options_.clock();
+    std::int64_t before_ns = options_.clock->wall_ns();
     for (Seat& seat : actors_) {
         give(seat, batch);
-        const std::int64_t after_ns = options_.clock();
+        const std::int64_t after_ns = options_.clock->wall_ns();
         seat.counters->service_ns.record(after_ns - before_ns);
         if (options_.live) {
             seat.counters->waiting_ns.record(before_ns - arrived_ns);
@@ -201,20 +206,6 @@ void Core::count(const Batch& batch) noexcept {
         counters_.control_events.add(batch.controls);
         counters_.line_state_events.add(batch.states);
     }
-}
-
-/// The time since the last step belongs to that step: busy if it found work.
-void Core::account_time(std::int64_t now_ns) noexcept {
-    counters_.steps.add();
-    const std::int64_t spent = now_ns - last_step_ns_;
-    if (last_step_ns_ != 0 && spent > 0) {
-        const auto spent_ns = static_cast<std::uint64_t>(spent);
-        (last_step_worked_ ? counters_.busy_ns : counters_.idle_ns).add(spent_ns);
-        if (last_step_worked_) {
-            counters_.longest_step_ns.raise_to(spent_ns);
-        }
-    }
-    last_step_ns_ = now_ns;
 }
 
 void Core::run_timers(std::int64_t now_ns) {

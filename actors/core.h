@@ -5,8 +5,8 @@
 //
 // The promise to actors: on_start of all before the first message of any, on_stop of all after the
 // last message of any. It holds by construction: rings fill as soon as pollers run, but nothing is
-// read from them before start(), and stop() reads them empty first. Who stops a core has stopped
-// and joined its producers before.
+// read from them before start(), and drain() reads them empty before stop(). Who stops a core has
+// stopped and joined its producers before.
 //
 // A step reads at most one batch a ring, so that no poller's traffic waits behind another's. Time
 // is given; the one clock a Core may hold serves to sample how long actors take.
@@ -15,10 +15,12 @@
 #include "actors/actor.h"
 #include "actors/feed_config.h"
 #include "actors/histogram.h"
+#include "actors/loop_counters.h"
 #include "actors/parking.h"
 #include "actors/ring.h"
 #include "config/counter.h"
 #include "feed/event.h"
+#include "nic/clock.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,17 +31,13 @@
 namespace pinstrike::actors {
 
 /// What a core counts; its thread writes. Events are messages, not records.
-struct CoreCounters {
+struct CoreCounters : LoopCounters {
     Counter events;             ///< messages routed here: data, neither gaps nor controls
     Counter gap_events;         ///< told to every core concerned, those of a full ring included
     Counter control_events;     ///< told to every core
     Counter line_state_events;  ///< told to every core
     Counter records;            ///< of 64 bytes, all of the above
     Counter batches;
-    Counter steps;
-    Counter busy_ns;  ///< steps that found work
-    Counter idle_ns;
-    Counter longest_step_ns;
     Histogram receive_to_actor_ns;  ///< of each batch's first message; live input only
 };
 
@@ -51,14 +49,11 @@ struct ActorCounters {
     Histogram service_ns;  ///< inside on_events; sampled
 };
 
-/// Wall time, ns since the Unix epoch.
-using Clock = std::int64_t (*)();
-
 struct CoreOptions {
     CoreInfo info;
     std::size_t batch_records = 256;
-    Clock clock = nullptr;  ///< null: actors are not timed (simulation)
-    bool live = true;       ///< false: events carry the time of a capture
+    const nic::Clock* clock = nullptr;  ///< null: actors are not timed (simulation)
+    bool live = true;                   ///< false: events carry the time of a capture
 };
 
 class Core {
@@ -72,8 +67,11 @@ class Core {
     /// Hands on at most one batch of each ring; runs timers. Records handed on; 0: nothing to do.
     std::size_t step(std::int64_t now_ns);
 
-    /// Hands on everything that is still in the rings, then calls on_stop of every actor.
-    void stop(std::int64_t now_ns);
+    /// Hands on everything that is still in the rings; their producers have ended.
+    void drain(std::int64_t now_ns);
+
+    /// After drain(): calls on_stop of every actor.
+    void stop();
 
     /// Is there anything in a ring? For the decision to sleep.
     [[nodiscard]] bool has_work() const noexcept;
@@ -121,7 +119,6 @@ class Core {
     static void give(Seat& seat, const Batch& batch);
     static void give_wanted(Seat& seat, std::span<const feed::Event> records);
     void count(const Batch& batch) noexcept;
-    void account_time(std::int64_t now_ns) noexcept;
     void run_timers(std::int64_t now_ns);
 
     CoreOptions options_;
@@ -129,8 +126,7 @@ class Core {
     std::vector<Seat> actors_;
     CoreCounters counters_;
     State state_ = State::made;
-    bool last_step_worked_ = false;
-    std::int64_t last_step_ns_ = 0;
+    LoopClock loop_clock_;
     std::int64_t next_timer_ns_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // path: hot
 //
 // The last step of the poll thread: which core gets a message, and its place in that core's ring.
-// A Router is the sink of a venue's decoder, which writes events straight into the rings.
+// A Router is the sink of a poller's decoder, which writes events straight into the rings.
 //
 // A claim never fails. With WhenFull::wait (replays) it waits for the core. With WhenFull::refuse
 // (live) a message that finds no room is written to a place apart, noted when it is complete, and
@@ -46,16 +46,9 @@ struct RingCounters {
     Counter waits;           ///< times the poller waited for room (WhenFull::wait)
 };
 
-/// Of one line, kept by its router.
-struct RouterTally {
-    Counter filtered;  ///< messages kept from the cores (test symbols)
-    Counter controls;  ///< numbered controls told to every core: part of the delivered
-};
-
 struct RouterConfig {
     Sharding sharding = Sharding::series;
     WhenFull when_full = WhenFull::refuse;
-    bool test_symbols = false;
     std::size_t lines_count = 0;  ///< of the poller
 };
 
@@ -66,10 +59,9 @@ class Router {
            const std::vector<Parking*>& bells);
 
     /// What follows is of line `line`, counted from 0 among the poller's.
-    void begin(std::size_t line, RouterTally& tally) noexcept {
+    void begin(std::size_t line) noexcept {
         note_refused();
         line_ = line;
-        tally_ = &tally;
     }
 
     /// Room for a message of `records` records, at the core of its series.
@@ -88,21 +80,13 @@ class Router {
         return claim_from(lanes_[line % lanes_.size()], records);
     }
 
-    /// One record to every core. `numbered`: it is one of the line's delivered messages.
-    void broadcast(const feed::Event& event, bool numbered = true) noexcept {
+    /// One record to every core.
+    void broadcast(const feed::Event& event) noexcept {
         note_refused();
         for (Lane& lane : lanes_) {
             tell(lane, event);
         }
-        if (numbered && event.header.kind == feed::EventKind::control) {
-            tally_->controls.add();
-        }
     }
-
-    /// A message was kept from the cores.
-    void filtered() noexcept { tally_->filtered.add(); }
-
-    [[nodiscard]] bool wants_tests() const noexcept { return config_.test_symbols; }
 
     /// Shows the cores what the burst brought.
     void publish() noexcept {
@@ -212,7 +196,6 @@ class Router {
     RouterConfig config_;
     std::vector<Lane> lanes_;
     std::size_t line_ = 0;
-    RouterTally* tally_ = nullptr;
     Lane* refused_by_ = nullptr;        ///< whose message `refused_` holds, not yet noted
     std::vector<feed::Event> refused_;  ///< where a refused message is written
 };

@@ -29,6 +29,7 @@ struct Opra {
 
     /// The reasons that CheckResult::reasons has bits for.
     using Reject = BlockReject;
+    static constexpr const auto& reject_rows = BlockReject_rows;
 
     /// Where check() puts the offsets of a block's messages; lives as long as the Block is used.
     struct Scratch {

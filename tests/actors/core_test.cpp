@@ -85,7 +85,8 @@ TEST(Core, all_actors_start_before_the_first_message_and_stop_after_the_last) {
     scene.core->start();
     scene.core->step(1);
     scene.push({quote_of(series_of("A"), 2)});
-    scene.core->stop(2);
+    scene.core->drain(2);
+    scene.core->stop();
     EXPECT_EQ(scene.pages, (Pages{"a start core0", "b start core0", "a 1", "b 1", "a 2", "b 2",
                                   "a stop", "b stop"}));
 }
@@ -95,7 +96,8 @@ TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {
     EXPECT_DEATH(early.core->step(1), "State::running");
     Scene late;
     late.core->start();
-    late.core->stop(1);
+    late.core->drain(1);
+    late.core->stop();
     EXPECT_DEATH(late.core->step(2), "State::running");
 }
 
@@ -112,7 +114,8 @@ TEST(Core, counts_messages_not_records_and_tells_broadcasts_apart) {
     EXPECT_EQ(counters.gap_events.read(), 1U);
     EXPECT_EQ(counters.records.read(), 6U);
     EXPECT_EQ(scene.core->actor_counters(0).events.read(), 2U);
-    scene.core->stop(2);
+    scene.core->drain(2);
+    scene.core->stop();
 }
 
 TEST(Core, a_message_that_does_not_fit_into_the_batch_comes_whole_in_the_next) {
@@ -128,7 +131,8 @@ TEST(Core, a_message_that_does_not_fit_into_the_batch_comes_whole_in_the_next) {
     EXPECT_EQ(scene.core->step(1), 255U);
     EXPECT_EQ(scene.core->step(2), 2U);
     EXPECT_EQ(scene.pages.back(), "a 255");
-    scene.core->stop(3);
+    scene.core->drain(3);
+    scene.core->stop();
     EXPECT_EQ(scene.core->counters().events.read(), 256U);
 }
 
@@ -149,7 +153,8 @@ TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
     EXPECT_EQ(scene.pages, (Pages{"a 3 4", "b 1", "b 4 5 6"}));
     EXPECT_EQ(scene.core->actor_counters(0).events.read(), 1U);
     EXPECT_EQ(scene.core->actor_counters(1).events.read(), 3U);
-    scene.core->stop(2);
+    scene.core->drain(2);
+    scene.core->stop();
 }
 
 TEST(Core, reads_every_ring_each_step) {
@@ -159,7 +164,8 @@ TEST(Core, reads_every_ring_each_step) {
     scene.core->start();
     EXPECT_EQ(scene.core->step(1), 2U);
     EXPECT_FALSE(scene.core->has_work());
-    scene.core->stop(2);
+    scene.core->drain(2);
+    scene.core->stop();
 }
 
 TEST(Core, tells_busy_time_from_idle_time) {
@@ -173,7 +179,8 @@ TEST(Core, tells_busy_time_from_idle_time) {
     EXPECT_EQ(scene.core->counters().idle_ns.read(), 200U);
     EXPECT_EQ(scene.core->counters().busy_ns.read(), 50U);
     EXPECT_EQ(scene.core->counters().longest_step_ns.read(), 50U);
-    scene.core->stop(1300);
+    scene.core->drain(1300);
+    scene.core->stop();
 }
 
 /// Messages stream in while the core's thread is still starting, and until it is told to stop.
@@ -232,7 +239,8 @@ TEST(CoreStress, messages_that_arrive_while_binding_wait_for_start) {
         }
     }
     poller.join();
-    core.stop(++now_ns);
+    core.drain(++now_ns);
+    core.stop();
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ struct Scene {
             rings.push_back(std::move(halves.consumer));
         }
         router =
-            std::make_unique<Router>(RouterConfig{sharding, when_full, false, 3},
+            std::make_unique<Router>(RouterConfig{sharding, when_full, 3},
                                      std::move(producers), std::vector<Parking*>(cores, nullptr));
-        router->begin(0, tally);
+        router->begin(0);
     }
 
     void route(const Event& event) {
@@ -74,7 +74,6 @@ struct Scene {
     }
 
     std::vector<Consumer<Event>> rings;
-    RouterTally tally;
     std::unique_ptr<Router> router;
 };
 
@@ -116,16 +115,15 @@ TEST(Router, sharding_by_underlying_keeps_an_underlying_and_its_value_together) 
     EXPECT_EQ(used, 1U);
 }
 
-TEST(Router, broadcasts_reach_every_core_and_only_numbered_controls_are_tallied) {
+TEST(Router, broadcasts_reach_every_core_and_are_in_no_rings_count) {
     Scene scene{2};
     scene.router->broadcast(control_of('P', Forget::quotes, 4));
-    scene.router->broadcast(control_of('C', Forget::day, 0), false);
+    scene.router->broadcast(control_of('C', Forget::day, 0));
     scene.router->broadcast(gap_of(5, 6, GapCause::line));
     scene.router->publish();
     for (auto& ring : scene.rings) {
         EXPECT_EQ(drain(ring), (Words{"P4", "C0", "gap 5-6:2 other"}));
     }
-    EXPECT_EQ(scene.tally.controls.read(), 1U);
     EXPECT_EQ(scene.router->counters(0).routed.read(), 0U);
 }
 
@@ -184,7 +182,7 @@ TEST(Router, a_core_that_stands_still_is_owed_the_strongest_control_and_the_loss
     scene.route_many(20'000, 3);                                       // refused
     scene.router->broadcast(control_of('P', Forget::quotes, 20'003));  // owed
     scene.route_many(20'004, 2);                                       // refused
-    scene.router->broadcast(control_of('C', Forget::day, 0), false);   // replaces P
+    scene.router->broadcast(control_of('C', Forget::day, 0));   // replaces P
     scene.route_many(1, 4);                                            // refused, new day
     scene.router->broadcast(control_of('F', Forget::nothing, 5));      // counts as refused
     scene.router->broadcast(gap_of(6, 7, GapCause::line));             // lost anyway
@@ -199,10 +197,9 @@ TEST(Router, a_core_that_stands_still_is_owed_the_strongest_control_and_the_loss
 
 TEST(Router, losses_of_several_lines_are_told_apart) {
     Scene scene;
-    RouterTally other;
     scene.route_many(1, slots - spare);
     scene.route_many(2000, 1);
-    scene.router->begin(2, other);
+    scene.router->begin(2);
     scene.route(quote_of(series_of("A"), 77, 1, 9));
     scene.router->publish();
     drain(scene.rings[0]);
@@ -249,7 +246,7 @@ TEST(Router, arrived_plus_told_as_lost_is_what_was_routed) {
         scene.route_many(next, count);
         next += static_cast<std::uint32_t>(count);
         if (random() % 50 == 0) {
-            scene.router->broadcast(control_of('E', Forget::nothing, next), false);
+            scene.router->broadcast(control_of('E', Forget::nothing, next));
         }
         scene.router->publish();
         take(random() % 58);

@@ -1,0 +1,447 @@
+// path: hot
+//
+// The whole way of a packet, from a NIC's queue to the rings of the cores, on one thread:
+//
+//     receive a burst      nic     one indirect call
+//     parse_udp            nic     a datagram, or the reason to drop the frame
+//     routes_.find         here    which line, which stream
+//     Feed::check          feed    a block, walked and checked whole, or the reason to refuse it
+//     Arbiter::admit       feed    all of it, nothing of it, or the slow path
+//     Feed::decode         feed    events, written straight into the rings (router.h)
+//     Router::publish      here    once a burst
+//
+// Nothing here blocks, allocates, or reads a clock: the time of a step is given. Captures run on
+// the time of their packets, and all timers with them, so that a replay gives the same events at
+// any pace; where a poller reads several captures they are merged by time.
+//
+// `Feed` is a venue's codec (feed/venue_codecs.h.in).
+#pragma once
+
+#include "actors/line_routes.h"
+#include "actors/poller_task.h"
+#include "actors/router.h"
+#include "feed/arbiter.h"
+#include "feed/block.h"
+#include "feed/event.h"
+#include "nic/datagram.h"
+#include "nic/drops.h"
+#include "nic/packet.h"
+#include "nic/port.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+
+template <class Feed>
+class Poller final : public PollerTask {
+  public:
+    Poller(PollerSetup setup, Router router);
+
+    std::size_t step(std::int64_t now_ns) override {
+        loop_clock_.start_step(counters_, now_ns);
+        count_latency(now_ns);
+        std::size_t packets = 0;
+        if (replays_) {
+            packets = step_replay(now_ns);
+        } else {
+            now_ns_ = std::max(now_ns_, now_ns);
+            for (auto& input : inputs_) {
+                packets += receive(*input, now_ns);
+                admit_burst(*input);
+            }
+            run_timers();
+        }
+        router_.publish();
+        if (now_ns >= next_housekeeping_ns_) {
+            housekeep(now_ns);
+        }
+        if (packets != 0) {
+            loop_clock_.worked();
+        }
+        return packets;
+    }
+
+    /// The input has ended, or is to end here: what was received goes through, what the arbiters
+    /// hold is delivered or declared lost, and the cores are told all they are owed.
+    void finish() override {
+        for (auto& input : inputs_) {
+            admit_burst(*input);
+        }
+        for (auto& line : lines_) {
+            select(*line);
+            line->arbiter.finish(now_ns_, sink_);
+        }
+        router_.flush();
+    }
+
+    [[nodiscard]] bool exhausted() const override {
+        return std::all_of(inputs_.begin(), inputs_.end(), [](const auto& input) {
+            return input->taken == input->filled && input->port->exhausted();
+        });
+    }
+
+    [[nodiscard]] std::size_t ports_count() const override { return inputs_.size(); }
+
+    [[nodiscard]] const nic::Port& port(std::size_t i) const override { return *inputs_[i]->port; }
+
+    [[nodiscard]] const DropCounters& drops(std::size_t i) const override {
+        return inputs_[i]->drops;
+    }
+
+    [[nodiscard]] std::uint64_t handed(std::size_t i) const override {
+        return inputs_[i]->handed.read();
+    }
+
+    [[nodiscard]] std::size_t lines_count() const override { return lines_.size(); }
+
+    [[nodiscard]] std::uint16_t line_number(std::size_t i) const override {
+        return lines_[i]->number;
+    }
+
+    [[nodiscard]] feed::Arbiter& arbiter(std::size_t i) override { return lines_[i]->arbiter; }
+
+    [[nodiscard]] std::uint64_t retransmission_packets(std::size_t i) const override {
+        return lines_[i]->retransmission_packets.read();
+    }
+
+    [[nodiscard]] std::span<const Row> reject_rows() const override { return Feed::reject_rows; }
+
+    [[nodiscard]] std::uint64_t rejects(std::size_t line, std::size_t row) const override {
+        return lines_[line]->rejects.read(static_cast<typename Feed::Reject>(row));
+    }
+
+    [[nodiscard]] const Router& router() const override { return router_; }
+
+  private:
+    /// A port and the burst it gave last.
+    struct Input : PollerPort {
+        explicit Input(PollerPort given) : PollerPort(std::move(given)), burst(burst_packets) {}
+
+        [[nodiscard]] bool allows(std::uint32_t source) const noexcept {
+            return sources.empty() || std::any_of(sources.begin(), sources.end(), [=](auto subnet) {
+                       return subnet.contains(source);
+                   });
+        }
+
+        std::vector<nic::Packet> burst;
+        std::size_t filled = 0;  ///< packets in the burst
+        std::size_t taken = 0;   ///< of these, admitted
+        DropCounters drops;
+        Counter handed;  ///< packets handed to lines
+    };
+
+    using RejectCounters = Counters<typename Feed::Reject, Feed::reject_rows.size()>;
+
+    struct Line {
+        Line(std::uint16_t line, std::size_t position, const feed::ArbitrationConfig& config)
+            : index(position),
+              number(line),
+              separate_session(Feed::separate_session(line)),
+              arbiter(config) {}
+
+        std::size_t index;  ///< among the poller's
+        std::uint16_t number;
+        bool separate_session;  ///< its series are their own
+        feed::Arbiter arbiter;
+        RejectCounters rejects;
+        Counter retransmission_packets;
+    };
+
+    std::size_t receive(Input& input, std::int64_t now_ns) {
+        input.filled = input.port->receive(input.burst, now_ns);
+        input.taken = 0;
+        return input.filled;
+    }
+
+    void admit_burst(Input& input) {
+        while (input.taken < input.filled) {
+            admit(input, input.burst[input.taken++]);
+        }
+    }
+
+    void admit(Input& input, const nic::Packet& packet) {
+        nic::Datagram datagram;
+        const nic::Drop drop = nic::parse_udp(packet, input.udp_checksum, datagram);
+        if (drop != nic::not_dropped) [[unlikely]] {
+            input.drops.bump(drop);
+            if (drop == nic::Drop::igmp) {
+                input.port->on_igmp(packet, now_ns_);
+            }
+            return;
+        }
+        if (!input.allows(datagram.source_ip)) [[unlikely]] {
+            return input.drops.bump(nic::Drop::foreign_source);
+        }
+        const LineRoute* route = routes_.find(datagram.group_ip, datagram.port);
+        if (route == nullptr) [[unlikely]] {
+            return input.drops.bump(nic::Drop::unknown_group);
+        }
+        input.handed.add();
+        admit(*lines_[route->line], *route, datagram.payload, packet.ts_receive_ns);
+    }
+
+    void admit(Line& line, const LineRoute& route, std::span<const std::byte> payload,
+               std::int64_t ts_receive_ns) {
+        if (!route.retransmission) [[likely]] {
+            line.arbiter.count_packet(route.stream);
+        } else {
+            line.retransmission_packets.add();
+        }
+        feed::Block block;
+        const auto result = Feed::check(payload, block_checksum_, scratch_, block);
+        if (result.reasons != 0) [[unlikely]] {
+            count_rejects(line, result.reasons);
+        }
+        if (!result.accepted) [[unlikely]] {
+            return;
+        }
+        block.ts_receive_ns = ts_receive_ns;
+        block.retransmitted = block.retransmitted || route.retransmission;
+        switch (line.arbiter.admit(block, route.stream)) {
+            case feed::Verdict::deliver_all:
+                select(line);
+                decode(block, 0, block.messages, 0);
+                sample_ts_exchange_ns_ = block.ts_exchange_ns;
+                break;
+            case feed::Verdict::duplicate_all:
+                break;
+            case feed::Verdict::slow:
+                select(line);
+                line.arbiter.admit_slow(block, route.stream, now_ns_, sink_);
+                next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
+                break;
+        }
+    }
+
+    void select(Line& line) {
+        line_ = &line;
+        router_.begin(line.index);
+    }
+
+    void decode(const feed::Block& block, unsigned first, unsigned count,
+                feed::DeliveryFlags flags) {
+        const feed::Header base = header_of(block, flags);
+        Decoded decoded{*this};
+        Feed::decode(block, first, count, base, line_->separate_session, decoded);
+    }
+
+    /// Where Feed::decode puts the events of line_.
+    struct Decoded {
+        Poller& poller;
+
+        feed::Event* claim(const feed::SeriesKey& series, unsigned records) {
+            return poller.router_.claim(series, records);
+        }
+
+        feed::Event* claim_symbol(std::uint64_t symbol_word, unsigned records) {
+            return poller.router_.claim_symbol(symbol_word, records);
+        }
+
+        feed::Event* claim_line(std::uint16_t line, unsigned records) {
+            return poller.router_.claim_line(line, records);
+        }
+
+        /// A control among the numbered messages.
+        void broadcast(const feed::Event& event) {
+            poller.line_->arbiter.counters().bump(feed::LineCount::controls);
+            poller.router_.broadcast(event);
+            if (event.body.control.forget != feed::Forget::nothing) {
+                poller.line_->arbiter.flush_at(event.header.sequence);
+            }
+        }
+
+        void filtered() { poller.line_->arbiter.counters().bump(feed::LineCount::filtered); }
+
+        [[nodiscard]] bool wants_tests() const { return poller.test_symbols_; }
+    };
+
+    /// What the arbiters' slow path decides.
+    class Sink final : public feed::ArbiterSink {
+      public:
+        explicit Sink(Poller& poller) : poller_(poller) {}
+
+        void deliver(const feed::Block& block, unsigned first, unsigned count,
+                     feed::DeliveryFlags flags) override {
+            if (block.offsets != nullptr) {
+                return poller_.decode(block, first, count, flags);
+            }
+            // It waited, and its offsets were those of another block since: they are found again.
+            feed::Block whole = block;
+            const auto result = Feed::check(block.bytes, false, poller_.waited_scratch_, whole);
+            PINSTRIKE_CHECK(result.accepted && whole.decodable >= first + count);
+            poller_.decode(whole, first, count, flags);
+        }
+
+        void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
+                 feed::GapCause cause, std::int64_t now_ns) override {
+            feed::Event event{};
+            event.header.kind = feed::EventKind::gap;
+            event.header.venue = Feed::venue;
+            event.header.line = poller_.line_->number;
+            event.header.ts_receive_ns = now_ns;
+            event.header.sequence = first;
+            event.body.gap = {first, last, messages, cause};
+            poller_.router_.broadcast(event);
+        }
+
+        void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
+            feed::Event event{};
+            event.header = poller_.header_of(
+                block, inferred ? feed::DeliveryFlags{feed::flag_inferred} : feed::DeliveryFlags{});
+            event.header.kind = feed::EventKind::control;
+            event.header.sequence = block.sequence;
+            event.header.participant = 'O';
+            event.header.type = block.role == feed::BlockRole::start_of_day ? 'C' : 'K';
+            event.body.control = {forget};
+            poller_.router_.broadcast(event);
+        }
+
+      private:
+        Poller& poller_;
+    };
+
+    [[nodiscard]] feed::Header header_of(const feed::Block& block,
+                                         feed::DeliveryFlags flags) const {
+        feed::Header header;
+        header.venue = Feed::venue;
+        header.flags =
+            static_cast<std::uint8_t>(flags | (block.retransmitted ? feed::flag_retransmitted : 0));
+        header.line = line_->number;
+        header.session = block.session;
+        header.ts_exchange_ns = block.ts_exchange_ns;
+        header.ts_receive_ns = block.ts_receive_ns;
+        return header;
+    }
+
+    void run_timers() {
+        if (now_ns_ < next_deadline_ns_) [[likely]] {
+            return;
+        }
+        next_deadline_ns_ = feed::Arbiter::never_ns;
+        for (auto& line : lines_) {
+            if (line->arbiter.next_deadline_ns() <= now_ns_) {
+                select(*line);
+                line->arbiter.step(now_ns_, sink_);
+            }
+            next_deadline_ns_ = std::min(next_deadline_ns_, line->arbiter.next_deadline_ns());
+        }
+    }
+
+    /// Packets of all captures by their time, about a burst of them; timers up to each packet's
+    /// time before it. `now_ns` is for ports that pace themselves.
+    std::size_t step_replay(std::int64_t now_ns) {
+        std::size_t packets = 0;
+        while (packets < replay_burst_packets) {
+            Input* next = earliest(now_ns);
+            if (next == nullptr) {
+                break;
+            }
+            const nic::Packet& packet = next->burst[next->taken++];
+            now_ns_ = std::max(now_ns_, packet.ts_receive_ns);
+            run_timers();
+            admit(*next, packet);
+            ++packets;
+        }
+        return packets;
+    }
+
+    /// The input whose next packet is the oldest; nullptr: none has any now.
+    Input* earliest(std::int64_t now_ns) {
+        Input* best = nullptr;
+        for (auto& input : inputs_) {
+            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
+                continue;
+            }
+            if (best == nullptr ||
+                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
+                best = input.get();
+            }
+        }
+        return best;
+    }
+
+    /// Low-rate work, at random intervals, so that the pollers do not fall into step.
+    void housekeep(std::int64_t now_ns) {
+        for (auto& input : inputs_) {
+            input->port->housekeep(now_ns);
+        }
+        router_.settle();
+        next_housekeeping_ns_ = now_ns + next_housekeeping_interval_ns();
+    }
+
+    /// Wall time from the exchange's stamp to the end of the burst: the start of this step is the
+    /// end of the last. One block a burst.
+    void count_latency(std::int64_t now_ns) {
+        if (sample_ts_exchange_ns_ != 0 && !replays_) {
+            counters_.exchange_to_decoded_ns.record(now_ns - sample_ts_exchange_ns_);
+        }
+        sample_ts_exchange_ns_ = 0;
+    }
+
+    void count_rejects(Line& line, std::uint32_t reasons) {
+        for (; reasons != 0; reasons &= reasons - 1) {
+            line.rejects.bump(static_cast<typename Feed::Reject>(std::countr_zero(reasons)));
+        }
+    }
+
+    static constexpr std::size_t replay_burst_packets = 64;
+
+    bool block_checksum_;
+    bool test_symbols_;
+    bool replays_ = false;
+    std::int64_t now_ns_ = 0;  ///< the time of arbitration: of packets where captures are replayed
+    std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;
+    std::int64_t next_housekeeping_ns_ = 0;
+    std::int64_t sample_ts_exchange_ns_ = 0;
+    Line* line_ = nullptr;  ///< whose messages are being delivered
+    LineRoutes routes_;
+    Router router_;
+    typename Feed::Scratch scratch_;
+    typename Feed::Scratch waited_scratch_;
+    std::vector<std::unique_ptr<Input>> inputs_;
+    std::vector<std::unique_ptr<Line>> lines_;
+    Sink sink_;
+};
+
+// --- cold ---
+
+/// The groups at which a line arrives.
+inline void add_routes(const feed::LineConfig& line, std::uint32_t index,
+                       std::vector<LineRoutes::Entry>& entries) {
+    for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
+        const auto which = static_cast<feed::Stream>(stream);
+        entries.push_back({line.streams[stream], {index, which, false}});
+        if (line.retransmission[stream].port != 0) {
+            entries.push_back({line.retransmission[stream], {index, which, true}});
+        }
+    }
+}
+
+template <class Feed>
+Poller<Feed>::Poller(PollerSetup setup, Router router)
+    : PollerTask(std::move(setup.name)),
+      block_checksum_(setup.block_checksum),
+      test_symbols_(setup.test_symbols),
+      router_(std::move(router)),
+      sink_(*this) {
+    std::vector<LineRoutes::Entry> entries;
+    for (const feed::LineConfig& line : setup.lines) {
+        add_routes(line, static_cast<std::uint32_t>(lines_.size()), entries);
+        lines_.push_back(std::make_unique<Line>(line.number, lines_.size(), setup.arbitration));
+    }
+    routes_ = LineRoutes{entries};
+    for (PollerPort& port : setup.ports) {
+        replays_ = replays_ || port.port->replays();
+        inputs_.push_back(std::make_unique<Input>(std::move(port)));
+    }
+}
+
+}  // namespace pinstrike::actors

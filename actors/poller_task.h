@@ -1,0 +1,112 @@
+// path: hot
+//
+// A poller as its thread, the account and the metrics see it, whatever venue it decodes.
+#pragma once
+
+#include "actors/histogram.h"
+#include "actors/loop_counters.h"
+#include "actors/router.h"
+#include "config/counter.h"
+#include "config/rows.h"
+#include "feed/arbiter.h"
+#include "feed/line_config.h"
+#include "nic/drops.h"
+#include "nic/port.h"
+#include "nic/port_config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+
+using DropCounters = Counters<nic::Drop, nic::Drop_count>;
+
+/// A port of a poller: one receive queue, which is the poller's alone.
+struct PollerPort {
+    std::string config_name;  ///< the port of the config that it is a queue of
+    std::unique_ptr<nic::Port> port;
+    nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::offload;
+    std::vector<nic::Subnet> sources;  ///< allowed senders; empty: all
+    std::size_t burst_packets = 64;
+};
+
+struct PollerSetup {
+    std::string name;
+    std::vector<PollerPort> ports;
+    std::vector<feed::LineConfig> lines;
+    feed::ArbitrationConfig arbitration;
+    bool block_checksum = true;
+    bool test_symbols = false;
+};
+
+struct PollerCounters : LoopCounters {
+    Histogram exchange_to_decoded_ns;  ///< of a block each burst, by wall time; live input only
+};
+
+class PollerTask {
+  public:
+    virtual ~PollerTask() = default;
+
+    /// One burst of each port. Packets handled; 0: there were none.
+    virtual std::size_t step(std::int64_t now_ns) = 0;
+
+    /// After the last step: nothing received is left behind. Needs the cores to be alive, for it
+    /// waits until they have been told what their full rings refused.
+    virtual void finish() = 0;
+
+    /// No packet will ever come again.
+    [[nodiscard]] virtual bool exhausted() const = 0;
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+
+    [[nodiscard]] const PollerCounters& counters() const { return counters_; }
+
+    // What follows is for cold threads; the figures behind it are counters, readable at any time.
+
+    [[nodiscard]] virtual std::size_t ports_count() const = 0;
+    [[nodiscard]] virtual const nic::Port& port(std::size_t i) const = 0;
+    [[nodiscard]] virtual const DropCounters& drops(std::size_t i) const = 0;
+    /// Packets that were handed to lines: what is not dropped.
+    [[nodiscard]] virtual std::uint64_t handed(std::size_t i) const = 0;
+
+    [[nodiscard]] virtual std::size_t lines_count() const = 0;
+    [[nodiscard]] virtual std::uint16_t line_number(std::size_t i) const = 0;
+    /// Its counters; gaps() only after the poller's thread has ended.
+    [[nodiscard]] virtual feed::Arbiter& arbiter(std::size_t i) = 0;
+
+    /// Datagrams of the line's retransmission groups: in none of its streams' figures.
+    [[nodiscard]] virtual std::uint64_t retransmission_packets(std::size_t i) const = 0;
+
+    /// Why blocks, or the ends of blocks, were refused: the venue's rows, and a line's counts.
+    [[nodiscard]] virtual std::span<const Row> reject_rows() const = 0;
+    [[nodiscard]] virtual std::uint64_t rejects(std::size_t line, std::size_t row) const = 0;
+
+    [[nodiscard]] virtual const Router& router() const = 0;
+
+  protected:
+    explicit PollerTask(std::string name) : name_(std::move(name)) {}
+
+    PollerTask(const PollerTask&) = delete;
+    PollerTask& operator=(const PollerTask&) = delete;
+
+    /// Housekeeping is due about once in this time, at random.
+    [[nodiscard]] std::int64_t next_housekeeping_interval_ns() noexcept {
+        constexpr std::int64_t shortest_ns = 500'000;
+        random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;
+        return shortest_ns + static_cast<std::int64_t>(random_ >> 44);  // up to 1.05 ms more
+    }
+
+    PollerCounters counters_;
+    LoopClock loop_clock_;
+
+  private:
+    std::string name_;
+    std::uint64_t random_ = reinterpret_cast<std::uintptr_t>(this);  // tidy: only a seed
+};
+
+}  // namespace pinstrike::actors
