@@ -1,0 +1,29 @@
+// path: cold
+//
+// The kinds of actors that a config may name. A new kind is a folder of its own and one line in the
+// list of actor_kinds.cpp.
+#pragma once
+
+#include "actors/actor.h"
+#include "actors/feed_config.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pinstrike::actors {
+
+[[nodiscard]] bool is_actor_kind(std::string_view kind);
+
+/// "book, journal"
+[[nodiscard]] std::string actor_kind_names();
+
+/// An actor of a known kind for one core; may throw std::bad_alloc where its memory is not to be
+/// had.
+[[nodiscard]] std::unique_ptr<Actor> make_actor(std::string_view kind, const FeedConfig& config);
+
+/// Memory that one such actor maps at its start; 0 for an unknown kind.
+[[nodiscard]] std::size_t actor_bytes(std::string_view kind, const FeedConfig& config);
+
+}  // namespace pinstrike::actors

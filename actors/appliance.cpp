@@ -1,0 +1,296 @@
+// path: cold
+#include "actors/appliance.h"
+
+#include "actors/actor_kinds.h"
+#include "actors/ring.h"
+#include "actors/router.h"
+#include "actors/venues.h"
+#include "config/check.h"
+#include "nic/dpdk/eal.h"
+#include "nic/open_port.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+std::int64_t monotonic_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+void wait_for(const std::atomic<bool>& flag) {
+    while (!flag.load(std::memory_order_acquire)) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+}
+
+/// The groups of a poller's lines that come at a port.
+std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& poller,
+                                  const nic::PortConfig& port) {
+    std::vector<nic::Group> groups;
+    for (const std::size_t index : poller.lines) {
+        const feed::LineConfig& line = config.lines[index];
+        for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
+            if (port.streams.find(stream == 0 ? 'A' : 'B') == std::string::npos) {
+                continue;
+            }
+            groups.push_back(line.streams[stream]);
+            if (line.retransmission[stream].port != 0) {
+                groups.push_back(line.retransmission[stream]);
+            }
+        }
+    }
+    return groups;
+}
+
+/// DPDK is begun once, for all its ports together. Null where there are none, or with Problems.
+std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topology& topology,
+                                           Problems& problems) {
+    nic::dpdk::EalConfig eal;
+    for (std::size_t i = 0; i < config.ports.size(); ++i) {
+        if (config.ports[i].kind == nic::PortKind::dpdk) {
+            eal.ports.push_back(nic::dpdk::demand_of(
+                config.ports[i], static_cast<unsigned>(topology.port_readers[i].size())));
+        }
+    }
+    if (eal.ports.empty()) {
+        return nullptr;
+    }
+    if (config.control_cpu >= 0) {
+        eal.housekeeping_cpus.push_back(static_cast<unsigned>(config.control_cpu));
+    }
+    return nic::dpdk::Eal::start(eal, problems);
+}
+
+}  // namespace
+
+Appliance::Appliance(const FeedConfig& config)
+    : config_(config), topology_(plan_topology(config)) {}
+
+std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems) {
+    std::unique_ptr<Appliance> made{new Appliance{config}};
+    QueuesByPort queues;
+    if (!made->check(problems) || !made->open_ports(queues, problems)) {
+        return nullptr;
+    }
+    try {
+        made->make_threads(std::move(queues));
+    } catch (const std::bad_alloc&) {
+        tell(problems, "",
+             fmt::format("no memory: rings need {} bytes, actors {}", made->topology_.ring_bytes(),
+                         made->topology_.actor_bytes()));
+        return nullptr;
+    }
+    return made;
+}
+
+bool Appliance::check(Problems& problems) {
+    TopologyFindings findings = check_topology(topology_, config_, read_machine());
+    remarks_ = std::move(findings.remarks);
+    problems.insert(problems.end(), findings.problems.begin(), findings.problems.end());
+    return findings.problems.empty();
+}
+
+bool Appliance::open_ports(QueuesByPort& queues, Problems& problems) {
+    Problems found;
+    // The ports hold it; here it only has to outlive their opening.
+    const auto dpdk = start_dpdk(config_, topology_, found);
+    const auto sources = frame_sources(config_);
+    for (std::size_t i = 0; i < config_.ports.size() && found.empty(); ++i) {
+        nic::GroupsByQueue groups;
+        for (const std::size_t poller : topology_.port_readers[i]) {
+            groups.push_back(groups_at(config_, topology_.pollers[poller], config_.ports[i]));
+        }
+        if (groups.empty()) {
+            remarks_.push_back(fmt::format("port {}: no poller reads it", config_.ports[i].name));
+            queues.emplace_back();
+            continue;
+        }
+        queues.push_back(nic::open_port(config_.ports[i], groups, sources, found));
+    }
+    problems.insert(problems.end(), found.begin(), found.end());
+    return found.empty();
+}
+
+PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) const {
+    const PollerPlan& plan = topology_.pollers[index];
+    PollerSetup setup;
+    setup.name = plan.name;
+    setup.arbitration = config_.arbitration;
+    setup.block_checksum = config_.block_checksum;
+    setup.test_symbols = config_.test_symbols;
+    for (const std::size_t line : plan.lines) {
+        setup.lines.push_back(config_.lines[line]);
+    }
+    for (const std::size_t port : plan.ports) {
+        const nic::PortConfig& config = config_.ports[port];
+        const auto& readers = topology_.port_readers[port];
+        const auto queue = static_cast<std::size_t>(
+            std::find(readers.begin(), readers.end(), index) - readers.begin());
+        setup.ports.push_back({config.name, std::move(queues[port][queue]), config.udp_checksum,
+                               config.sources, config.burst_packets});
+    }
+    return setup;
+}
+
+void Appliance::make_threads(QueuesByPort queues) {
+    const bool live = !replays();
+    std::vector<std::vector<Consumer<feed::Event>>> inputs(config_.cores.size());
+    std::vector<Parking*> bells;
+    for (const CoreConfig& core : config_.cores) {
+        CoreThread thread;
+        thread.config = core;
+        if (core.wait == WaitStrategy::park) {
+            thread.bell = std::make_unique<Parking>();
+        }
+        bells.push_back(thread.bell.get());
+        cores_.push_back(std::move(thread));
+    }
+    for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
+        std::vector<Producer<feed::Event>> outputs;
+        for (auto& input : inputs) {
+            auto ring = Ring<feed::Event>::make(Ring<feed::Event>::slots_for(config_.ring_slots));
+            outputs.push_back(std::move(ring.producer));
+            input.push_back(std::move(ring.consumer));
+        }
+        PollerThread thread;
+        thread.config = config_.pollers[i];
+        PollerSetup setup = poller_setup(i, queues);
+        const RouterConfig routing{config_.sharding, config_.when_full, setup.lines.size()};
+        thread.task =
+            make_poller(config_.kind, std::move(setup), Router{routing, std::move(outputs), bells});
+        PINSTRIKE_CHECK(thread.task != nullptr);  // load_config knows the venues
+        pollers_.push_back(std::move(thread));
+    }
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        std::vector<std::unique_ptr<Actor>> actors;
+        for (const std::string& kind : cores_[i].config.actors) {
+            actors.push_back(make_actor(kind, config_));
+        }
+        CoreOptions options;
+        options.info = {cores_[i].config.name, static_cast<unsigned>(i),
+                        static_cast<unsigned>(cores_.size())};
+        options.clock = &clock_;
+        options.live = live;
+        cores_[i].core =
+            std::make_unique<Core>(std::move(options), std::move(inputs[i]), std::move(actors));
+    }
+}
+
+bool Appliance::replays() const {
+    return std::any_of(config_.ports.begin(), config_.ports.end(), [](const nic::PortConfig& port) {
+        return port.kind == nic::PortKind::pcap;
+    });
+}
+
+Appliance::~Appliance() {
+    stop();
+}
+
+void Appliance::start() {
+    const bool live = !replays();
+    running_ = true;
+    for (CoreThread& core : cores_) {
+        core.thread = std::thread{[&core, this] {
+            run_core(*core.core, core.config.cpu, core.bell.get(), clock_, *core.control);
+        }};
+    }
+    for (const CoreThread& core : cores_) {
+        wait_for(core.control->started);
+    }
+    started_ns_ = monotonic_ns();
+    for (PollerThread& poller : pollers_) {
+        poller.thread = std::thread{[&poller, live, this] {
+            run_poller(*poller.task, poller.config.cpu, poller.config.wait, live, clock_,
+                       *poller.control);
+        }};
+    }
+}
+
+bool Appliance::input_ended() const {
+    return std::all_of(pollers_.begin(), pollers_.end(), [](const PollerThread& poller) {
+        return poller.control->ended.load(std::memory_order_acquire);
+    });
+}
+
+void Appliance::stop() {
+    if (!running_) {
+        return;
+    }
+    running_ = false;
+    for (PollerThread& poller : pollers_) {
+        poller.control->stop.store(true, std::memory_order_release);
+    }
+    for (PollerThread& poller : pollers_) {
+        poller.thread.join();
+    }
+    for (CoreThread& core : cores_) {
+        core.control->stop.store(true, std::memory_order_release);
+        if (core.bell) {
+            core.bell->wake();
+        }
+    }
+    for (CoreThread& core : cores_) {
+        core.thread.join();
+    }
+    stopped_ns_ = monotonic_ns();
+}
+
+void Appliance::housekeep() {
+    clock_.recalibrate();
+}
+
+std::uint64_t Appliance::sleeps(std::size_t core) const {
+    return cores_[core].bell ? cores_[core].bell->sleeps().read() : 0;
+}
+
+double Appliance::seconds() const {
+    if (started_ns_ == 0) {
+        return 0;
+    }
+    const std::int64_t until_ns = running_ ? monotonic_ns() : stopped_ns_;
+    return static_cast<double>(until_ns - started_ns_) / 1e9;
+}
+
+std::vector<const Book*> Appliance::books() const {
+    std::vector<const Book*> books;
+    for (const CoreThread& core : cores_) {
+        for (std::size_t i = 0; i < core.core->actors_count(); ++i) {
+            if (const auto* book = dynamic_cast<const Book*>(&core.core->actor(i))) {
+                books.push_back(book);
+            }
+        }
+    }
+    return books;
+}
+
+std::vector<std::string> Appliance::remarks() const {
+    std::vector<std::string> all = remarks_;
+    for (const PollerThread& poller : pollers_) {
+        if (poller.control->misplaced.load(std::memory_order_relaxed)) {
+            all.push_back(fmt::format("{}: the system refused cpu {}", poller.config.name,
+                                      poller.config.cpu));
+        }
+        for (std::size_t i = 0; i < poller.task->ports_count(); ++i) {
+            for (const std::string& remark : poller.task->port(i).remarks()) {
+                all.push_back(fmt::format("port {}: {}", poller.task->port(i).name(), remark));
+            }
+        }
+    }
+    for (const CoreThread& core : cores_) {
+        if (core.control->misplaced.load(std::memory_order_relaxed)) {
+            all.push_back(
+                fmt::format("{}: the system refused cpu {}", core.config.name, core.config.cpu));
+        }
+    }
+    return all;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,125 @@
+// path: cold
+//
+// Everything of one feed, built from its config: ports, pollers, rings, cores, actors. Used from
+// one cold thread: build, start, look now and then, stop, account.
+//
+// The order of an end, whatever brings it: pollers stop receiving and pass on what they hold; the
+// cores, still running, empty the rings; then the actors stop; then the account is read. So nothing
+// received is left behind.
+#pragma once
+
+#include "actors/account.h"
+#include "actors/book/book.h"
+#include "actors/core.h"
+#include "actors/feed_config.h"
+#include "actors/parking.h"
+#include "actors/poller_task.h"
+#include "actors/thread_loops.h"
+#include "actors/topology.h"
+#include "config/problem.h"
+#include "nic/clock.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::actors {
+
+class Appliance {
+  public:
+    /// Opens the ports and makes everything; no thread runs yet. Null, with every problem told, if
+    /// the config does not fit this machine or a port cannot be opened.
+    [[nodiscard]] static std::unique_ptr<Appliance> build(const FeedConfig& config,
+                                                          Problems& problems);
+
+    /// Stops what runs.
+    ~Appliance();
+
+    Appliance(const Appliance&) = delete;
+    Appliance& operator=(const Appliance&) = delete;
+
+    /// Starts the cores, waits until all their actors have started, then starts the pollers.
+    void start();
+
+    /// Has every poller come to the end of its input?
+    [[nodiscard]] bool input_ended() const;
+
+    /// Ends everything, in order; returns when all threads have ended.
+    void stop();
+
+    /// About once a second, from the control thread: keeps the clock true.
+    void housekeep();
+
+    /// After stop().
+    [[nodiscard]] Account account();
+
+    /// The books of all cores; to be read after stop().
+    [[nodiscard]] std::vector<const Book*> books() const;
+
+    // Views for metrics and people, at any time from the control thread: counters behind const
+    // references. Nothing here is added or taken away after build().
+
+    [[nodiscard]] const FeedConfig& config() const { return config_; }
+
+    [[nodiscard]] const Topology& topology() const { return topology_; }
+
+    [[nodiscard]] std::size_t pollers_count() const { return pollers_.size(); }
+
+    [[nodiscard]] PollerTask& poller(std::size_t i) { return *pollers_[i].task; }
+
+    [[nodiscard]] std::size_t cores_count() const { return cores_.size(); }
+
+    [[nodiscard]] const Core& core(std::size_t i) const { return *cores_[i].core; }
+
+    /// Times that a core went to sleep; nothing for one that spins.
+    [[nodiscard]] std::uint64_t sleeps(std::size_t core) const;
+
+    [[nodiscard]] const nic::Clock& clock() const { return clock_; }
+
+    /// Since start(), until stop().
+    [[nodiscard]] double seconds() const;
+
+    /// What a person should know though it stops nothing: placements, captures cut short.
+    [[nodiscard]] std::vector<std::string> remarks() const;
+
+  private:
+    struct PollerThread {
+        PollerConfig config;
+        std::unique_ptr<PollerTask> task;
+        std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
+        std::thread thread;
+    };
+
+    struct CoreThread {
+        CoreConfig config;
+        std::unique_ptr<Parking> bell;  ///< null where the core spins
+        std::unique_ptr<Core> core;
+        std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
+        std::thread thread;
+    };
+
+    explicit Appliance(const FeedConfig& config);
+
+    using QueuesByPort = std::vector<std::vector<std::unique_ptr<nic::Port>>>;
+
+    bool check(Problems& problems);
+    bool open_ports(QueuesByPort& queues, Problems& problems);
+    void make_threads(QueuesByPort queues);
+    [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
+    [[nodiscard]] bool replays() const;
+
+    FeedConfig config_;
+    Topology topology_;
+    nic::Clock clock_;
+    std::vector<PollerThread> pollers_;
+    std::vector<CoreThread> cores_;
+    std::vector<std::string> remarks_;
+    bool running_ = false;
+    std::int64_t started_ns_ = 0;  ///< monotonic
+    std::int64_t stopped_ns_ = 0;
+};
+
+}  // namespace pinstrike::actors

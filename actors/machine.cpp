@@ -1,0 +1,108 @@
+// path: cold
+#include "actors/machine.h"
+
+#include <hwloc.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+
+namespace pinstrike::actors {
+namespace {
+
+struct DestroyTopology {
+    void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+
+using HwlocTopology = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+/// Null where the host cannot be looked at.
+HwlocTopology load_topology(bool devices) {
+    hwloc_topology_t topology = nullptr;
+    if (hwloc_topology_init(&topology) != 0) {
+        return nullptr;
+    }
+    HwlocTopology owned{topology};
+    if (devices) {
+        hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    }
+    return hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
+}
+
+unsigned node_of(hwloc_obj_t object) {
+    const int node = object->nodeset == nullptr ? -1 : hwloc_bitmap_first(object->nodeset);
+    return node < 0 ? 0 : static_cast<unsigned>(node);
+}
+
+void read_cpus(hwloc_topology* topology, Machine& machine) {
+    hwloc_obj_t cpu = nullptr;
+    while ((cpu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, cpu)) != nullptr) {
+        hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, cpu);
+        machine.cpus.push_back({.index = static_cast<CpuIndex>(cpu->os_index),
+                                .core = core == nullptr ? cpu->os_index : core->logical_index,
+                                .numa_node = node_of(cpu)});
+    }
+    std::sort(machine.cpus.begin(), machine.cpus.end(),
+              [](const MachineCpu& a, const MachineCpu& b) { return a.index < b.index; });
+}
+
+void read_pci(hwloc_topology* topology, Machine& machine) {
+    hwloc_obj_t device = nullptr;
+    while ((device = hwloc_get_next_pcidev(topology, device)) != nullptr) {
+        const auto& pci = device->attr->pcidev;
+        std::array<char, 32> address{};
+        std::snprintf(address.data(), address.size(), "%04x:%02x:%02x.%01x",
+                      static_cast<unsigned>(pci.domain), pci.bus, pci.dev, pci.func);
+        if (hwloc_obj_t host = hwloc_get_non_io_ancestor_obj(topology, device)) {
+            machine.pci_nodes.emplace_back(address.data(), node_of(host));
+        }
+    }
+}
+
+}  // namespace
+
+const MachineCpu* Machine::find(CpuIndex index) const {
+    const auto found = std::find_if(cpus.begin(), cpus.end(),
+                                    [=](const MachineCpu& cpu) { return cpu.index == index; });
+    return found == cpus.end() ? nullptr : &*found;
+}
+
+std::optional<unsigned> Machine::node_of_pci(const std::string& address) const {
+    for (const auto& [known, node] : pci_nodes) {
+        if (known == address) {
+            return node;
+        }
+    }
+    return std::nullopt;
+}
+
+Machine read_machine() {
+    Machine machine;
+    if (const HwlocTopology topology = load_topology(true)) {
+        read_cpus(topology.get(), machine);
+        read_pci(topology.get(), machine);
+        machine.memory_bytes = hwloc_get_root_obj(topology.get())->total_memory;
+    }
+    return machine;
+}
+
+bool place_this_thread(CpuIndex cpu, const std::string& name) {
+    constexpr std::size_t name_max = 15;
+    ::pthread_setname_np(::pthread_self(), name.substr(0, name_max).c_str());
+    if (cpu < 0) {
+        return true;
+    }
+    const HwlocTopology topology = load_topology(false);
+    if (!topology) {
+        return false;
+    }
+    hwloc_bitmap_t where = hwloc_bitmap_alloc();
+    hwloc_bitmap_only(where, static_cast<unsigned>(cpu));
+    const bool bound = hwloc_set_cpubind(topology.get(), where, HWLOC_CPUBIND_THREAD) == 0;
+    hwloc_bitmap_free(where);
+    return bound;
+}
+
+}  // namespace pinstrike::actors

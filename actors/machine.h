@@ -1,0 +1,41 @@
+// path: cold
+//
+// What the host is, apart from what is decided from it: read_machine() looks, topology.h decides,
+// and tests make machines up.
+#pragma once
+
+#include "actors/feed_config.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+struct MachineCpu {
+    CpuIndex index = 0;  ///< as the operating system numbers it
+    unsigned core = 0;   ///< physical; two cpus of one core share its units
+    unsigned numa_node = 0;
+};
+
+struct Machine {
+    std::vector<MachineCpu> cpus;  ///< those this process may run on, ascending
+    std::size_t memory_bytes = 0;  ///< of the machine
+
+    [[nodiscard]] const MachineCpu* find(CpuIndex index) const;
+
+    /// The NUMA node of a PCI device ("0000:3b:00.0"); nullopt: unknown. Filled in by read_machine.
+    std::vector<std::pair<std::string, unsigned>> pci_nodes;
+
+    [[nodiscard]] std::optional<unsigned> node_of_pci(const std::string& address) const;
+};
+
+/// Looks, with hwloc. A host that tells nothing yields no cpus.
+[[nodiscard]] Machine read_machine();
+
+/// Binds the calling thread to a cpu and names it (`name` is cut to 15 characters). A negative cpu
+/// only names it. False where the system refuses.
+bool place_this_thread(CpuIndex cpu, const std::string& name);
+
+}  // namespace pinstrike::actors

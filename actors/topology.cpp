@@ -1,0 +1,283 @@
+// path: cold
+#include "actors/topology.h"
+
+#include "actors/actor_kinds.h"
+#include "actors/ring.h"
+#include "config/units.h"
+#include "feed/event.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+template <class Items, class Same>
+std::size_t index_of(const Items& items, Same&& same) {
+    return static_cast<std::size_t>(
+        std::find_if(items.begin(), items.end(), std::forward<Same>(same)) - items.begin());
+}
+
+PollerPlan plan_poller(const FeedConfig& config, const PollerConfig& poller) {
+    PollerPlan plan{poller.name, poller.cpu, poller.wait, {}, {}};
+    for (const std::uint16_t number : poller.lines) {
+        plan.lines.push_back(
+            index_of(config.lines, [=](const auto& line) { return line.number == number; }));
+    }
+    for (const std::string& name : poller.ports) {
+        plan.ports.push_back(
+            index_of(config.ports, [&](const auto& port) { return port.name == name; }));
+    }
+    return plan;
+}
+
+void tell(TopologyFindings& findings, std::string text) {
+    pinstrike::tell(findings.problems, Place{}, std::move(text));
+}
+
+/// Every thread with a cpu of its own.
+std::vector<std::pair<std::string, CpuIndex>> placed_threads(const Topology& topology) {
+    std::vector<std::pair<std::string, CpuIndex>> threads;
+    for (const PollerPlan& poller : topology.pollers) {
+        threads.emplace_back(poller.name, poller.cpu);
+    }
+    for (const CorePlan& core : topology.cores) {
+        threads.emplace_back(core.name, core.cpu);
+    }
+    return threads;
+}
+
+void check_cpus(const Topology& topology, const Machine& machine, TopologyFindings& findings) {
+    std::map<CpuIndex, std::string> taken;
+    std::map<unsigned, std::string> cores;
+    auto threads = placed_threads(topology);
+    for (const auto& [name, cpu] : threads) {
+        if (cpu < 0) {
+            continue;
+        }
+        const MachineCpu* known = machine.find(cpu);
+        if (known == nullptr) {
+            tell(findings,
+                 fmt::format("{}: cpu {} is not one that this process may use; there are {}", name,
+                             cpu, machine.cpus.size()));
+            continue;
+        }
+        if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh) {
+            tell(findings,
+                 fmt::format("{}: cpu {} is already that of {}", name, cpu, other->second));
+        } else if (const auto [sibling, alone] = cores.emplace(known->core, name); !alone) {
+            findings.remarks.push_back(fmt::format("{}: cpu {} shares its physical core with {}",
+                                                   name, cpu, sibling->second));
+        }
+    }
+    if (topology.control_cpu >= 0 && machine.find(topology.control_cpu) == nullptr) {
+        tell(findings, fmt::format("control: cpu {} is not one that this process may use",
+                                   topology.control_cpu));
+    }
+    if (taken.count(topology.control_cpu) != 0) {
+        findings.remarks.push_back(fmt::format("control: shares cpu {} with {}",
+                                               topology.control_cpu, taken[topology.control_cpu]));
+    }
+}
+
+void check_rings(const Topology& topology, TopologyFindings& findings) {
+    std::set<std::pair<std::string, std::string>> ways;
+    for (const RingPlan& ring : topology.rings) {
+        if (!ways.emplace(ring.from, ring.to).second) {
+            tell(findings, fmt::format("ring {} to {}: there are two", ring.from, ring.to));
+        }
+        const bool drained =
+            std::any_of(topology.cores.begin(), topology.cores.end(),
+                        [&](const CorePlan& core) { return core.name == ring.to; });
+        const bool filled =
+            std::any_of(topology.pollers.begin(), topology.pollers.end(),
+                        [&](const PollerPlan& poller) { return poller.name == ring.from; });
+        if (!drained || !filled) {
+            tell(findings, fmt::format("ring {} to {}: nobody {} it", ring.from, ring.to,
+                                       drained ? "fills" : "drains"));
+        }
+    }
+    for (const CorePlan& core : topology.cores) {
+        for (const std::string& kind : core.actors) {
+            if (!is_actor_kind(kind)) {
+                tell(findings, fmt::format("{}: there is no actor of kind {}; there are: {}",
+                                           core.name, kind, actor_kind_names()));
+            }
+        }
+    }
+}
+
+void check_nodes(const Topology& topology, const FeedConfig& config, const Machine& machine,
+                 TopologyFindings& findings) {
+    for (const PollerPlan& poller : topology.pollers) {
+        const MachineCpu* cpu = machine.find(poller.cpu);
+        for (const std::size_t port : poller.ports) {
+            const std::string& pci = config.ports[port].pci;
+            const auto node = machine.node_of_pci(pci);
+            if (cpu != nullptr && node && *node != cpu->numa_node) {
+                findings.remarks.push_back(fmt::format(
+                    "{}: cpu {} is on NUMA node {}, port {} ({}) on node {}", poller.name,
+                    poller.cpu, cpu->numa_node, config.ports[port].name, pci, *node));
+            }
+        }
+        for (const CorePlan& core : topology.cores) {
+            const MachineCpu* other = machine.find(core.cpu);
+            if (cpu != nullptr && other != nullptr && cpu->numa_node != other->numa_node) {
+                findings.remarks.push_back(
+                    fmt::format("ring {} to {}: between NUMA nodes {} and {}", poller.name,
+                                core.name, cpu->numa_node, other->numa_node));
+            }
+        }
+    }
+}
+
+std::string memory_text(std::size_t bytes) {
+    constexpr double mebi = 1024.0 * 1024.0;
+    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / mebi);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += text.empty() ? "" : ", ";
+        text += word;
+    }
+    return text;
+}
+
+std::string cpu_text(CpuIndex cpu) {
+    return cpu < 0 ? std::string{"not pinned"} : fmt::format("cpu {}", cpu);
+}
+
+std::string_view kind_text(nic::PortKind kind) {
+    switch (kind) {
+        case nic::PortKind::dpdk:
+            return "dpdk";
+        case nic::PortKind::uring:
+            return "uring";
+        case nic::PortKind::pcap:
+            return "pcap";
+        case nic::PortKind::sim:
+            break;
+    }
+    return "sim";
+}
+
+std::string port_source_text(const nic::PortConfig& port) {
+    if (!port.files.empty()) {
+        return fmt::format("{} file{}", port.files.size(), port.files.size() == 1 ? "" : "s");
+    }
+    for (const std::string* text : {&port.pci, &port.vdev, &port.interface}) {
+        if (!text->empty()) {
+            return *text;
+        }
+    }
+    return {};
+}
+
+std::string poller_text(const PollerPlan& poller, const FeedConfig& config) {
+    std::vector<std::uint16_t> numbers;
+    for (const std::size_t line : poller.lines) {
+        numbers.push_back(config.lines[line].number);
+    }
+    std::vector<std::string> ports;
+    for (const std::size_t port : poller.ports) {
+        ports.push_back(config.ports[port].name);
+    }
+    return fmt::format("poller {:<10} {}, {}; ports {}; {} lines: {}\n", poller.name,
+                       cpu_text(poller.cpu),
+                       poller.wait == WaitStrategy::spin ? "spins" : "sleeps when idle",
+                       joined(ports), numbers.size(), ranges_text(numbers));
+}
+
+}  // namespace
+
+std::size_t Topology::ring_bytes() const {
+    std::size_t bytes = 0;
+    for (const RingPlan& ring : rings) {
+        bytes += ring.bytes;
+    }
+    return bytes;
+}
+
+std::size_t Topology::actor_bytes() const {
+    std::size_t bytes = 0;
+    for (const CorePlan& core : cores) {
+        bytes += core.actor_bytes;
+    }
+    return bytes;
+}
+
+Topology plan_topology(const FeedConfig& config) {
+    Topology topology;
+    topology.control_cpu = config.control_cpu;
+    topology.port_readers.resize(config.ports.size());
+    for (const PollerConfig& poller : config.pollers) {
+        topology.pollers.push_back(plan_poller(config, poller));
+        for (const std::size_t port : topology.pollers.back().ports) {
+            topology.port_readers[port].push_back(topology.pollers.size() - 1);
+        }
+    }
+    for (const CoreConfig& core : config.cores) {
+        CorePlan plan{core.name, core.cpu, core.wait, core.actors, 0};
+        for (const std::string& kind : core.actors) {
+            plan.actor_bytes += actor_bytes(kind, config);
+        }
+        topology.cores.push_back(std::move(plan));
+    }
+    const std::size_t slots = Ring<feed::Event>::slots_for(config.ring_slots);
+    for (const PollerPlan& poller : topology.pollers) {
+        for (const CorePlan& core : topology.cores) {
+            topology.rings.push_back({poller.name, core.name, slots, slots * sizeof(feed::Event)});
+        }
+    }
+    return topology;
+}
+
+TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
+                                const Machine& machine) {
+    TopologyFindings findings;
+    check_rings(topology, findings);
+    check_cpus(topology, machine, findings);
+    check_nodes(topology, config, machine, findings);
+    const std::size_t wanted = topology.ring_bytes() + topology.actor_bytes();
+    if (machine.memory_bytes != 0 && wanted > machine.memory_bytes) {
+        tell(findings, fmt::format("rings and actors need {}; the machine has {}",
+                                   memory_text(wanted), memory_text(machine.memory_bytes)));
+    }
+    return findings;
+}
+
+std::string to_text(const Topology& topology, const FeedConfig& config) {
+    std::string text;
+    for (std::size_t i = 0; i < config.ports.size(); ++i) {
+        const nic::PortConfig& port = config.ports[i];
+        text += fmt::format("port   {:<10} {} {}; streams {}; {} queue{}\n", port.name,
+                            kind_text(port.kind), port_source_text(port), port.streams,
+                            topology.port_readers[i].size(),
+                            topology.port_readers[i].size() == 1 ? "" : "s");
+    }
+    for (const PollerPlan& poller : topology.pollers) {
+        text += poller_text(poller, config);
+    }
+    for (const RingPlan& ring : topology.rings) {
+        text += fmt::format("ring   {} to {}: {} records, {}\n", ring.from, ring.to, ring.slots,
+                            memory_text(ring.bytes));
+    }
+    for (const CorePlan& core : topology.cores) {
+        text += fmt::format("core   {:<10} {}, {}; actors {}; {}\n", core.name, cpu_text(core.cpu),
+                            core.wait == WaitStrategy::spin ? "spins" : "spins, then parks",
+                            joined(core.actors), memory_text(core.actor_bytes));
+    }
+    text +=
+        fmt::format("memory rings {}, actors {}; control {}\n", memory_text(topology.ring_bytes()),
+                    memory_text(topology.actor_bytes()), cpu_text(topology.control_cpu));
+    return text;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,75 @@
+// path: cold
+//
+// Which threads there are, where they run, and what joins them: data, made from the config, checked
+// against the machine, shown to people, and only then started (appliance.h). All pure functions.
+#pragma once
+
+#include "actors/feed_config.h"
+#include "actors/machine.h"
+#include "config/problem.h"
+#include "nic/port.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// A thread that polls: which lines, from which ports.
+struct PollerPlan {
+    std::string name;
+    CpuIndex cpu = -1;
+    WaitStrategy wait = WaitStrategy::spin;
+    std::vector<std::size_t> lines;  ///< indices into FeedConfig::lines
+    std::vector<std::size_t> ports;  ///< indices into FeedConfig::ports
+};
+
+/// A thread that runs actors.
+struct CorePlan {
+    std::string name;
+    CpuIndex cpu = -1;
+    WaitStrategy wait = WaitStrategy::spin;
+    std::vector<std::string> actors;  ///< kinds
+    std::size_t actor_bytes = 0;      ///< memory of its actors
+};
+
+/// A ring, from one thread to another.
+struct RingPlan {
+    std::string from;
+    std::string to;
+    std::size_t slots = 0;
+    std::size_t bytes = 0;
+};
+
+struct Topology {
+    std::vector<PollerPlan> pollers;
+    std::vector<CorePlan> cores;
+    std::vector<RingPlan> rings;  ///< poller by poller, in the order of the cores
+    CpuIndex control_cpu = -1;
+
+    /// For each port the pollers that read it, a queue each, in the order of the pollers.
+    std::vector<std::vector<std::size_t>> port_readers;
+
+    [[nodiscard]] std::size_t ring_bytes() const;
+    [[nodiscard]] std::size_t actor_bytes() const;
+};
+
+/// What a topology is like on a machine: `problems` forbid the start, `remarks` do not.
+struct TopologyFindings {
+    Problems problems;
+    std::vector<std::string> remarks;
+};
+
+/// Expects a config that was checked (load_config.h).
+[[nodiscard]] Topology plan_topology(const FeedConfig& config);
+
+/// One producer and one consumer a ring, every ring drained, no cpu twice, every cpu there; ports,
+/// pollers and cores on one NUMA node; enough memory.
+[[nodiscard]] TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
+                                              const Machine& machine);
+
+/// For people: ports, pollers, rings, cores, memory; lines of at most 100 columns.
+[[nodiscard]] std::string to_text(const Topology& topology, const FeedConfig& config);
+
+}  // namespace pinstrike::actors

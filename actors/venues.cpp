@@ -1,0 +1,23 @@
+// path: cold
+#include "actors/venues.h"
+
+#include "actors/poller.h"
+#include "feed/venue_codecs.h"
+
+#include <utility>
+
+namespace pinstrike::actors {
+
+std::unique_ptr<PollerTask> make_poller(std::string_view kind, PollerSetup setup, Router router) {
+    std::unique_ptr<PollerTask> poller;
+    feed::with_venue(kind, [&]<class Codec>() {
+        poller = std::make_unique<Poller<Codec>>(std::move(setup), std::move(router));
+    });
+    return poller;
+}
+
+nic::FrameSourceFactory frame_sources(const FeedConfig& /*config*/) {
+    return {};
+}
+
+}  // namespace pinstrike::actors

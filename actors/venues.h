@@ -1,0 +1,23 @@
+// path: cold
+//
+// From a config's `kind` to what is compiled for that venue. The list of venues itself stands in
+// feed/meson.build.
+#pragma once
+
+#include "actors/feed_config.h"
+#include "actors/poller_task.h"
+#include "nic/open_port.h"
+
+#include <memory>
+#include <string_view>
+
+namespace pinstrike::actors {
+
+/// A poller of the venue's blocks; null: no such venue.
+[[nodiscard]] std::unique_ptr<PollerTask> make_poller(std::string_view kind, PollerSetup setup,
+                                                      Router router);
+
+/// Makes the frames of sim ports; empty where the venue has no generator.
+[[nodiscard]] nic::FrameSourceFactory frame_sources(const FeedConfig& config);
+
+}  // namespace pinstrike::actors
