@@ -1,0 +1,152 @@
+// path: cold
+#include "actors/command/drive.h"
+
+#include "actors/account.h"
+#include "actors/book/book_json.h"
+#include "actors/command/print_problems.h"
+#include "actors/heap_guard.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+
+namespace pinstrike::command {
+namespace {
+
+/// SIGINT and SIGTERM, waited for instead of handled. Made before any thread, which inherit that
+/// the signals are blocked, so that they come here and nowhere else.
+class StopSignals {
+  public:
+    StopSignals() {
+        sigemptyset(&set_);
+        sigaddset(&set_, SIGINT);
+        sigaddset(&set_, SIGTERM);
+        ::pthread_sigmask(SIG_BLOCK, &set_, &before_);
+    }
+
+    ~StopSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+
+    /// True as soon as one comes; false after `timeout_ns`.
+    [[nodiscard]] bool wait(std::int64_t timeout_ns) const {
+        constexpr std::int64_t ns_per_s = 1'000'000'000;
+        const timespec timeout{timeout_ns / ns_per_s, timeout_ns % ns_per_s};
+        return ::sigtimedwait(&set_, nullptr, &timeout) > 0;
+    }
+
+  private:
+    sigset_t set_{};
+    sigset_t before_{};
+};
+
+void wait_for_the_end(actors::Appliance& appliance, const StopSignals& signals,
+                      const DriveOptions& options) {
+    constexpr std::int64_t tick_ns = 20'000'000;
+    constexpr double housekeeping_s = 1;
+    double housekept_s = 0;
+    while (!appliance.input_ended() && !signals.wait(tick_ns)) {
+        const double seconds = appliance.seconds();
+        if (seconds - housekept_s >= housekeeping_s) {
+            housekept_s = seconds;
+            appliance.housekeep();
+        }
+        if (options.for_ns && seconds * 1e9 >= static_cast<double>(*options.for_ns)) {
+            return;
+        }
+    }
+}
+
+bool write_text(const std::string& path, const std::string& text) {
+    std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
+    bool written = file != nullptr;
+    written = written && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    written = written && std::fflush(file) == 0;
+    if (file != nullptr && file != stdout) {
+        written = std::fclose(file) == 0 && written;
+    }
+    if (!written) {
+        std::perror(("pinstrike: " + path).c_str());
+    }
+    return written;
+}
+
+/// The account in one paragraph.
+std::string summary(const actors::Account& account) {
+    std::uint64_t packets = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t series = 0;
+    for (const auto& port : account.ports) {
+        packets += port.packets;
+    }
+    for (const auto& line : account.lines) {
+        delivered += line.delivered;
+        lost += line.lost;
+    }
+    for (const auto& ring : account.rings) {
+        refused += ring.refused;
+    }
+    for (const auto& core : account.cores) {
+        series += core.series;
+    }
+    return fmt::format(
+        "{}: {} packets, {} messages delivered, {} lost, {} refused, {} series, in {:.3f} s"
+        " ({:.2f} M messages/s)\n",
+        account.feed, packets, delivered, lost, refused, series, account.seconds,
+        account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
+}
+
+Exit finish(actors::Appliance& appliance, const DriveOptions& options) {
+    Exit status = Exit::ok;
+    const actors::Account account = appliance.account();
+    const auto wrong = actors::imbalances(account);
+    for (const std::string& identity : wrong) {
+        fmt::print(stderr, "pinstrike: the account does not balance: {}\n", identity);
+        status = Exit::failed;
+    }
+    fmt::print(stderr, "{}{}\n", summary(account), wrong.empty() ? "the account balances" : "");
+    if (!options.account_file.empty() &&
+        !write_text(options.account_file, actors::to_json(account))) {
+        status = Exit::failed;
+    }
+    if (!options.book_file.empty()) {
+        Problems problems;
+        const auto books = appliance.books();
+        actors::write_books(books, options.book_file, problems);
+        print_problems(problems);
+        status = problems.empty() ? status : Exit::failed;
+    }
+    const auto allocations = actors::heap_guard::allocations.load(std::memory_order_relaxed);
+    if (allocations != 0) {
+        fmt::print(stderr, "pinstrike: hot threads allocated {} times\n", allocations);
+    }
+    return status;
+}
+
+}  // namespace
+
+Exit drive(const actors::FeedConfig& config, const DriveOptions& options, Exit failure) {
+    const StopSignals signals;
+    Problems problems;
+    const auto appliance = actors::Appliance::build(config, problems);
+    print_problems(problems);
+    if (!appliance) {
+        return failure;
+    }
+    fmt::print(stderr, "{}", actors::to_text(appliance->topology(), config));
+    appliance->start();
+    wait_for_the_end(*appliance, signals, options);
+    appliance->stop();
+    for (const std::string& remark : appliance->remarks()) {
+        fmt::print(stderr, "pinstrike: {}\n", remark);
+    }
+    return finish(*appliance, options);
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,28 @@
+// path: cold
+//
+// What `run` and `replay` share: an appliance from its start to its account.
+#pragma once
+
+#include "actors/appliance.h"
+#include "actors/feed_config.h"
+#include "config/problem.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pinstrike::command {
+
+struct DriveOptions {
+    std::optional<std::int64_t> for_ns;  ///< how long; none: until a signal or the input's end
+    std::string account_file;            ///< "-": standard output; empty: none
+    std::string book_file;               ///< empty: none
+};
+
+/// Runs until the input ends, the time is over, or SIGINT or SIGTERM comes; stops in order, writes
+/// account and book. `failure` is what problems at the start mean: a config that does not fit the
+/// host, or an input that cannot be read.
+[[nodiscard]] Exit drive(const actors::FeedConfig& config, const DriveOptions& options,
+                         Exit failure);
+
+}  // namespace pinstrike::command
