@@ -97,12 +97,12 @@ void GroupMembership::on_frame(std::span<const std::byte> frame, std::int64_t no
 }
 
 void GroupMembership::send_v3(IgmpRecord record, std::span<const Ipv4> groups,
-                              FrameSender& sender) {
+                              ReportSender& sender) {
     const std::size_t bytes = write_v3_report(frame_, host_, record, groups);
     sender.send(std::span(frame_).first(bytes));
 }
 
-void GroupMembership::send_one(Ipv4 group, unsigned version, FrameSender& sender) {
+void GroupMembership::send_one(Ipv4 group, unsigned version, ReportSender& sender) {
     const std::size_t bytes = version == 1 ? write_v1_report(frame_, host_, group)
                                            : write_v2_report(frame_, host_, group);
     sender.send(std::span(frame_).first(bytes));
@@ -111,7 +111,7 @@ void GroupMembership::send_one(Ipv4 group, unsigned version, FrameSender& sender
 /// Sends what `due_ns` says is due and crosses it out; says how many frames that took.
 std::size_t GroupMembership::send_due(std::int64_t now_ns, IgmpRecord record,
                                       std::vector<std::int64_t>& due_ns, std::size_t frames_left,
-                                      FrameSender& sender) {
+                                      ReportSender& sender) {
     const unsigned spoken = version(now_ns);
     std::size_t frames = 0;
     batch_.clear();
@@ -139,7 +139,7 @@ std::size_t GroupMembership::send_due(std::int64_t now_ns, IgmpRecord record,
     return frames;
 }
 
-void GroupMembership::step(std::int64_t now_ns, FrameSender& sender) {
+void GroupMembership::step(std::int64_t now_ns, ReportSender& sender) {
     if (repeats_left_ > 0 && now_ns >= repeat_due_ns_) {
         --repeats_left_;
         std::fill(report_due_ns_.begin(), report_due_ns_.end(), now_ns);
@@ -153,7 +153,7 @@ void GroupMembership::step(std::int64_t now_ns, FrameSender& sender) {
     }
 }
 
-void GroupMembership::leave(std::int64_t now_ns, FrameSender& sender) {
+void GroupMembership::leave(std::int64_t now_ns, ReportSender& sender) {
     forget_plans();
     const unsigned spoken = version(now_ns);
     if (spoken == 3) {

@@ -2,7 +2,7 @@
 //
 // The host side of group membership for a NIC that the kernel no longer sees: a state machine
 // without clock, thread or socket. It is told the time and the frames that came, and sends through
-// the FrameSender given to step(). Nothing is allocated after construction.
+// the ReportSender given to step(). Nothing is allocated after construction.
 //
 // Reports are never suppressed because another host reported the same group (RFC 2236 lets hosts
 // do so): switches that snoop learn from our own report which port wants the data. A querier of an
@@ -20,10 +20,10 @@
 
 namespace pinstrike::nic {
 
-/// Sends a frame; what the device does not take is lost, and repeated by the robustness of IGMP.
-class FrameSender {
+/// Sends a report; what the device does not take is lost, and repeated by the robustness of IGMP.
+class ReportSender {
   public:
-    virtual ~FrameSender() = default;
+    virtual ~ReportSender() = default;
     virtual void send(std::span<const std::byte> frame) = 0;
 };
 
@@ -45,10 +45,10 @@ class GroupMembership {
     void on_frame(std::span<const std::byte> frame, std::int64_t now_ns);
 
     /// Sends what is due, at most frames_per_step_max frames; the rest with the next steps.
-    void step(std::int64_t now_ns, FrameSender& sender);
+    void step(std::int64_t now_ns, ReportSender& sender);
 
     /// Leaves all groups at once (v1 knows no leaving). The end: nothing more is planned.
-    void leave(std::int64_t now_ns, FrameSender& sender);
+    void leave(std::int64_t now_ns, ReportSender& sender);
 
     /// The version spoken now.
     [[nodiscard]] unsigned version(std::int64_t now_ns) const;
@@ -58,10 +58,10 @@ class GroupMembership {
     static constexpr std::size_t frames_per_step_max = 32;
 
   private:
-    void send_v3(IgmpRecord record, std::span<const Ipv4> groups, FrameSender& sender);
-    void send_one(Ipv4 group, unsigned version, FrameSender& sender);
+    void send_v3(IgmpRecord record, std::span<const Ipv4> groups, ReportSender& sender);
+    void send_one(Ipv4 group, unsigned version, ReportSender& sender);
     std::size_t send_due(std::int64_t now_ns, IgmpRecord record, std::vector<std::int64_t>& due_ns,
-                         std::size_t frames_left, FrameSender& sender);
+                         std::size_t frames_left, ReportSender& sender);
     void plan_answer(std::size_t index, std::int64_t due_ns);
     void forget_plans();
     [[nodiscard]] std::int64_t random_delay(std::int64_t max_ns);

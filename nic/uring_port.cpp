@@ -42,6 +42,30 @@ constexpr std::size_t udp_at = ip_at + ipv4_header_bytes_min;
 
 }  // namespace
 
+/// So many numbers as were foreseen at the start, and no more: adding never allocates.
+template <class Number>
+class FixedList {
+  public:
+    void foresee(std::size_t count) { numbers_ = std::make_unique<Number[]>(capacity_ = count); }
+
+    void add(Number number) noexcept {
+        PINSTRIKE_CHECK(count_ < capacity_);
+        numbers_[count_] = number;
+        ++count_;
+    }
+
+    void clear() noexcept { count_ = 0; }
+
+    [[nodiscard]] std::span<const Number> items() const noexcept {
+        return {numbers_.get(), count_};
+    }
+
+  private:
+    std::unique_ptr<Number[]> numbers_;
+    std::size_t capacity_ = 0;
+    std::size_t count_ = 0;
+};
+
 /// One group: its socket, and the headers of its datagrams but for what each brings itself.
 struct GroupSocket {
     FileDescriptor fd;
@@ -53,10 +77,10 @@ struct UringState {
     KernelInterface interface;
     std::vector<GroupSocket> sockets;
     std::unique_ptr<UringRing> ring;
-    msghdr message{};                     ///< the sizes of name and control, for every receive
-    std::vector<std::uint16_t> lent_out;  ///< buffers of the packets of the last burst
-    std::vector<std::uint32_t> to_arm;    ///< sockets whose receive ended; armed by receive()
-    std::vector<std::uint32_t> failed;    ///< and by housekeep(), so that no error is a busy loop
+    msghdr message{};                   ///< the sizes of name and control, for every receive
+    FixedList<std::uint16_t> lent_out;  ///< buffers of the packets of the last burst
+    FixedList<std::uint32_t> to_arm;    ///< sockets whose receive ended; armed by receive()
+    FixedList<std::uint32_t> failed;    ///< and by housekeep(), so that no error is a busy loop
     std::vector<std::string> remarks;
     FileDescriptor link_socket;
     bool link_was_up = false;
@@ -117,9 +141,9 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
     }
     state->message.msg_namelen = name_bytes;
     state->message.msg_controllen = control_bytes;
-    state->lent_out.reserve(buffers_count);
-    state->to_arm.reserve(groups.size());
-    state->failed.reserve(groups.size());
+    state->lent_out.foresee(buffers_count);
+    state->to_arm.foresee(groups.size());
+    state->failed.foresee(groups.size());
     state->link_socket = FileDescriptor(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     state->link_was_up = link_is_up(state->link_socket.get(), *interface);
     return std::unique_ptr<UringPort>(new UringPort(std::move(name), std::move(state)));
@@ -129,12 +153,14 @@ void UringPort::start() {
     state_->started = true;
     state_->ring->enable();
     for (std::uint32_t index = 0; index < state_->sockets.size(); ++index) {
-        state_->to_arm.push_back(index);
+        state_->to_arm.add(index);
     }
 }
 
 void UringPort::housekeep(std::int64_t /*now_ns*/) {
-    state_->to_arm.insert(state_->to_arm.end(), state_->failed.begin(), state_->failed.end());
+    for (const std::uint32_t index : state_->failed.items()) {
+        state_->to_arm.add(index);
+    }
     state_->failed.clear();
     const bool up = link_is_up(state_->link_socket.get(), state_->interface);
     if (up != state_->link_was_up) {
@@ -166,7 +192,7 @@ namespace {
 /// Gives the buffers of the last burst back to the kernel.
 void return_buffers(UringState& state) {
     std::size_t count = 0;
-    for (const std::uint16_t buffer : state.lent_out) {
+    for (const std::uint16_t buffer : state.lent_out.items()) {
         state.ring->lend(buffer, count);
         ++count;
     }
@@ -177,7 +203,7 @@ void return_buffers(UringState& state) {
 /// Starts (again) the receives that are not running: at the start, and after the kernel ran out of
 /// buffers, which ends a multishot receive though the datagrams stay in the socket.
 void arm(UringState& state) {
-    for (const std::uint32_t index : state.to_arm) {
+    for (const std::uint32_t index : state.to_arm.items()) {
         io_uring_sqe* sqe = io_uring_get_sqe(state.ring->get());
         PINSTRIKE_CHECK(sqe != nullptr);  // there is one for every socket
         io_uring_prep_recvmsg_multishot(sqe, state.sockets[index].fd.get(), &state.message, 0);
@@ -235,14 +261,14 @@ bool take(UringState& state, const io_uring_cqe& cqe, std::int64_t now_ns, Packe
     const auto index = static_cast<std::uint32_t>(cqe.user_data);
     if ((cqe.flags & IORING_CQE_F_MORE) == 0) {
         const bool may_go_on_at_once = cqe.res >= 0 || cqe.res == -ENOBUFS;
-        (may_go_on_at_once ? state.to_arm : state.failed).push_back(index);
+        (may_go_on_at_once ? state.to_arm : state.failed).add(index);
     }
     if ((cqe.flags & IORING_CQE_F_BUFFER) == 0) {
         state.errors.add(cqe.res == -ENOBUFS ? 0 : 1);
         return false;
     }
     const auto buffer_index = static_cast<std::uint16_t>(cqe.flags >> IORING_CQE_BUFFER_SHIFT);
-    state.lent_out.push_back(buffer_index);
+    state.lent_out.add(buffer_index);
     std::byte* buffer = state.ring->buffer(buffer_index);
     io_uring_recvmsg_out out;
     std::memcpy(&out, buffer, sizeof out);
@@ -262,10 +288,10 @@ std::size_t UringPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     if (!state.started) [[unlikely]] {
         start();
     }
-    if (!state.lent_out.empty()) {
+    if (!state.lent_out.items().empty()) {
         return_buffers(state);
     }
-    if (!state.to_arm.empty()) {
+    if (!state.to_arm.items().empty()) {
         arm(state);
     }
     constexpr std::size_t completions_max = 256;

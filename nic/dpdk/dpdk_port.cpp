@@ -116,7 +116,7 @@ inline void DpdkPort::give_back() noexcept {
 // --- cold ---
 
 /// Puts reports on the device's first transmit queue.
-class DpdkPort::Reports final : public FrameSender {
+class DpdkPort::Reports final : public ReportSender {
   public:
     Reports(std::uint16_t device, rte_mempool* pool) : device_(device), pool_(pool) {}
 

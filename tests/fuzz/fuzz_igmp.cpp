@@ -9,7 +9,7 @@ namespace {
 using namespace pinstrike;
 using namespace pinstrike::nic;
 
-class CountingSender final : public FrameSender {
+class CountingSender final : public ReportSender {
   public:
     void send(std::span<const std::byte> frame) override {
         PINSTRIKE_CHECK(frame.size() <= igmp_frame_bytes_max);

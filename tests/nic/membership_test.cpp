@@ -54,7 +54,7 @@ Sent take_apart(std::span<const std::byte> frame) {
     return sent;
 }
 
-class Recorder final : public FrameSender {
+class Recorder final : public ReportSender {
   public:
     void send(std::span<const std::byte> frame) override {
         EXPECT_LE(frame.size(), igmp_frame_bytes_max);
