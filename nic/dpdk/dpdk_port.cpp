@@ -40,6 +40,9 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     give_back();
     now_ns_ = now_ns;
     const auto asked = static_cast<std::uint16_t>(std::min(burst.size(), held_.size()));
+    if (asked == 0) [[unlikely]] {
+        return 0;
+    }
     held_count_ = rte_eth_rx_burst(device_id_, queue_, held_.data(), asked);
     if (held_count_ == 0) {
         return 0;
