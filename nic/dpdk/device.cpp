@@ -78,10 +78,6 @@ std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const Port
                                      const std::vector<std::vector<Group>>& groups_by_queue,
                                      Problems& problems) {
     const std::size_t problems_before = problems.size();
-    const std::vector<SteeringRule> rules = plan_steering(port, groups_by_queue, problems);
-    if (problems.size() != problems_before) {
-        return nullptr;
-    }
     const auto queues = static_cast<std::uint16_t>(groups_by_queue.size());
     std::shared_ptr<Device> device = open_once(eal, port, queues, problems);
     // The kernel gives an interface's queue back some milliseconds after the socket on it was
@@ -96,7 +92,7 @@ std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const Port
         return nullptr;
     }
     if (queues > 1 && !driver_traits(port).feeds_queues_apart &&
-        !install_steering(device->id_, port, rules, problems)) {
+        !install_steering(device->id_, port, groups_by_queue, problems)) {
         return nullptr;
     }
     device->admit(groups_by_queue);

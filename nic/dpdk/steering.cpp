@@ -66,13 +66,15 @@ class Flow {
     std::array<rte_flow_action, 2> actions_{};
 };
 
-/// True if no address belongs to two queues.
-bool addresses_suffice(const std::vector<SteeringRule>& rules) {
-    std::map<std::uint32_t, std::uint16_t> queues;
-    for (const SteeringRule& rule : rules) {
-        const auto [entry, added] = queues.emplace(rule.group.address.value, rule.queue);
-        if (!added && entry->second != rule.queue) {
-            return false;
+/// True if no address belongs to two queues, the first one (which needs no rules) included.
+bool addresses_suffice(const std::vector<std::vector<Group>>& groups_by_queue) {
+    std::map<std::uint32_t, std::size_t> queues;
+    for (std::size_t queue = 0; queue < groups_by_queue.size(); ++queue) {
+        for (const Group& group : groups_by_queue[queue]) {
+            const auto [entry, added] = queues.emplace(group.address.value, queue);
+            if (!added && entry->second != queue) {
+                return false;
+            }
         }
     }
     return true;
@@ -125,10 +127,15 @@ std::vector<SteeringRule> plan_steering(const PortConfig& port,
 }
 
 bool install_steering(std::uint16_t device, const PortConfig& port,
-                      const std::vector<SteeringRule>& rules, Problems& problems) {
+                      const std::vector<std::vector<Group>>& groups_by_queue, Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    const std::vector<SteeringRule> rules = plan_steering(port, groups_by_queue, problems);
+    if (problems.size() != problems_before) {
+        return false;
+    }
     const bool tagged = port.vlan != 0;
     std::string refused = install_all(device, rules, tagged, true);
-    if (!refused.empty() && addresses_suffice(rules)) {
+    if (!refused.empty() && addresses_suffice(groups_by_queue)) {
         refused = install_all(device, rules, tagged, false);
     }
     if (refused.empty()) {

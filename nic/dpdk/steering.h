@@ -28,10 +28,10 @@ struct SteeringRule {
     const PortConfig& port, const std::vector<std::vector<Group>>& groups_by_queue,
     Problems& problems);
 
-/// Asks the driver for the rules; the first one refused is a Problem that says which and what to
-/// do. A driver that cannot match UDP ports gets rules by address alone, if that tells the queues
-/// apart. True if all stand.
+/// Plans the rules and asks the driver for them; the first one refused is a Problem that says which
+/// and what to do. A driver that cannot match UDP ports gets rules by address alone, if that tells
+/// the queues apart. True if all stand.
 bool install_steering(std::uint16_t device, const PortConfig& port,
-                      const std::vector<SteeringRule>& rules, Problems& problems);
+                      const std::vector<std::vector<Group>>& groups_by_queue, Problems& problems);
 
 }  // namespace pinstrike::nic::dpdk

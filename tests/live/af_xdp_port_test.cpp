@@ -8,6 +8,7 @@
 #include "nic/igmp.h"
 #include "nic/open_port.h"
 #include "tests/nic/frames.h"
+#include "tests/nic/port_contract.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -146,6 +147,17 @@ void receive_until(Port& port, const std::function<bool()>& enough,
             }
         }
     }
+}
+
+TEST(PortContract, DpdkOnAfXdp) {
+    const Wire wire;
+    port_contract([&](const std::vector<Bytes>& frames) {
+        auto port = open_one(af_xdp_port());
+        for (const Bytes& frame : frames) {
+            EXPECT_TRUE(wire.put(frame));
+        }
+        return port;
+    });
 }
 
 TEST(AfXdp, EveryFrameOfTheWireArrivesInOrder) {

@@ -9,6 +9,7 @@
 #include "nic/igmp.h"
 #include "nic/open_port.h"
 #include "tests/nic/frames.h"
+#include "tests/nic/port_contract.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,6 +83,19 @@ std::vector<Bytes> write_capture(const std::string& path, int count, std::uint16
     }
     EXPECT_TRUE(writer->close(problems));
     return frames;
+}
+
+TEST(PortContract, DpdkOnACapture) {
+    const ScratchDirectory scratch;
+    port_contract([&](const std::vector<Bytes>& frames) {
+        Problems problems;
+        auto writer = CaptureWriter::open(scratch.file("a.pcap"), problems);
+        for (const Bytes& frame : frames) {
+            writer->write(frame, 0);
+        }
+        EXPECT_TRUE(writer->close(problems));
+        return open_one(vdev_port("net_pcap0,rx_pcap=" + scratch.file("a.pcap")));
+    });
 }
 
 TEST(DpdkPort, HandsOutEveryFrameOfACaptureInOrder) {

@@ -1,0 +1,370 @@
+// path: cold
+//
+// A driver that offers what no virtual one does: flow rules, address lists, checksum verdicts,
+// receive stamps, a link that changes. The program answers these calls of DPDK's itself, in front
+// of the library, on top of net_ring; each test sets what the driver is willing to do.
+#include "nic/dpdk/dpdk_port.h"
+#include "nic/dpdk/library.h"
+#include "nic/open_port.h"
+#include "tests/nic/frames.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <thread>
+
+namespace pinstrike::nic {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// What the driver is willing to do, and what it was asked.
+struct Driver {
+    bool hardware_checksums = false;
+    bool stamps = false;
+    bool matches_ports = true;
+    bool matches_addresses = true;
+    bool takes_address_list = true;
+    bool takes_all_multicast = true;
+    bool link_up = true;
+    std::uint64_t ticks_per_us = 0;  ///< of its clock; 0: it cannot be read
+    std::vector<std::string> asked;
+    std::deque<rte_mbuf*> arriving;
+};
+
+Driver driver;
+
+std::string address_text(std::uint32_t ip) {
+    return std::to_string(ip >> 24) + "." + std::to_string((ip >> 16) & 255) + "." +
+           std::to_string((ip >> 8) & 255) + "." + std::to_string(ip & 255);
+}
+
+/// "eth ipv4 224.0.204.2 udp 45002 queue 1"
+std::string rule_text(const rte_flow_item* items, const rte_flow_action* actions, bool& by_port) {
+    std::string text;
+    for (; items->type != RTE_FLOW_ITEM_TYPE_END; ++items) {
+        if (items->type == RTE_FLOW_ITEM_TYPE_ETH) {
+            text += "eth ";
+        } else if (items->type == RTE_FLOW_ITEM_TYPE_VLAN) {
+            text += "vlan ";
+        } else if (items->type == RTE_FLOW_ITEM_TYPE_IPV4) {
+            const auto* ip = static_cast<const rte_flow_item_ipv4*>(items->spec);
+            text += "ipv4 " + address_text(rte_be_to_cpu_32(ip->hdr.dst_addr)) + " ";
+        } else if (items->type == RTE_FLOW_ITEM_TYPE_UDP) {
+            const auto* udp = static_cast<const rte_flow_item_udp*>(items->spec);
+            text += "udp " + std::to_string(rte_be_to_cpu_16(udp->hdr.dst_port)) + " ";
+            by_port = true;
+        }
+    }
+    const auto* queue = static_cast<const rte_flow_action_queue*>(actions[0].conf);
+    return text + "queue " + std::to_string(queue->index);
+}
+
+template <class Function>
+Function next_of(const char* name) {
+    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+std::uint16_t hand_out_arriving(void*, rte_mbuf** buffers, std::uint16_t room) {
+    std::uint16_t count = 0;
+    for (; count < room && !driver.arriving.empty(); ++count) {
+        buffers[count] = driver.arriving.front();
+        driver.arriving.pop_front();
+    }
+    return count;
+}
+
+constexpr std::uint64_t offered_checksums =
+    RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+
+}  // namespace
+}  // namespace pinstrike::nic
+
+using pinstrike::nic::driver;
+
+extern "C" {
+
+int rte_eth_dev_info_get(std::uint16_t port, rte_eth_dev_info* info) {
+    const int result = pinstrike::nic::next_of<decltype(&rte_eth_dev_info_get)>(
+        "rte_eth_dev_info_get")(port, info);
+    info->rx_offload_capa |= driver.hardware_checksums ? pinstrike::nic::offered_checksums : 0;
+    info->rx_offload_capa |= driver.stamps ? RTE_ETH_RX_OFFLOAD_TIMESTAMP : 0;
+    return result;
+}
+
+int rte_eth_dev_configure(std::uint16_t port, std::uint16_t receive, std::uint16_t transmit,
+                          const rte_eth_conf* wanted) {
+    rte_eth_conf plain = *wanted;
+    driver.asked.push_back("offloads " + std::to_string(wanted->rxmode.offloads != 0));
+    plain.rxmode.offloads = 0;
+    return pinstrike::nic::next_of<decltype(&rte_eth_dev_configure)>("rte_eth_dev_configure")(
+        port, receive, transmit, &plain);
+}
+
+rte_flow* rte_flow_create(std::uint16_t, const rte_flow_attr*, const rte_flow_item* pattern,
+                          const rte_flow_action* actions, rte_flow_error* error) {
+    bool by_port = false;
+    const std::string text = pinstrike::nic::rule_text(pattern, actions, by_port);
+    if (!driver.matches_addresses || (by_port && !driver.matches_ports)) {
+        error->message = "no such match";
+        return nullptr;
+    }
+    driver.asked.push_back(text);
+    static int rule;
+    return reinterpret_cast<rte_flow*>(&rule);
+}
+
+int rte_flow_flush(std::uint16_t, rte_flow_error*) {
+    return 0;
+}
+
+int rte_eth_dev_set_mc_addr_list(std::uint16_t, rte_ether_addr*, std::uint32_t count) {
+    driver.asked.push_back("addresses " + std::to_string(count));
+    return driver.takes_address_list ? 0 : -ENOTSUP;
+}
+
+int rte_eth_allmulticast_enable(std::uint16_t) {
+    driver.asked.emplace_back("all multicast");
+    return driver.takes_all_multicast ? 0 : -ENOTSUP;
+}
+
+int rte_eth_promiscuous_enable(std::uint16_t) {
+    driver.asked.emplace_back("promiscuous");
+    return 0;
+}
+
+int rte_eth_link_get_nowait(std::uint16_t, rte_eth_link* link) {
+    link->link_status = driver.link_up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;
+    return 0;
+}
+
+int rte_eth_read_clock(std::uint16_t, std::uint64_t* ticks) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    *ticks = 77 + driver.ticks_per_us *
+                      static_cast<std::uint64_t>(
+                          std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    return driver.ticks_per_us == 0 ? -ENOTSUP : 0;
+}
+
+int rte_eth_timesync_enable(std::uint16_t) {
+    return -ENOTSUP;
+}
+
+int rte_eth_timesync_read_time(std::uint16_t, timespec*) {
+    return -ENOTSUP;
+}
+}
+
+namespace pinstrike::nic {
+namespace {
+
+const Group first{{0xE000CC01}, 45001};
+const Group second{{0xE000CC02}, 45002};
+const Group third{{0xE000CC03}, 45003};
+
+class DpdkDriver : public testing::Test {
+  protected:
+    DpdkDriver() {
+        driver = {};
+        config_.name = "a0";
+        config_.kind = PortKind::dpdk;
+        config_.vdev = "net_ring0";
+        config_.hugepages = false;
+        config_.descriptors_count = 512;
+        config_.membership = Membership::fixed;
+    }
+
+    std::vector<std::unique_ptr<Port>> open(const GroupsByQueue& groups) {
+        auto ports = open_port(config_, groups, {}, problems_);
+        driver.asked.erase(driver.asked.begin());  // the offloads
+        if (!ports.empty()) {
+            std::uint16_t id = 0;
+            rte_eth_dev_get_port_by_name("net_ring0", &id);
+            rte_eth_fp_ops[id].rx_pkt_burst = hand_out_arriving;
+            pool_ = dynamic_cast<dpdk::DpdkPort&>(*ports[0]).device().pool(0);
+        }
+        return ports;
+    }
+
+    /// A frame on its way, with what the hardware said of it.
+    rte_mbuf* arrive(std::uint64_t flags) {
+        const Bytes frame = udp_frame(route_of_tests, Bytes(30));
+        rte_mbuf* buffer = rte_pktmbuf_alloc(pool_);
+        std::memcpy(rte_pktmbuf_append(buffer, static_cast<std::uint16_t>(frame.size())),
+                    frame.data(), frame.size());
+        buffer->ol_flags = flags;
+        driver.arriving.push_back(buffer);
+        return buffer;
+    }
+
+    PortConfig config_;
+    Problems problems_;
+    rte_mempool* pool_ = nullptr;
+};
+
+TEST_F(DpdkDriver, OneQueueIsNotSteered) {
+    EXPECT_EQ(open({{first, second}}).size(), 1U);
+    EXPECT_THAT(driver.asked, ElementsAre("addresses 2"));
+}
+
+TEST_F(DpdkDriver, SeveralQueuesAreSteeredByGroup) {
+    EXPECT_EQ(open({{first}, {second, third}}).size(), 2U);
+    EXPECT_THAT(driver.asked, ElementsAre("eth ipv4 224.0.204.2 udp 45002 queue 1",
+                                          "eth ipv4 224.0.204.3 udp 45003 queue 1", "addresses 3"));
+}
+
+TEST_F(DpdkDriver, RulesMatchBehindTheVlanTag) {
+    config_.vlan = 12;
+    EXPECT_EQ(open({{first}, {second}}).size(), 2U);
+    EXPECT_THAT(driver.asked,
+                ElementsAre("eth vlan ipv4 224.0.204.2 udp 45002 queue 1", "addresses 2"));
+}
+
+TEST_F(DpdkDriver, AddressesAloneDoWhereTheyTellQueuesApart) {
+    driver.matches_ports = false;
+    EXPECT_EQ(open({{first}, {second, {second.address, 45009}}}).size(), 2U);
+    EXPECT_THAT(driver.asked, ElementsAre("eth ipv4 224.0.204.2 queue 1", "addresses 2"));
+}
+
+TEST_F(DpdkDriver, AddressesAloneDoNotDoWhereTwoQueuesShareOne) {
+    driver.matches_ports = false;
+    EXPECT_TRUE(open({{first}, {{first.address, 45009}}}).empty());
+    ASSERT_EQ(problems_.size(), 1U);
+    EXPECT_THAT(problems_[0].text, HasSubstr("224.0.204.1:45009 to queue 1 (no such match)"));
+}
+
+TEST_F(DpdkDriver, ARefusedRuleIsAProblemThatSaysWhatToDo) {
+    driver.matches_addresses = false;
+    EXPECT_TRUE(open({{first}, {second}}).empty());
+    ASSERT_EQ(problems_.size(), 1U);
+    EXPECT_THAT(problems_[0].text, HasSubstr("224.0.204.2:45002 to queue 1 (no such match)"));
+    EXPECT_THAT(problems_[0].text, HasSubstr("Let one poller read this port"));
+}
+
+TEST_F(DpdkDriver, GroupsComeInByTheNarrowestFilterThereIs) {
+    driver.takes_address_list = false;
+    EXPECT_EQ(open({{first}}).size(), 1U);
+    EXPECT_THAT(driver.asked, ElementsAre("addresses 1", "all multicast"));
+    driver.asked.clear();
+    driver.takes_all_multicast = false;
+    EXPECT_EQ(open({{first}}).size(), 1U);
+    EXPECT_THAT(driver.asked, ElementsAre("addresses 1", "all multicast", "promiscuous"));
+}
+
+TEST_F(DpdkDriver, ChecksumVerdictsAreHandedOut) {
+    driver.hardware_checksums = true;
+    const auto ports = open({{first}});
+    ASSERT_EQ(ports.size(), 1U);
+    arrive(RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD);
+    arrive(RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_BAD);
+    arrive(RTE_MBUF_F_RX_IP_CKSUM_BAD);
+    arrive(RTE_MBUF_F_RX_L4_CKSUM_NONE | RTE_MBUF_F_RX_IP_CKSUM_NONE);
+    std::array<Packet, 8> burst;
+    ASSERT_EQ(ports[0]->receive(burst, 1), 4U);
+    EXPECT_EQ(burst[0].ip_checksum, Checksum::good);
+    EXPECT_EQ(burst[0].udp_checksum, Checksum::good);
+    EXPECT_EQ(burst[1].udp_checksum, Checksum::bad);
+    EXPECT_EQ(burst[2].ip_checksum, Checksum::bad);
+    EXPECT_EQ(burst[2].udp_checksum, Checksum::unknown);
+    EXPECT_EQ(burst[3].ip_checksum, Checksum::unknown);  // "none": the hardware did not say
+    EXPECT_EQ(burst[3].udp_checksum, Checksum::unknown);
+}
+
+TEST_F(DpdkDriver, VerdictsAreNotAskedForWhereSoftwareLooks) {
+    driver.hardware_checksums = true;
+    config_.udp_checksum = ChecksumCheck::software;
+    const auto ports = open({{first}});
+    ASSERT_EQ(ports.size(), 1U);
+    arrive(RTE_MBUF_F_RX_L4_CKSUM_GOOD);
+    std::array<Packet, 8> burst;
+    ASSERT_EQ(ports[0]->receive(burst, 1), 1U);
+    EXPECT_EQ(burst[0].udp_checksum, Checksum::unknown);
+}
+
+std::int64_t wall_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+TEST_F(DpdkDriver, StampsBecomeWallTime) {
+    driver.stamps = true;
+    driver.ticks_per_us = 156;
+    const auto ports = open({{first}});
+    ASSERT_EQ(ports.size(), 1U);
+    const dpdk::StampField field = dynamic_cast<const dpdk::DpdkPort&>(*ports[0]).device().stamps();
+    ASSERT_NE(field.flag, 0U);
+    ports[0]->housekeep(wall_ns());
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ports[0]->housekeep(wall_ns());  // two readings: the rate is known
+    std::uint64_t ticks = 0;
+    const std::int64_t stamped_ns = wall_ns();
+    rte_eth_read_clock(0, &ticks);
+    *RTE_MBUF_DYNFIELD(arrive(field.flag), field.offset, rte_mbuf_timestamp_t*) = ticks;
+    arrive(0);  // this one has none
+    std::array<Packet, 8> burst;
+    const std::int64_t burst_ns = stamped_ns + 40'000'000;
+    ASSERT_EQ(ports[0]->receive(burst, burst_ns), 2U);
+    EXPECT_NEAR(static_cast<double>(burst[0].ts_receive_ns - stamped_ns), 0, 10e6);
+    EXPECT_NE(burst[0].ts_receive_ns, burst_ns);
+    EXPECT_EQ(burst[1].ts_receive_ns, burst_ns);
+}
+
+TEST_F(DpdkDriver, StampsOfAClockThatCannotBeReadAreIgnored) {
+    driver.stamps = true;
+    const auto ports = open({{first}});
+    ASSERT_EQ(ports.size(), 1U);
+    EXPECT_EQ(dynamic_cast<const dpdk::DpdkPort&>(*ports[0]).device().stamps().flag, 0U);
+}
+
+TEST_F(DpdkDriver, LinkChangesAreCounted) {
+    const auto ports = open({{first}});
+    ASSERT_EQ(ports.size(), 1U);
+    std::int64_t now_ns = 1'000'000'000;
+    ports[0]->housekeep(now_ns);
+    EXPECT_EQ(ports[0]->counters().link_changes.read(), 0U);
+    driver.link_up = false;
+    ports[0]->housekeep(now_ns += 1'000'000'000);
+    EXPECT_EQ(ports[0]->counters().link_changes.read(), 1U);
+    EXPECT_EQ(ports[0]->statistics().link_up, false);
+    driver.link_up = true;
+    ports[0]->housekeep(now_ns += 1'000'000'000);
+    EXPECT_EQ(ports[0]->counters().link_changes.read(), 2U);
+}
+
+TEST_F(DpdkDriver, BuffersHeldElsewhereAreNotPutBackTwice) {
+    const auto ports = open({{first}});
+    ASSERT_EQ(ports.size(), 1U);
+    const unsigned before = rte_mempool_avail_count(pool_);
+    rte_mbuf* shared = arrive(0);
+    rte_mbuf_refcnt_update(shared, 1);
+    arrive(0);
+    std::array<Packet, 8> burst;
+    ASSERT_EQ(ports[0]->receive(burst, 1), 2U);
+    EXPECT_EQ(ports[0]->receive(burst, 2), 0U);
+    EXPECT_EQ(rte_mbuf_refcnt_read(shared), 1U);
+    EXPECT_EQ(rte_mempool_avail_count(pool_), before - 1);
+    rte_pktmbuf_free(shared);
+    EXPECT_EQ(rte_mempool_avail_count(pool_), before);
+}
+
+}  // namespace
+}  // namespace pinstrike::nic
+
+int main(int argc, char** argv) {
+    using namespace pinstrike;
+    testing::InitGoogleTest(&argc, argv);
+    nic::PortConfig port;
+    port.name = "a0";
+    port.vdev = "net_ring0";
+    port.hugepages = false;
+    Problems problems;
+    const auto eal =
+        nic::dpdk::Eal::start({{nic::dpdk::demand_of(port, 4)}, {}, [](auto, auto) {}}, problems);
+    return eal == nullptr ? 1 : RUN_ALL_TESTS();
+}
