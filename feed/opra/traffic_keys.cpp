@@ -13,7 +13,9 @@ Section<StreamFaults> faults_section() {
         .key("duplicate", &StreamFaults::duplicate, number(0, 1),
              "Share of packets that come twice.")
         .key("reorder", &StreamFaults::reorder, number(0, 1),
-             "Share of packets that come after their successor.")
+             "Share of packets that come late, so that later ones overtake them.")
+        .key("reorder_by", &StreamFaults::reorder_ns, duration_ns(1, 1'000'000'000),
+             "How late at most such a packet comes.")
         .key("corrupt", &StreamFaults::corrupt, number(0, 1),
              "Share of packets with a damaged byte.")
         .key("skew", &StreamFaults::skew_ns, duration_ns(0, 10'000'000'000),
@@ -47,9 +49,22 @@ Section<TrafficConfig> traffic_section() {
         .key("messages_count", &TrafficConfig::messages_count, integer<std::uint64_t>(1, count_max),
              "Messages of a generated capture or loop, on each stream.")
         .unit("messages")
+        .key("maps_count", &TrafficConfig::maps_count, integer<std::uint64_t>(0, count_max),
+             "Series maps at the start of day; 0: one for each hundred messages.")
+        .unit("messages")
         .key("rate_messages_per_second", &TrafficConfig::rate_messages_per_second, number(1, 1e10),
-             "Messages a second, over all lines, on each stream.")
+             "Messages a second, over all lines, on each stream; from 1e9 on a sim port hands out "
+             "as many as are taken.")
         .unit("messages/s")
+        .key("burst_factor", &TrafficConfig::burst_factor, number(1, 1000),
+             "With shape blend: the rate in bursts over the rate between them.")
+        .key("burst_share", &TrafficConfig::burst_share, number(0, 0.9),
+             "With shape blend: share of the time that bursts take.")
+        .key("test_symbols", &TrafficConfig::test_symbols, number(0, 1),
+             "Share of quotes in reserved test symbols.")
+        .key("first_sequence", &TrafficConfig::first_sequence,
+             integer<std::uint32_t>(1, std::numeric_limits<std::uint32_t>::max()),
+             "Number of each line's first data: near 4294967295, the wrap is met soon.")
         .key("mix", &TrafficConfig::mix, number(0, 1),
              "0: plain short quotes alone; 1: the realistic mix of messages.")
         .key("session", &TrafficConfig::session, boolean(),

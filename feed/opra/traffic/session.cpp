@@ -25,6 +25,7 @@ constexpr double open_interest_share = 0.01;
 constexpr double summaries_share = 0.01;
 constexpr unsigned summarizing_exchanges = 3;
 constexpr std::size_t zero_quotes_max = 2'000;
+constexpr std::uint64_t warm_up_quotes_max = 500'000;
 
 std::uint8_t weekday_of(std::int64_t ts_ns) {
     using namespace std::chrono;
@@ -59,16 +60,32 @@ Session::Session(const TrafficConfig& config, std::span<const LineConfig> lines,
     }
 }
 
-void Session::run() {
+/// Mid-day: the series have their quotes already, from participants not heard yet.
+void Session::warm_up() {
+    const std::uint64_t count = 2 * std::min(config_.messages_count, warm_up_quotes_max);
+    for (std::uint64_t i = 0; i < count && config_.mix > 0; ++i) {
+        static_cast<void>(market_.quote(choose_series()));
+    }
+    market_.begin_record();
+}
+
+void Session::run_start() {
     if (config_.session) {
         start_of_day();
+    } else {
+        warm_up();
     }
     renumber();
     if (config_.session) {
         send_maps();
         send_open_interest();
     }
-    trade();
+    flush_all();
+}
+
+void Session::run() {
+    run_start();
+    run_trading();
     if (config_.session) {
         summarize();
         end_of_day();
@@ -201,7 +218,7 @@ bool Session::finished() const {
 }
 
 /// Restarts stand at even distances; the disaster at two thirds.
-void Session::trade() {
+void Session::run_trading() {
     const std::uint64_t begin = messages_;
     const std::uint64_t span = config_.messages_count > begin ? config_.messages_count - begin : 0;
     const std::uint64_t part = span / (config_.restarts_count + 1);

@@ -49,6 +49,10 @@ class Session {
     /// The whole day, or the part that the config bounds.
     void run();
 
+    /// The two parts of it that a loop is made of: what comes once, and what comes again.
+    void run_start();
+    void run_trading();
+
   private:
     struct Line {
         std::uint16_t number = 0;
@@ -63,10 +67,10 @@ class Session {
     };
 
     // Phases of the day.
+    void warm_up();
     void start_of_day();
     void send_maps();
     void send_open_interest();
-    void trade();
     void summarize();
     void end_of_day();
     void restart(bool disaster);
