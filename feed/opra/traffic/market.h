@@ -57,6 +57,9 @@ class Market {
     wire::Message underlying();
     wire::Message text();
 
+    /// What was quoted until now was before the capture: shares are counted from here.
+    void begin_record();
+
     /// Nothing persists over a cold restart.
     void forget_quotes();
 

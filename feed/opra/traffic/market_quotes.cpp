@@ -89,6 +89,10 @@ const std::vector<VenueQuote>& Market::venues(SeriesIndex index) const {
     return state_index_[index] == 0 ? none : states_[state_index_[index] - 1].best.venues();
 }
 
+void Market::begin_record() {
+    shares_ = {};
+}
+
 void Market::forget_quotes() {
     for (State& state : states_) {
         state.best.clear();
@@ -137,13 +141,14 @@ Market::Draft Market::fresh_quote(SeriesIndex index, char participant) {
 char Market::choose_participant(SeriesIndex index, const State& state) {
     const std::vector<VenueQuote>& venues = state.best.venues();
     const unsigned most = config_.mix > 0 ? universe_.series()[index].venues : 1;
-    if (venues.empty() || (venues.size() < most && random_.chance(0.3))) {
+    const double newcomer = venues.size() == 1 ? 0.6 : 0.25;
+    if (venues.empty() || (venues.size() < most && random_.chance(newcomer))) {
         return participant_of(index, static_cast<unsigned>(venues.size()));
     }
     return venues[random_.below(venues.size())].participant;
 }
 
-/// The holder of a best side gives way by some cents: a rival then takes the side over.
+/// The holder of a best side gives way by some cents, or leaves: a rival then takes the side over.
 std::optional<Market::Draft> Market::backed_off(const State& state) {
     const std::vector<VenueQuote>& venues = state.best.venues();
     if (venues.size() < 2) {
@@ -158,7 +163,9 @@ std::optional<Market::Draft> Market::backed_off(const State& state) {
     }
     Draft draft{holder, ' ', own->bid, own->offer};
     const auto away = static_cast<PriceE4>(random_.between(1, 4)) * cent_e4;
-    if (!on_bid) {
+    if (random_.chance(0.05)) {
+        draft.bid = draft.offer = {};  // leaves altogether
+    } else if (!on_bid) {
         draft.offer = {draft.offer.price_e4 + away, size()};
     } else if (draft.bid.price_e4 > away) {
         draft.bid = {draft.bid.price_e4 - away, size()};
@@ -174,16 +181,16 @@ char Market::quote_type() {
 /// The rare forms: withdrawals, one-sided quotes, sizes and prices that do not fit.
 void Market::spice(Draft& draft) {
     const double dice = random_.unit();
-    if (dice < 0.004) {
+    if (dice < 0.010) {
         draft.bid = draft.offer = {};
-    } else if (dice < 0.006) {
+    } else if (dice < 0.020) {
         draft.offer = {};
         draft.bid.price_e4 = std::max(draft.bid.price_e4, cent_e4);
-    } else if (dice < 0.008) {
+    } else if (dice < 0.025) {
         draft.bid = {0, draft.bid.size};  // with a size it is not eligible, without it is
-    } else if (dice < 0.010) {
+    } else if (dice < 0.030) {
         draft.bid = {};
-    } else if (dice < 0.012) {
+    } else if (dice < 0.032) {
         draft.offer.price_e4 += 50;  // half a cent: improves nobody's price
     }
     if (draft.offer.price_e4 == 0 && draft.bid.price_e4 == 0) {
