@@ -313,8 +313,20 @@ def packets(path):
         at += kept
 
 
-def udp(frame):
-    """(group, port, payload) of an unfragmented UDP datagram over IPv4, else None."""
+def ones_sum(data):
+    """The Internet checksum's sum: 0xffff over data that carries a right one."""
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
+def udp(frame, verify=False):
+    """(group, port, payload) of an unfragmented UDP datagram over IPv4, else None.
+
+    `verify`: also None where the IPv4 header's or the datagram's checksum is wrong.
+    """
     if len(frame) < 14:
         return None
     at = 12
@@ -334,6 +346,12 @@ def udp(frame):
     port, length = struct.unpack_from(">HH", ip, header + 2)
     if length < 8 or header + length > total:
         return None
+    if verify:
+        datagram = ip[header : header + length]
+        pseudo = ip[12:20] + struct.pack(">BBH", 0, 17, length)
+        sent = datagram[6:8] != b"\0\0"
+        if ones_sum(ip[:header]) != 0xFFFF or sent and ones_sum(pseudo + datagram) != 0xFFFF:
+            return None
     return ".".join(map(str, ip[16:20])), port, ip[header + 8 : header + length]
 
 

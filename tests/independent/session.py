@@ -211,7 +211,7 @@ def session(paths):
     table, lines = opra.groups(), {}
     for path in paths:
         for _, frame in opra.packets(path):
-            datagram = opra.udp(frame)
+            datagram = opra.udp(frame, verify=True)
             where = datagram and table.get(datagram[:2])
             if where:
                 line = lines.setdefault(where[0], Line(where[0]))
