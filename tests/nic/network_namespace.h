@@ -34,7 +34,9 @@ inline std::string enter_network_namespace() {
         "ip link set lo up && ip link add pin0 type veth peer name pin1 && "
         "ip link set pin0 up && ip link set pin1 up && "
         "for name in all default pin0 pin1; do "
-        "echo 0 > /proc/sys/net/ipv4/conf/$name/rp_filter || exit 1; done";
+        "echo 0 > /proc/sys/net/ipv4/conf/$name/rp_filter || exit 1; done; "
+        "for i in $(seq 500); do ip -o link show pin0 | grep -q 'state UP' && exit 0; "
+        "sleep 0.01; done; exit 1";
     if (std::system(script) != 0) {
         return "`ip link add ... type veth` does not work here";
     }
