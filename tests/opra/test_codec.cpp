@@ -238,6 +238,13 @@ TEST(Check, EveryDenominatorCodeIsLookedAt) {
 }
 
 TEST(Check, TrailingBytesLetTheMessagesStand) {
+    for (std::size_t behind = 0; behind < 4; ++behind) {
+        Sample sample{{samples::control('J')}};  // 21 + 12 + pad
+        sample.bytes.resize(33 + behind);
+        sample.set(2, static_cast<std::uint8_t>(33 + behind)).mend();
+        EXPECT_EQ(has(sample.parse(), BlockReject::trailing_bytes), behind > 1) << behind;
+        EXPECT_EQ(sample.parse().block->messages.size(), 1U);
+    }
     Sample sample{samples::short_quotes(3)};
     sample.set(10, 2).mend();
     const Parsed parsed = sample.parse();
