@@ -142,8 +142,12 @@ void Arbiter::on_integrity(const Arrival& arrival) {
         return;
     }
     const Position end = nearest(end_of(epoch), number);
+    if (precedes(arrival.block, epoch)) {
+        return;
+    }
     if (is_current) {
-        if (end > known_end()) {
+        const HoldEntry* entry = queue_.find(end - 1);  // the last number waits, or is said to be
+        if (end > expected_position() && (entry == nullptr || entry->begin > end)) {
             raise_known(end);
             if (!wait(arrival, {end, end, nullptr, HoldEntry::Kind::evidence}, 0)) {
                 pass(end, arrival.block);
@@ -171,9 +175,15 @@ void Arbiter::start_numbering(const Block& block, std::uint32_t number) {
     Epoch& epoch = epochs_.current();
     epoch.begin = turn_ + number;
     epoch.numbered = true;
-    epoch.first_ts_ns = block.ts_exchange_ns;
+    epoch.begin_ts_ns = epoch.first_ts_ns = block.ts_exchange_ns;
     newest_ts_ns_ = block.ts_exchange_ns;
     expect(epoch.begin);
+}
+
+/// Stamped before the epoch: whatever its numbers, it is none of it. That leaves what is older than
+/// the program's first block, or than all epochs remembered.
+bool Arbiter::precedes(const Block& block, const Epoch& epoch) {
+    return !epoch.repeats && block.ts_exchange_ns < epoch.begin_ts_ns;
 }
 
 /// Goes through the block's numbers, run by run of one state each.
@@ -188,8 +198,10 @@ void Arbiter::place(const Arrival& arrival, EpochIndex index) {
     const Position end = at.base + arrival.last;
     Position position = at.base + arrival.first;
     const Position decodable_end = std::clamp(at.base + block.decodable, position, end);
+    const bool before = !epoch.numbered || precedes(block, epoch);
     while (position < decodable_end) {
-        const Run run = run_at(index, position, decodable_end);
+        const Run run = before ? Run{Run::State::done, position, decodable_end}
+                               : run_at(index, position, decodable_end);
         place_decodable(arrival, at, run);
         position = run.end;
     }
@@ -203,7 +215,7 @@ void Arbiter::place(const Arrival& arrival, EpochIndex index) {
             stream.newest_ts_ns = block.ts_exchange_ns;
         }
     }
-    while (arrival.original() && position < end) {
+    while (arrival.original() && !before && position < end) {
         const Run run = run_at(index, position, end);
         place_undecodable(arrival, at, run);
         position = run.end;
@@ -214,9 +226,6 @@ void Arbiter::place(const Arrival& arrival, EpochIndex index) {
 /// The longest run of one state that begins at `position` and ends no later than `end`.
 Arbiter::Run Arbiter::run_at(EpochIndex index, Position position, Position end) {
     const Epoch& epoch = epochs_.at(index);
-    if (!epoch.numbered) {
-        return {Run::State::done, position, end};
-    }
     if (position < epoch.begin) {
         return {Run::State::done, position, std::min(end, epoch.begin)};
     }

@@ -117,11 +117,15 @@ class Arbiter {
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
     static constexpr std::int64_t no_ts = std::numeric_limits<std::int64_t>::min();
 
-    /// A stream found to go on from below what was delivered (see arbiter_suspicion.cpp).
+    /// What a stream's latest blocks look like, unless the next ones refute it (see
+    /// arbiter_suspicion.cpp).
     struct Suspicion {
-        std::uint32_t next_number = 0;  ///< what would confirm it; 0: there is none
+        enum class Of : std::uint8_t { nothing, missed_reset, repeated_reset, repeated_blocks };
+        Of of = Of::nothing;
+        std::uint32_t next_number = 0;  ///< what would confirm it
         std::uint8_t needed = 0;        ///< blocks that must still follow
-        bool has_reset = false;         ///< it began with a repeated reset
+        /// missed_reset: of the newest block suspected; repeated_reset: of the newest before it.
+        std::int64_t bound_ts_ns = no_ts;
     };
 
     struct StreamState {
@@ -209,13 +213,14 @@ class Arbiter {
     void refresh();
     [[nodiscard]] std::int64_t deadline_after(std::int64_t arrival_ns) const;
     [[nodiscard]] Run run_at(EpochIndex epoch, Position position, Position end);
+    [[nodiscard]] static bool precedes(const Block& block, const Epoch& epoch);
     [[nodiscard]] Position known_end() const;
     [[nodiscard]] DeliveryFlags late_flags(const Arrival& arrival, EpochIndex epoch,
                                            Position begin);
 
     // arbiter_epochs.cpp: which epoch, and what a reset does
     [[nodiscard]] EpochIndex epoch_of(const Arrival& arrival);
-    [[nodiscard]] EpochIndex epoch_if_reordered(const Block& block);
+    [[nodiscard]] EpochIndex epoch_by_ts(const Block& block, EpochIndex from);
     [[nodiscard]] EpochIndex epoch_of_repair(const Block& block);
     [[nodiscard]] bool belongs_to(const Block& block, const Epoch& epoch,
                                   const StreamState& stream) const;
@@ -225,17 +230,20 @@ class Arbiter {
     void apply_reset(const Arrival& arrival);
     void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
     void set_aside_later_than(std::int64_t ts_ns);
+    [[nodiscard]] bool set_aside(const HoldEntry& entry);
     [[nodiscard]] Forget forget_of(const Block& reset) const;
     [[nodiscard]] bool precedes_start(const Arrival& arrival);
     void adopt_reset(const Arrival& arrival);
-    [[nodiscard]] bool is_late_raise(const Arrival& arrival);
-    void note_late_raise(const Arrival& arrival);
+    [[nodiscard]] bool is_within_current(const Block& reset) const;
+    void note_late_reset(const Arrival& arrival);
     void on_stale_reset(const Arrival& arrival);
 
     // arbiter_suspicion.cpp: resets that no stream brought, or that look like old ones
     [[nodiscard]] bool suspect(const Arrival& arrival);
     [[nodiscard]] bool goes_on(const Arrival& arrival);
+    [[nodiscard]] Suspicion::Of looks_like(const Arrival& arrival);
     [[nodiscard]] bool looks_like_missed_reset(const Block& block) const;
+    [[nodiscard]] bool looks_repeated(const Block& block);
     [[nodiscard]] bool set_aside(const Arrival& arrival);
     void confirm(const Arrival& arrival);
     void refute(Source source, std::int64_t now_ns, ArbiterSink& sink);

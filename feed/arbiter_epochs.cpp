@@ -7,8 +7,8 @@
 // numbers. So a block stamped before the reset is of the epoch before it, one stamped later is of
 // the new one, and a stream that shows a later stamp without having brought the reset has lost its
 // copy. Where stamps are equal, continuity with the stream's own numbers decides. A capture played
-// in a loop repeats its stamps; it is noticed by its first block (stamped before the reset, yet
-// numbered as the reset said), and from then on continuity decides alone.
+// in a loop repeats its stamps; once that is noticed (arbiter_suspicion.cpp), continuity decides
+// alone.
 #include "config/check.h"
 #include "feed/arbiter.h"
 
@@ -16,7 +16,7 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// How far a stream's blocks may be out of order, in messages, and still be taken for its own.
+/// Where numbers alone must tell two epochs apart, they are at least so far apart.
 constexpr std::uint64_t reorder_messages = 256;
 /// How far behind the other a stream may be where numbers alone must tell.
 constexpr std::uint64_t lag_messages = 65536;
@@ -56,9 +56,6 @@ void Arbiter::join_epoch(StreamState& stream, EpochIndex epoch) {
 /// shows that its copy of the reset was lost.
 EpochIndex Arbiter::epoch_of(const Arrival& arrival) {
     StreamState& stream = state_of(arrival);
-    if (stream.epoch == epochs_.current_index()) {
-        return epoch_if_reordered(arrival.block);
-    }
     if (stream.epoch < epochs_.oldest_index()) {
         join_epoch(stream, epochs_.oldest_index());
     }
@@ -66,10 +63,10 @@ EpochIndex Arbiter::epoch_of(const Arrival& arrival) {
         if (belongs_to(arrival.block, epochs_.at(i), stream)) {
             counters_.bump(LineCount::streams_realigned);
             join_epoch(stream, i);
-            break;
+            return i;
         }
     }
-    return stream.epoch;
+    return epoch_by_ts(arrival.block, stream.epoch);
 }
 
 /// Whether a block of a stream that is behind this epoch belongs to it.
@@ -91,30 +88,13 @@ bool Arbiter::belongs_to(const Block& block, const Epoch& epoch, const StreamSta
     return fits && distance(own, position) > reorder_messages;
 }
 
-/// A stream that brought the reset may still bring blocks from before it, out of order.
-EpochIndex Arbiter::epoch_if_reordered(const Block& block) {
-    const EpochIndex index = epochs_.current_index();
-    Epoch& current = epochs_.current();
-    if (index == 0 || current.repeats || block.ts_exchange_ns >= current.begin_ts_ns) {
-        return index;
+/// The newest epoch, `from` or older, that does not begin after the block: a stream that brought a
+/// reset may still bring blocks from before it, out of order.
+EpochIndex Arbiter::epoch_by_ts(const Block& block, EpochIndex from) {
+    while (from > epochs_.oldest_index() && precedes(block, epochs_.at(from))) {
+        --from;
     }
-    if (block.role != BlockRole::data || !current.by_reset) {
-        return index - 1;
-    }
-    const Epoch& before = epochs_.at(index - 1);
-    const Position end = nearest(before.end + reorder_messages, block.sequence) + block.messages;
-    const bool near_before =
-        before.numbered && distance(before.end, end) <= reorder_messages + block.messages;
-    const bool lacking =
-        near_before && (end > before.end || gaps_.touches(end - block.messages, end));
-    const Position position = nearest(expected_position(), block.sequence);
-    const bool near_current =
-        position >= current.begin && position <= expected_position() + reorder_messages;
-    if (!lacking && (position == expected_position() || (near_current && !near_before))) {
-        current.repeats = true;
-        return index;
-    }
-    return index - 1;
+    return from;
 }
 
 /// By its stamp; where that is no help, the epoch in which it finds something missing.
@@ -150,6 +130,10 @@ void Arbiter::on_reset(const Arrival& arrival) {
     if (current.by_reset && current.reset == identity) {
         // Again, from a stream that is in its epoch: a duplicate, unless blocks that are stamped
         // before the reset came behind it. Then a loop has come round.
+        if (in_current && stream.suspicion.of == Suspicion::Of::repeated_blocks &&
+            stream.suspicion.needed == 1) {
+            confirm(arrival);
+        }
         if (in_current && current.repeats && stream.newest_ts_ns != no_ts &&
             stream.newest_ts_ns <= ts_ns) {
             return apply_reset(arrival);
@@ -160,8 +144,8 @@ void Arbiter::on_reset(const Arrival& arrival) {
         counters_.bump(LineCount::resets_repeated);
     } else if (precedes_start(arrival)) {
         adopt_reset(arrival);
-    } else if (is_late_raise(arrival)) {
-        note_late_raise(arrival);
+    } else if (is_within_current(arrival.block)) {
+        note_late_reset(arrival);
     } else if (current.numbered && (ts_ns < current.begin_ts_ns || ts_ns < newest_ts_ns_)) {
         on_stale_reset(arrival);
     } else {
@@ -170,6 +154,9 @@ void Arbiter::on_reset(const Arrival& arrival) {
 }
 
 void Arbiter::apply_reset(const Arrival& arrival) {
+    if (confirmed_ && confirmed_ts_ns_ < arrival.block.ts_exchange_ns) {
+        infer_reset(arrival.now_ns, arrival.sink);  // one was missed before this one
+    }
     counters_.bump(LineCount::resets);
     open_epoch(arrival.block, false, arrival.now_ns, arrival.sink);
     join_epoch(state_of(arrival), epochs_.current_index());
@@ -211,22 +198,39 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
 void Arbiter::set_aside_later_than(std::int64_t ts_ns) {
     const Position known = known_end();
     queue_.remove_if([this, ts_ns](const HoldEntry& entry) {
-        HeldBlock& held = *entry.held;
-        if (held.block.ts_exchange_ns <= ts_ns || entry.kind == HoldEntry::Kind::undecodable ||
-            aside_.keep(held.block, held.first, held.last, held.source, held.arrival_ns) ==
-                nullptr) {
+        if (entry.held->block.ts_exchange_ns <= ts_ns || !set_aside(entry)) {
             return false;
         }
-        Counter& accepted = held.source == Source::repair
-                                ? counters_.at(LineCount::repaired)
-                                : streams_[static_cast<std::size_t>(held.source)].counters.at(
-                                      StreamCount::accepted);
-        accepted.set(accepted.read() - (entry.end - entry.begin));
-        arena_.release(&held);
+        arena_.release(entry.held);
         return true;
     });
     Counter& highest = counters_.at(LineCount::highest);
     highest.set(highest.read() - (known - known_end()));
+}
+
+/// Undoes what was counted of an entry that is in the wrong epoch; it is counted again in its own.
+/// False if that cannot be: an undecodable one, found elsewhere since, or for want of memory.
+bool Arbiter::set_aside(const HoldEntry& entry) {
+    const HeldBlock& held = *entry.held;
+    const std::uint64_t messages = entry.end - entry.begin;
+    const auto reduce = [messages](Counter& counter) { counter.set(counter.read() - messages); };
+    HeldBlock* copy = aside_.keep(held.block, held.first, held.last, held.source, held.arrival_ns);
+    if (copy == nullptr) {
+        return false;
+    }
+    if (entry.kind == HoldEntry::Kind::undecodable) {
+        if (!gaps_.holds(entry.begin, entry.end) || !gaps_.remove(entry.begin, entry.end)) {
+            aside_.release(copy);
+            return false;
+        }
+        reduce(counters_.at(LineCount::lost));
+        reduce(state_of(static_cast<Stream>(held.source)).counters.at(StreamCount::rejected));
+    } else if (held.source == Source::repair) {
+        reduce(counters_.at(LineCount::repaired));
+    } else {
+        reduce(state_of(static_cast<Stream>(held.source)).counters.at(StreamCount::accepted));
+    }
+    return true;
 }
 
 /// What this reset, applied now that the old epoch is complete, makes consumers forget.
@@ -270,11 +274,11 @@ void Arbiter::adopt_reset(const Arrival& arrival) {
     counters_.bump(LineCount::resets);
     current.by_reset = true;
     current.reset = ResetIdentity::of(block);
-    current.begin_ts_ns = block.ts_exchange_ns;
     newest_reset_ts_ns_ = std::max(newest_reset_ts_ns_, block.ts_exchange_ns);
     const Position begin = nearest(current.begin, number_of(block));
     Forget forget = Forget::nothing;
     if (current.inferred) {
+        current.begin_ts_ns = block.ts_exchange_ns;
         if (begin < current.begin && current.begin - begin <= rollover_messages) {
             counters_.bump(LineCount::highest, current.begin - begin);
             declare_lost(begin, current.begin, GapCause::line, arrival);
@@ -288,28 +292,38 @@ void Arbiter::adopt_reset(const Arrival& arrival) {
     join_epoch(state_of(arrival), epochs_.current_index());
 }
 
-/// A reset that raised the numbers, lost on the faster stream: what it skipped has been declared
-/// lost, and what is behind it delivered. Nothing is left to do but to tell it.
-bool Arbiter::is_late_raise(const Arrival& arrival) {
+/// A reset that raised the numbers (or led over the wrap), lost on the faster stream: what it
+/// skipped has been declared lost, and what is behind it delivered. Nothing is left to do but to
+/// tell it.
+bool Arbiter::is_within_current(const Block& reset) const {
     const Epoch& current = epochs_.current();
-    const StreamState& stream = state_of(arrival);
-    const std::int64_t ts_ns = arrival.block.ts_exchange_ns;
-    const bool has_later = stream.epoch == epochs_.current_index() && stream.newest_ts_ns > ts_ns;
-    if (!current.numbered || current.repeats || has_later ||
-        arrival.block.role != BlockRole::reset || ts_ns < current.begin_ts_ns ||
+    const std::int64_t ts_ns = reset.ts_exchange_ns;
+    if (!current.numbered || current.repeats || ts_ns < current.begin_ts_ns ||
         ts_ns >= newest_ts_ns_) {
         return false;
     }
-    const Position next = nearest(expected_position(), number_of(arrival.block));
+    const Position next = nearest(expected_position(), number_of(reset));
     return next > current.begin && next <= expected_position();
 }
 
-void Arbiter::note_late_raise(const Arrival& arrival) {
+void Arbiter::note_late_reset(const Arrival& arrival) {
+    const Block& block = arrival.block;
     Epoch& current = epochs_.current();
+    const Position next = nearest(expected_position(), number_of(block));
+    const bool wrapped = turn_of(next) > turn_of(current.begin);
+    Forget forget = Forget::nothing;
+    if (block.role == BlockRole::start_of_day) {
+        forget = Forget::day;
+    } else if (wrapped && block.sequence != 1) {
+        forget = Forget::quotes;
+    }
+    if (forget != Forget::nothing) {
+        flushed_to_ = std::max(flushed_to_, next);
+    }
     counters_.bump(LineCount::resets);
-    current.late_reset = ResetIdentity::of(arrival.block);
+    current.late_reset = ResetIdentity::of(block);
     current.has_late_reset = true;
-    arrival.sink.reset(arrival.block, Forget::nothing, false);
+    arrival.sink.reset(block, forget, false);
 }
 
 /// Older than what it would reset. A duplicate, or a copy that lost its way; but if the stream goes
@@ -325,7 +339,7 @@ void Arbiter::on_stale_reset(const Arrival& arrival) {
     }
     refute(arrival.source, arrival.now_ns, arrival.sink);
     if (set_aside(arrival)) {
-        stream.suspicion = {.next_number = next, .needed = 2, .has_reset = true};
+        stream.suspicion = {Suspicion::Of::repeated_reset, next, 2, stream.newest_ts_ns};
     }
 }
 

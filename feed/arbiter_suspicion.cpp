@@ -8,8 +8,10 @@
 // so the new epoch is inferred only when the window has passed, and what was set aside is placed
 // when the epoch is known, one way or the other. If the stream does not go on from it, it was old.
 //
-// A reset older than what was delivered is a stray copy, unless two blocks that follow it on the
-// same stream are numbered as it says: then a capture is being played in a loop.
+// A capture played in a loop repeats its stamps. A reset older than what was delivered is a stray
+// copy, unless two blocks that follow it on the same stream are numbered as it says and old as
+// well; blocks older than the reset before them are stray, unless three that follow each other are
+// numbered as it said.
 #include "feed/arbiter.h"
 
 namespace pinstrike::feed {
@@ -18,6 +20,8 @@ namespace {
 
 /// A jump ahead of more than this, to a number below E, is a reset rather than a wrap.
 constexpr std::uint64_t wrap_messages = 1 << 20;
+/// How far from E the first block of a repeated capture may be: those before it may be lost.
+constexpr std::uint64_t repeat_messages = 256;
 /// How far apart the first blocks of the two streams behind a missed reset may be.
 constexpr std::uint64_t first_blocks_messages = 65536;
 
@@ -39,8 +43,8 @@ bool is_reset(const Block& block) {
 }  // namespace
 
 bool Arbiter::suspecting() const {
-    return confirmed_ || streams_[0].suspicion.next_number != 0 ||
-           streams_[1].suspicion.next_number != 0;
+    return confirmed_ || streams_[0].suspicion.of != Suspicion::Of::nothing ||
+           streams_[1].suspicion.of != Suspicion::Of::nothing;
 }
 
 /// True if the block was set aside until it is known to which epoch it belongs.
@@ -60,32 +64,68 @@ bool Arbiter::suspect(const Arrival& arrival) {
         infer_reset(arrival.now_ns, arrival.sink);
         return false;
     }
-    if (stream.suspicion.next_number != 0) {
-        if (goes_on(arrival)) {
-            return true;
-        }
+    Suspicion& suspicion = stream.suspicion;
+    if (suspicion.of != Suspicion::Of::nothing && goes_on(arrival)) {
+        return true;
+    }
+    const Suspicion::Of of = looks_like(arrival);
+    // A block from before what is suspected, out of order, says nothing of it.
+    const bool out_of_order = suspicion.of == Suspicion::Of::missed_reset &&
+                              arrival.block.ts_exchange_ns < suspicion.bound_ts_ns;
+    if (!out_of_order && (of != suspicion.of || of == Suspicion::Of::repeated_blocks)) {
         refute(arrival.source, arrival.now_ns, arrival.sink);
     }
-    const EpochIndex current = epochs_.current_index();
-    if (epoch_of(arrival) != current || stream.epoch != current ||
-        !looks_like_missed_reset(arrival.block) || !set_aside(arrival)) {
+    if (of == Suspicion::Of::nothing || !set_aside(arrival)) {
         return false;
     }
-    stream.suspicion = {.next_number = next_of(arrival.block), .needed = 1, .has_reset = false};
+    if (!out_of_order) {
+        const std::uint8_t needed = of == Suspicion::Of::repeated_blocks ? 2 : 1;
+        suspicion = {of, next_of(arrival.block), needed, arrival.block.ts_exchange_ns};
+    }
     return true;
 }
 
 /// Whether the stream's suspicion is strengthened by this block.
 bool Arbiter::goes_on(const Arrival& arrival) {
     Suspicion& suspicion = state_of(arrival).suspicion;
-    if (number_of(arrival.block) != suspicion.next_number || !set_aside(arrival)) {
+    const Block& block = arrival.block;
+    bool stamped_so = true;
+    if (suspicion.of == Suspicion::Of::repeated_blocks) {
+        stamped_so = precedes(block, epochs_.current());
+    } else if (suspicion.of == Suspicion::Of::repeated_reset) {
+        stamped_so = block.ts_exchange_ns <= suspicion.bound_ts_ns;
+    }
+    if (number_of(block) != suspicion.next_number || !stamped_so || !set_aside(arrival)) {
         return false;
     }
-    suspicion.next_number = next_of(arrival.block);
+    suspicion.next_number = next_of(block);
+    if (suspicion.of == Suspicion::Of::missed_reset) {
+        suspicion.bound_ts_ns = block.ts_exchange_ns;
+    }
     if (--suspicion.needed == 0) {
         confirm(arrival);
     }
     return true;
+}
+
+Arbiter::Suspicion::Of Arbiter::looks_like(const Arrival& arrival) {
+    if (state_of(arrival).epoch != epochs_.current_index()) {
+        return Suspicion::Of::nothing;
+    }
+    return looks_repeated(arrival.block)            ? Suspicion::Of::repeated_blocks
+           : looks_like_missed_reset(arrival.block) ? Suspicion::Of::missed_reset
+                                                    : Suspicion::Of::nothing;
+}
+
+/// Stamped before the reset, yet numbered as it said.
+bool Arbiter::looks_repeated(const Block& block) {
+    const Epoch& current = epochs_.current();
+    if (!current.by_reset || block.role != BlockRole::data || !precedes(block, current)) {
+        return false;
+    }
+    const Position expected = expected_position();
+    const Position begin = nearest(expected, block.sequence);
+    return begin >= expected && begin - expected <= repeat_messages;
 }
 
 bool Arbiter::looks_like_missed_reset(const Block& block) const {
@@ -113,26 +153,29 @@ bool Arbiter::set_aside(const Arrival& arrival) {
 }
 
 void Arbiter::confirm(const Arrival& arrival) {
-    const bool has_reset = state_of(arrival).suspicion.has_reset;
     const HeldBlock* first = aside_.oldest();
     while (first->source != arrival.source) {
         first = aside_.younger(first);
     }
-    if (has_reset) {
-        // Its copy stays where it is until process_set_aside() drops it.
-        apply_reset({first->block, 0, 0, arrival.source, arrival.now_ns, arrival.sink});
-        return;
+    switch (state_of(arrival).suspicion.of) {
+        case Suspicion::Of::repeated_reset:
+            // Its copy stays where it is until process_set_aside() drops it.
+            return apply_reset({first->block, 0, 0, arrival.source, arrival.now_ns, arrival.sink});
+        case Suspicion::Of::repeated_blocks:
+            epochs_.current().repeats = true;
+            return process_set_aside(arrival.now_ns, arrival.sink);
+        default:
+            confirmed_ = true;
+            confirmed_by_ = arrival.source;
+            confirmed_ts_ns_ = first_after_missed_reset()->block.ts_exchange_ns;
+            infer_at_ns_ = deadline_after(first->arrival_ns);
     }
-    confirmed_ = true;
-    confirmed_by_ = arrival.source;
-    confirmed_ts_ns_ = first->block.ts_exchange_ns;
-    infer_at_ns_ = deadline_after(first->arrival_ns);
 }
 
-/// The stream did not go on from what was set aside: that is what it seemed to be, old.
+/// The stream went on elsewhere: what was set aside is what it seemed to be, old.
 void Arbiter::refute(Source source, std::int64_t now_ns, ArbiterSink& sink) {
     Suspicion& suspicion = streams_[static_cast<std::size_t>(source)].suspicion;
-    if (suspicion.next_number == 0 || confirmed_) {
+    if (suspicion.of == Suspicion::Of::nothing || confirmed_) {
         return;
     }
     suspicion = {};

@@ -38,6 +38,12 @@ class GapSet {
         return range != nullptr && range->begin < end;
     }
 
+    /// Whether one listed range covers these positions.
+    [[nodiscard]] bool holds(Position begin, Position end) const {
+        const PositionRange* range = find(begin);
+        return range != nullptr && range->begin <= begin && end <= range->end;
+    }
+
     [[nodiscard]] std::span<const PositionRange> ranges() const { return {ranges_.get(), count_}; }
 
   private:

@@ -80,5 +80,237 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"duplicates across the wrap", "A4294967294+2 A1+2 B4294967294+2 B1+2 B3",
                         "4294967294 4294967295 1 2 3", "", 5}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Undecodable, ArbiterRule,
+    testing::Values(Row{"numbers that cannot be decoded are lost at once, E moves past",
+                        "A1+3/2 A4 B1+3/2", "1 2 bad3-3 4", "3-3", 4},
+                    Row{"another copy that can be decoded is late", "A1+3/2 B1+3 A4",
+                        "1 2 bad3-3 3L found3-3 4", "", 4},
+                    Row{"nothing of the first block can be decoded", "A1+3/0 A4", "bad1-3 4", "1-3",
+                        4},
+                    Row{"behind a hole, too", "A1 A4+3/1 B2+2 A7", "1 bad5-6 2 3 4 7", "5-6", 7},
+                    Row{"behind a hole that is given up", "A1 A4+3/1 wait A7",
+                        "1 bad5-6 gap2-3 4 7", "2-3 5-6", 7},
+                    Row{"behind a hole, found before its turn", "A1 A4+3/1 B5 B2+2 A7",
+                        "1 bad5-6 5L found5-5 2 3 4 7", "6-6", 7}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Repair, ArbiterRule,
+    testing::Values(
+        Row{"a retransmission fills the open hole", "A1 A5 V2+2 B4", "1 2R 3R 4 5", "", 5},
+        Row{"and waits its turn in it", "A1 A5 V3 B2 B4", "1 2 3R 4 5", "", 5},
+        Row{"what it fills is not taken again", "A1 A5 V3 V3 B2+3", "1 2 3R 4 5", "", 5},
+        Row{"it never moves E past what is known", "A1 V2+3 A2", "1 2", "", 2},
+        Row{"of a block that reaches beyond, the known part", "A1 AN3 V2+5 A4", "1 2R 3R 4", "", 4},
+        Row{"it fills a declared gap, packed differently", "A1 A5+2 wait V1+6",
+            "1 gap2-4 5 6 2LR 3LR 4LR found2-4", "", 6},
+        Row{"it never opens a gap", "A1 V9 wait A2", "1 2", "", 2},
+        Row{"it never resets", "A500 VK0 VC0 A501 V1 A502", "500 501 502", "", 3},
+        Row{"it does not begin anything", "V5 A10 A11", "10 11", "", 2},
+        Row{"it fills a gap of the epoch before", "A500@1 A502@3 AK0@5 A1@6 V501@2",
+            "500 gap501-501 502 resetK0:quotes 1 501LFR found501-501", "", 4},
+        Row{"with stamps alike, where something is missing", "A500@5 A502@5 AK0@5 A1@5 V501@5",
+            "500 gap501-501 502 resetK0:quotes 1 501LFR found501-501", "", 4},
+        Row{"what it cannot decode fills nothing", "A1 A4 V2+2/1 wait", "1 2R gap3-3 4", "3-3",
+            4}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Resets, ArbiterRule,
+    testing::Values(
+        Row{"a start of day, then its second copy", "A500+2 AC0 A1+3 B500+2 BC0 B1+3 A4",
+            "500 501 resetC0:day 1 2 3 4", "", 6},
+        Row{"the program starts with a start of day", "AC0 A1+2 BC0 B1+2 A3", "resetC0:day 1 2 3",
+            "", 3},
+        Row{"a hole of the old day is given up, and filled late",
+            "A500+2 A504 AC0 A1 B500+2 B502+2@102 B504 BC0 B1",
+            "500 501 gap502-503 504 resetC0:day 1 502LDF 503LDF found502-503", "", 6},
+        Row{"the old day went on", "A500@1 AC0@5 A1@6 B501+2@3 BC0 B1",
+            "500 resetC0:day 1 501LDF 502LDF", "", 4},
+        Row{"and had a hole", "A500@1 AC0@5 A1@6 B503@4 BC0 B1",
+            "500 resetC0:day 1 gap501-502 503LDF", "501-502", 5},
+        Row{"and its end is known from line integrity", "A500@1 AC0@5 A1@6 BN502@4 BC0",
+            "500 resetC0:day 1 gap501-502", "501-502", 4},
+        Row{"old data of the slower stream opens no hole in the new epoch",
+            "A500@1 AK0@5 A1@6 B500 B501/0@2 B502@3 BK0 B1 A2@7 B2",
+            "500 resetK0:quotes 1 bad501-501 502LF 2", "501-501", 5},
+        Row{"a stream that lost its copy goes on", "A500@1 AC0@5 A1@6 B500 B1 A2@7 B2 B3@8 A3",
+            "500 resetC0:day 1 2 3", "", 4},
+        Row{"a stream that lost its copy fills holes of the new epoch",
+            "A500@1 B500 AC0@5 A1@6 A3@8 B2@7", "500 resetC0:day 1 2 3", "", 4},
+        Row{"with stamps alike, numbers that go on are of the old epoch",
+            "A500@5 B500 AK0@5 A1@5 B501@5 BK0 B1", "500 resetK0:quotes 1 501LF", "", 3},
+        Row{"with stamps alike, numbers near the new E are of the new",
+            "A500@5 B500 AK0@5 A1@5 A3@5 B2@5 BK0", "500 resetK0:quotes 1 2 3", "", 4},
+        Row{"K that raises: what it skips is neither missing nor known",
+            "A10+2 AK19 A20 BK19 B20 AN20", "10 11 resetK19:nothing 20", "", 3},
+        Row{"K that raises keeps the gaps before it", "A10@1 A12@3 AK19@4 A20@5 B11@2 BK19",
+            "10 gap11-11 12 resetK19:nothing 20 11L found11-11", "", 4},
+        Row{"K with the last number changes nothing", "A10 AK10 A11 BK10 B11",
+            "10 resetK10:nothing 11", "", 2},
+        Row{"K that lowers", "A500 AK0 A1 BK0", "500 resetK0:quotes 1", "", 2},
+        Row{"several K follow one another", "AK0 AK1 AK2 A3 BK0 BK1 BK2 B3 A4",
+            "resetK0:nothing resetK1:nothing resetK2:nothing 3 4", "", 2},
+        Row{"the rollover forgets nothing and keeps gaps",
+            "A4294967290@1 A4294967293@3 AK1@5 A2@6 B4294967291+2@2",
+            "4294967290 gap4294967291-4294967292 4294967293 resetK1:nothing 2 4294967291L "
+            "4294967292L found4294967291-4294967292",
+            "", 5},
+        Row{"K with 1 far from the wrap is a cold restart", "A500 AK1 A2", "500 resetK1:quotes 2",
+            "", 2},
+        Row{"a cold restart near the wrap says 0", "A4294967290 AK0 A1",
+            "4294967290 resetK0:quotes 1", "", 2},
+        Row{"the rollover behind a bare wrap", "A4294967295+3 AK1 A2",
+            "4294967295 1 2 resetK1:nothing 2", "", 4},
+        Row{"a reset that came twice on its stream", "AC0 A1 AC0 A2 AC0", "resetC0:day 1 2", "", 2},
+        Row{"the slower stream's copy, long after the next reset", "AK0 A1 AK5 A6 BK0 B1 BK5 B6",
+            "resetK0:nothing 1 resetK5:nothing 6", "", 2},
+        Row{"old data out of order behind the reset: missing, so late",
+            "A500@1 A502@3 AK0@5 A501@2 A1@6",
+            "500 gap501-501 502 resetK0:quotes 501LF found501-501 1", "", 4},
+        Row{"old data out of order behind the reset: a duplicate", "A500@1 A501@2 AK9@5 A500 A10@6",
+            "500 501 resetK9:quotes 10", "", 3},
+        Row{"a slower stream brings the reset from before the start", "A5@10 BC0@1 B1@2 B5 A6@11",
+            "5 resetC0:nothing 6", "", 2},
+        Row{"a stream still before a reset before the start brings nothing",
+            "A5@10 B900@1 B901@2 BN902@3 BK0@4 B1@5 B5 A6@11", "5 resetK0:nothing 6", "", 2},
+        Row{"a stream still before the start brings nothing", "AC0@5 A1@6 B900@1 BC0 B1 A2@7",
+            "resetC0:day 1 2", "", 2}));
+
+INSTANTIATE_TEST_SUITE_P(
+    MissedResets, ArbiterRule,
+    testing::Values(
+        Row{"K that raises, lost on the faster stream", "A10@1 A20@5 B10 BK19@3 B20 A21@6",
+            "10 resetK19:nothing 20 21", "", 3},
+        Row{"noticed too late: what K skipped counts as lost",
+            "A10@1 A20@5 wait B10 BK19@3 B20 A21@6", "10 gap11-19 20 resetK19:nothing 21", "11-19",
+            12},
+        Row{"K that lowers, lost on the faster stream", "A500@1 A1@5 A2@6 BK0@3 B1 B2 A3@7",
+            "500 resetK0:quotes 1 2 3", "", 4},
+        Row{"noticed too late: it is inferred, then known",
+            "A500@1 A1@5 A2@6 wait A3@7 B500 BK0@3 B1 B2 B3 A4@8",
+            "500 inferredK0:quotes 1 2 3 resetK0:nothing 4", "", 5},
+        Row{"the slower stream fills what came before the inferred beginning",
+            "A500@1 A2@6 A3@7 wait BK0@3 B1@5 B2 B3",
+            "500 inferredK1:quotes 2 3 gap1-1 resetK0:nothing 1L found1-1", "", 4},
+        Row{"a start of day inferred, then known", "A500@1 A1@5 A2@6 wait BC0@3 B1",
+            "500 inferredK0:quotes 1 2 resetC0:day", "", 3},
+        Row{"lost on both streams", "A500@1 B500 A1@5 B1 A2@6 B2 wait A3@7 B3",
+            "500 inferredK0:quotes 1 2 3", "", 4},
+        Row{"lost on both, with a hole behind it", "A500@1 B500 A1@5 A2@6 A4@8 wait B3@7",
+            "500 inferredK0:quotes 1 2 3 4", "", 5},
+        Row{"lost on both, the slower stream has the first block",
+            "A500@1 B500 A2@6 B1@5 A3@7 wait", "500 inferredK0:quotes 1 2 3", "", 4},
+        Row{"an old block by itself means nothing", "A500+2@1 A1@5 A502@6", "500 501 502", "", 3},
+        Row{"nor at the end", "A500@1 A1@5", "500", "", 1},
+        Row{"line integrity shows it, too", "A500@1 AN0@5 AN0@6 wait A1@7",
+            "500 inferredK0:quotes 1", "", 2},
+        Row{"line integrity, then data", "A500@1 AN7@5 A8@6 wait", "500 inferredK7:quotes 8", "",
+            2},
+        Row{"a jump from the upper half to the start is no wrap", "A3000000000@1 A1@5 A2@6 wait",
+            "3000000000 inferredK0:quotes 1 2", "", 3}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Loops, ArbiterRule,
+    testing::Values(Row{"a capture that ends with K, on one stream",
+                        "A1@1 A2@2 AK0@9 A1 A2 AK0 A1 A2",
+                        "1 2 resetK0:quotes 1 2 resetK0:quotes 1 2", "", 6},
+                    Row{"on both", "A1@1 B1 A2@2 B2 AK0@9 BK0 A1 B1 A2 B2 AK0 BK0 A1 B1",
+                        "1 2 resetK0:quotes 1 2 resetK0:quotes 1", "", 5},
+                    Row{"the second stream late by most of a turn",
+                        "A1@1 A2@2 AK0@9 A1 B1 A2 B2 BK0 B1 B2 AK0 A1 BK0 B1",
+                        "1 2 resetK0:quotes 1 2 resetK0:quotes 1", "", 5},
+                    Row{"a capture that begins with a start of day",
+                        "AC0@1 A1@2 A2@3 AC0 A1 A2 A3@4", "resetC0:day 1 2 resetC0:day 1 2 3", "",
+                        5},
+                    Row{"a hole in the second turn is filled by the other stream",
+                        "A1@1 A2@2 A3@3 AK0@9 B1 B2 B3 BK0 A1 A3 B1 B2 B3",
+                        "1 2 3 resetK0:quotes 1 2 3", "", 6}));
+
+INSTANTIATE_TEST_SUITE_P(Flush, ArbiterRule,
+                         testing::Values(Row{"late from before a flush that was decoded",
+                                             "A1 A3 wait A4 flush4 B2", "1 gap2-2 3 4 2LF found2-2",
+                                             "", 4},
+                                         Row{"late from behind it", "A1 flush1 A3 wait B2",
+                                             "1 gap2-2 3 2L found2-2", "", 3}));
+
+TEST(Arbiter, WithoutAWindowNothingWaits) {
+    Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 64});
+    EXPECT_EQ(script.play("A1 A3 B2 A6 A5"), "1 gap2-2 3 2L found2-2 gap4-5 6 5L found5-5");
+    EXPECT_EQ(script.arbiter.next_deadline_ns(), Arbiter::never_ns);
+}
+
+TEST(Arbiter, AnEndlessWindowHoldsToTheEnd) {
+    Script script({.window_ns = Arbiter::never_ns, .hold_bytes = 65536, .gap_ranges = 64});
+    EXPECT_EQ(script.play("A1 A3 +1000000000000 A4"), "1");
+    EXPECT_EQ(script.play("end"), "1 gap2-2 3 4");
+}
+
+TEST(Arbiter, WhatWaitsIsBounded) {
+    Script script({.window_ns = 1000, .hold_bytes = 2000, .gap_ranges = 64});
+    std::string words = "A1";
+    for (int number = 3; number < 200; number += 2) {
+        words += " A" + std::to_string(number);
+    }
+    script.play(words);
+    EXPECT_GT(script.arbiter.counters().read(LineCount::holds_cut_short), 50U);
+    EXPECT_LT(script.arbiter.counters().read(LineCount::holds_cut_short), 99U);
+    script.play("end");
+    EXPECT_EQ(imbalance(script.arbiter), "");
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::delivered), 100U);
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::lost), 99U);
+}
+
+TEST(Arbiter, ABlockLargerThanTheMemoryEndsTheWait) {
+    Script script({.window_ns = 1000, .hold_bytes = 0, .gap_ranges = 64});
+    EXPECT_EQ(script.play("A1 A3+2 end"), "1 gap2-2 3 4");
+    EXPECT_EQ(imbalance(script.arbiter), "");
+}
+
+TEST(Arbiter, AFullGapListIsSaid) {
+    Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 2});
+    script.play("A1 A3 A5 A7 A9 B2 end");
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::lost), 3U);
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::gaps_unlisted), 2U);
+    EXPECT_EQ(imbalance(script.arbiter), "");
+}
+
+TEST(Arbiter, AGapIsNotSplitWithoutRoom) {
+    Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 1});
+    EXPECT_EQ(script.play("A1 A5 B3 B2+3 end"), "1 gap2-4 5 2L 3L 4L found2-4");
+    EXPECT_EQ(imbalance(script.arbiter), "");
+}
+
+TEST(Arbiter, CountsByMessageAndStream) {
+    Script script;
+    script.play("A1+3 B1+3 A3+3 A7+2/1 B6 V2 V9 end");
+    const auto count = [&script](Stream stream, StreamCount which) {
+        return script.arbiter.counters(stream).read(which);
+    };
+    EXPECT_EQ(count(Stream::a, StreamCount::packets), 5U);  // the script sends V as stream A
+    EXPECT_EQ(count(Stream::a, StreamCount::messages), 8U);
+    EXPECT_EQ(count(Stream::a, StreamCount::accepted), 6U);
+    EXPECT_EQ(count(Stream::a, StreamCount::duplicate), 1U);
+    EXPECT_EQ(count(Stream::a, StreamCount::rejected), 1U);
+    EXPECT_EQ(count(Stream::b, StreamCount::messages), 4U);
+    EXPECT_EQ(count(Stream::b, StreamCount::accepted), 1U);
+    EXPECT_EQ(count(Stream::b, StreamCount::duplicate), 3U);
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::unasked), 2U);
+    EXPECT_EQ(script.gaps(), "8-8");
+}
+
+TEST(Arbiter, TheDeadlineIsThatOfTheOldestThatWaits) {
+    Script script;
+    script.play("A1");
+    EXPECT_EQ(script.arbiter.next_deadline_ns(), Arbiter::never_ns);
+    script.play("A3");
+    EXPECT_EQ(script.arbiter.next_deadline_ns(), script.now_ns + 1000);
+    script.play("+400 A5");
+    EXPECT_EQ(script.arbiter.next_deadline_ns(), script.now_ns + 600);
+    script.play("B2");
+    EXPECT_EQ(script.arbiter.next_deadline_ns(), script.now_ns + 1000);
+    script.play("B4");
+    EXPECT_EQ(script.arbiter.next_deadline_ns(), Arbiter::never_ns);
+}
+
 }  // namespace
 }  // namespace pinstrike::feed::test

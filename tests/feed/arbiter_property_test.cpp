@@ -1,0 +1,464 @@
+// path: cold
+//
+// The arbiter against a trivial model: the truth is known, so is which copies arrived, and from
+// that what has to be delivered and what is missing follows by counting.
+#include "feed/arbiter.h"
+#include "tests/feed/arbiter_script.h"
+#include "tests/feed/arbiter_traffic.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed::test {
+namespace {
+
+struct Told {
+    enum class Kind { message, gap, found, reset };
+    Kind kind;
+    std::uint32_t first = 0;  // identity; number; sequence
+    std::uint32_t last = 0;
+    unsigned detail = 0;  // flags; cause; forget
+    bool inferred = false;
+
+    friend bool operator==(const Told&, const Told&) = default;
+};
+
+/// Remembers all it is told.
+class Recorder : public ArbiterSink {
+  public:
+    std::vector<Told> told;
+
+    void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
+        ASSERT_LE(first + count, block.decodable);
+        ASSERT_EQ(block.bytes.size(), block.messages * sizeof(std::uint32_t));
+        for (unsigned i = first; i < first + count; ++i) {
+            std::uint32_t identity = 0;
+            std::memcpy(&identity, block.bytes.data() + i * sizeof identity, sizeof identity);
+            told.push_back({Told::Kind::message, identity, 0, flags});
+        }
+    }
+
+    void gap(std::uint32_t first, std::uint32_t last, std::uint64_t /*messages*/, GapCause cause,
+             std::int64_t /*now_ns*/) override {
+        told.push_back({cause == GapCause::repaired ? Told::Kind::found : Told::Kind::gap, first,
+                        last, static_cast<unsigned>(cause)});
+    }
+
+    void reset(const Block& block, Forget forget, bool inferred) override {
+        told.push_back(
+            {Told::Kind::reset, block.sequence, 0, static_cast<unsigned>(forget), inferred});
+    }
+};
+
+/// Plays the copies into an arbiter as a poller would.
+class Trial {
+  public:
+    Trial(const Traffic& traffic, const ArbitrationConfig& config) : arbiter(config) {
+        std::int64_t now = 0;
+        for (const Copy& copy : traffic.copies()) {
+            now = copy.arrival_ns;
+            while (arbiter.next_deadline_ns() <= now) {
+                const std::int64_t deadline = arbiter.next_deadline_ns();
+                arbiter.step(deadline, sink);
+                EXPECT_GT(arbiter.next_deadline_ns(), deadline);
+            }
+            admit(copy);
+            trace(copy);
+        }
+        arbiter.finish(now, sink);
+    }
+
+    Recorder sink;
+    Arbiter arbiter;
+
+  private:
+    /// Where one seed is looked at alone: what arrived, and what was told since.
+    void trace(const Copy& copy) {
+        if (std::getenv("PINSTRIKE_SEED") == nullptr) {
+            return;
+        }
+        const Sent& sent = *copy.sent;
+        std::printf("%6lld %c %c e%zu %u+%u/%u ts %lld id %d:", at_ns(copy.arrival_ns),
+                    "abV"[static_cast<int>(copy.source)], "dNCK"[static_cast<int>(sent.role)],
+                    sent.epoch, sent.sequence, sent.messages, sent.decodable, at_ns(sent.ts_ns),
+                    sent.identities.empty() ? -1 : static_cast<int>(sent.identities[0]));
+        for (; traced_ < sink.told.size(); ++traced_) {
+            const Told& told = sink.told[traced_];
+            std::printf(" %c%u-%u/%u", "mgfr"[static_cast<int>(told.kind)], told.first, told.last,
+                        told.detail);
+        }
+        std::printf("  E %u\n", arbiter.expected());
+    }
+
+    static long long at_ns(std::int64_t ns) { return ns - 1'000'000; }
+
+    std::size_t traced_ = 0;
+
+    void admit(const Copy& copy) {
+        const Sent& sent = *copy.sent;
+        const bool repair = copy.source == Source::repair;
+        Block block;
+        block.role = sent.role;
+        block.sequence = sent.sequence;
+        block.messages = block.decodable = 1;
+        block.retransmitted = repair;
+        block.ts_exchange_ns = sent.ts_ns;
+        block.ts_receive_ns = copy.arrival_ns;
+        if (sent.role == BlockRole::data) {
+            block.sequence = number_at(numbers_per_turn + sent.sequence + copy.first);
+            block.messages = static_cast<std::uint16_t>(copy.count);
+            block.decodable = static_cast<std::uint16_t>(std::clamp<int>(
+                sent.decodable - static_cast<int>(copy.first), 0, static_cast<int>(copy.count)));
+            block.bytes = std::as_bytes(std::span(sent.identities).subspan(copy.first, copy.count));
+        }
+        // The bytes are gone when the call returns, as a port's are.
+        std::vector<std::byte> bytes(block.bytes.begin(), block.bytes.end());
+        block.bytes = bytes;
+        const auto stream = repair ? Stream::a : static_cast<Stream>(copy.source);
+        switch (arbiter.admit(block, stream)) {
+            case Verdict::deliver_all:
+                sink.deliver(block, 0, block.messages, 0);
+                break;
+            case Verdict::duplicate_all:
+                break;
+            case Verdict::slow:
+                arbiter.admit_slow(block, stream, copy.arrival_ns, sink);
+                break;
+        }
+    }
+};
+
+/// What follows from the truth and the copies that arrived.
+struct Model {
+    std::set<std::uint32_t> brought;          // identities that original blocks brought, decodable
+    std::set<std::uint32_t> repairable;       // ... or retransmissions
+    std::map<std::uint32_t, const Sent*> of;  // block of each identity
+    std::vector<std::uint32_t> known;         // identities known to have existed, in order
+    std::set<std::size_t> resets;             // epochs begun by a reset that arrived
+    bool all_resets_came = true;              // that began the epochs of what came
+
+    explicit Model(const Traffic& traffic) {
+        std::size_t first_epoch = 0;
+        std::uint64_t begin = 0;
+        bool begun = false;
+        std::map<std::size_t, std::uint64_t> known_to;
+        for (const Copy& copy : traffic.copies()) {
+            const Sent& sent = *copy.sent;
+            const bool data = sent.role == BlockRole::data;
+            const bool reset =
+                sent.role == BlockRole::reset || sent.role == BlockRole::start_of_day;
+            if (copy.source == Source::repair) {
+                for (unsigned i = copy.first;
+                     i < std::min<unsigned>(copy.first + copy.count, sent.decodable); ++i) {
+                    repairable.insert(sent.identities[i]);
+                }
+                continue;
+            }
+            if (!begun) {
+                begun = true;
+                first_epoch = sent.epoch;
+                begin = data ? sent.offset - sent.messages : sent.offset;
+            }
+            if (reset && sent.epoch >= first_epoch) {
+                resets.insert(sent.epoch);
+            }
+            known_to[sent.epoch] = std::max(known_to[sent.epoch], sent.offset);
+            for (unsigned i = 0; i < sent.decodable && data; ++i) {
+                brought.insert(sent.identities[i]);
+            }
+        }
+        for (const auto& [epoch, end] : known_to) {
+            all_resets_came = all_resets_came && (epoch <= first_epoch || resets.contains(epoch));
+        }
+        for (const Sent& sent : traffic.sent()) {
+            for (unsigned i = 0; i < sent.identities.size(); ++i) {
+                const std::uint64_t offset = sent.offset - sent.messages + i;
+                of[sent.identities[i]] = &sent;
+                const bool before_start =
+                    sent.epoch < first_epoch || (sent.epoch == first_epoch && offset < begin);
+                if (!before_start && offset < known_to[sent.epoch]) {
+                    known.push_back(sent.identities[i]);
+                }
+            }
+        }
+        std::set<std::uint32_t> existing(known.begin(), known.end());
+        std::erase_if(brought, [&](std::uint32_t id) { return !existing.contains(id); });
+        std::erase_if(repairable, [&](std::uint32_t id) { return !existing.contains(id); });
+    }
+
+    [[nodiscard]] std::uint32_t number_of(std::uint32_t identity) const {
+        const Sent& sent = *of.at(identity);
+        return number_at(numbers_per_turn + sent.sequence + (identity - sent.identities[0]));
+    }
+};
+
+/// Every message at most once, in order unless late; the books balance.
+std::set<std::uint32_t> check_always(Trial& trial) {
+    std::set<std::uint32_t> delivered;
+    std::int64_t newest = -1;
+    for (const Told& told : trial.sink.told) {
+        if (told.kind != Told::Kind::message) {
+            continue;
+        }
+        EXPECT_TRUE(delivered.insert(told.first).second) << "twice: " << told.first;
+        if ((told.detail & flag_late) == 0) {
+            EXPECT_GT(told.first, newest) << "out of order";
+            newest = told.first;
+        }
+    }
+    EXPECT_EQ(imbalance(trial.arbiter), "");
+    EXPECT_EQ(trial.arbiter.counters().read(LineCount::delivered), delivered.size());
+    return delivered;
+}
+
+/// The gaps are exactly what was known to exist and not delivered.
+void check_gaps(const Model& model, const std::set<std::uint32_t>& delivered, Trial& trial) {
+    std::vector<std::uint32_t> missing;
+    for (const std::uint32_t identity : model.known) {
+        if (!delivered.contains(identity)) {
+            missing.push_back(model.number_of(identity));
+        }
+    }
+    std::vector<std::uint32_t> listed;
+    for (const Arbiter::NumberRange& gap : trial.arbiter.gaps()) {
+        ASSERT_LE(gap.first, gap.last);
+        ASSERT_LT(gap.last - gap.first, 100'000U);
+        for (std::uint64_t number = gap.first; number <= gap.last; ++number) {
+            listed.push_back(static_cast<std::uint32_t>(number));
+        }
+    }
+    for (std::size_t i = 0; i < std::max(listed.size(), missing.size()); ++i) {
+        if (i >= listed.size() || i >= missing.size() || listed[i] != missing[i]) {
+            ADD_FAILURE() << "the " << i << "th missing number is "
+                          << (i < missing.size() ? std::to_string(missing[i]) : "none")
+                          << ", listed is "
+                          << (i < listed.size() ? std::to_string(listed[i]) : "none");
+            break;
+        }
+    }
+    EXPECT_EQ(trial.arbiter.counters().read(LineCount::highest), model.known.size());
+}
+
+/// Late messages say what consumers forgot since; each reset is told once.
+void check_resets(const Model& model, const Traffic& traffic, Trial& trial) {
+    std::vector<std::pair<std::size_t, Forget>> told_resets;  // epoch, forget
+    std::vector<const Sent*> due;
+    std::size_t begun = 0;
+    for (const Sent& sent : traffic.sent()) {
+        if (sent.epoch != begun && model.resets.contains(sent.epoch)) {
+            due.push_back(&sent);
+        }
+        begun = sent.epoch;
+    }
+    std::size_t next = 0;
+    for (const Told& told : trial.sink.told) {
+        if (told.kind == Told::Kind::reset) {
+            if (told_resets.empty() && told.detail == static_cast<unsigned>(Forget::nothing) &&
+                (next == due.size() || due[next]->sequence != told.first)) {
+                continue;  // a slow stream's, from before the start
+            }
+            ASSERT_FALSE(told.inferred);
+            ASSERT_LT(next, due.size()) << "a reset too many";
+            ASSERT_EQ(due[next]->sequence, told.first);
+            told_resets.emplace_back(due[next]->epoch, static_cast<Forget>(told.detail));
+            ++next;
+        } else if (told.kind == Told::Kind::message && (told.detail & flag_late) != 0) {
+            Forget most = Forget::nothing;
+            for (const auto& [epoch, forget] : told_resets) {
+                if (epoch > model.of.at(told.first)->epoch) {
+                    most = std::max(most, forget);
+                }
+            }
+            EXPECT_EQ((told.detail & flag_before_day) != 0, most == Forget::day);
+            EXPECT_EQ((told.detail & flag_before_flush) != 0, most != Forget::nothing);
+        }
+    }
+    EXPECT_EQ(next, due.size());
+}
+
+void check_exactly(const Traffic& traffic, Trial& trial) {
+    const Model model(traffic);
+    const std::set<std::uint32_t> delivered = check_always(trial);
+    for (const std::uint32_t identity : model.brought) {
+        EXPECT_TRUE(delivered.contains(identity)) << "not delivered: " << identity;
+    }
+    for (const std::uint32_t identity : delivered) {
+        EXPECT_TRUE(model.brought.contains(identity) || model.repairable.contains(identity));
+    }
+    check_gaps(model, delivered, trial);
+    check_resets(model, traffic, trial);
+}
+
+class Dice {
+  public:
+    explicit Dice(std::uint64_t seed) : random_(seed ^ 0xA5A5'5A5A'1234'4321ULL) {}
+
+    template <class T>
+    T one_of(std::initializer_list<T> values) {
+        return *(values.begin() + random_() % values.size());
+    }
+
+  private:
+    std::mt19937_64 random_;
+};
+
+TrafficPlan random_plan(Dice& dice) {
+    TrafficPlan plan;
+    plan.blocks = dice.one_of<std::size_t>({20, 60, 200});
+    plan.reset_share = dice.one_of({0.0, 0.02, 0.1});
+    plan.reset_spacing = 10;  // fewer within the largest skew than an arbiter remembers
+    plan.integrity_share = dice.one_of({0.0, 0.05, 0.2});
+    plan.undecodable_share = dice.one_of({0.0, 0.0, 0.05});
+    plan.first_number = dice.one_of<std::uint32_t>({1, 3000, 4'000'000'000U, 4'294'967'000U});
+    for (Faults& faults : plan.faults) {
+        faults.loss = dice.one_of({0.0, 0.02, 0.2, 0.6});
+        faults.duplicate = dice.one_of({0.0, 0.1});
+        faults.reorder = dice.one_of({0.0, 0.1});
+        faults.reorder_ns = dice.one_of({30, 300});
+        faults.skew_ns = dice.one_of({0, 5, 100, 1000});
+    }
+    return plan;
+}
+
+constexpr std::int64_t wide_ns = 1'000'000;  // longer than any delay
+
+/// One reset at a time: both streams are past it before the next.
+void separate_resets(TrafficPlan& plan) {
+    plan.reset_share *= 2;
+    plan.reset_spacing = 60;
+    for (Faults& faults : plan.faults) {
+        faults.reorder_ns = 30;
+        faults.skew_ns = std::min<std::int64_t>(faults.skew_ns, 100);
+    }
+}
+
+/// Runs each seed, and stops at the first that fails, naming it. PINSTRIKE_SEED runs one alone.
+void for_each_seed(std::uint64_t count, const std::function<void(std::uint64_t)>& body) {
+    const char* only = std::getenv("PINSTRIKE_SEED");
+    const std::uint64_t from = only == nullptr ? 0 : std::stoull(only);
+    const std::uint64_t to = only == nullptr ? count : from + 1;
+    for (std::uint64_t seed = from; seed < to; ++seed) {
+        SCOPED_TRACE("PINSTRIKE_SEED=" + std::to_string(seed));
+        body(seed);
+        if (testing::Test::HasFailure()) {
+            return;
+        }
+    }
+}
+
+/// Resets come on both streams, at any skew; the window is any.
+TEST(ArbiterProperty, DeliversWhatCameAndListsTheRest) {
+    for_each_seed(6000, [](std::uint64_t seed) {
+        Dice dice(seed);
+        const TrafficPlan plan = random_plan(dice);
+        const ArbitrationConfig config{
+            .window_ns = dice.one_of<std::int64_t>({0, 20, 200, wide_ns}),
+            .hold_bytes = dice.one_of<std::size_t>({0, 1000, 1 << 20}),
+            .gap_ranges = 1024};
+        const Traffic traffic(plan, seed);
+        Trial trial(traffic, config);
+        check_exactly(traffic, trial);
+    });
+}
+
+/// One copy of a reset may be lost and resets may be out of order, as long as the window is longer
+/// than the delays.
+TEST(ArbiterProperty, ALostCopyOfAResetShutsNobodyOut) {
+    for_each_seed(6000, [](std::uint64_t seed) {
+        Dice dice(seed);
+        TrafficPlan plan = random_plan(dice);
+        plan.reset_loss = ResetLoss::of_one_copy;
+        plan.reorder_resets = dice.one_of({false, true});
+        separate_resets(plan);
+        const ArbitrationConfig config{
+            .window_ns = wide_ns, .hold_bytes = 1 << 20, .gap_ranges = 1024};
+        const Traffic traffic(plan, seed);
+        Trial trial(traffic, config);
+        check_exactly(traffic, trial);
+    });
+}
+
+/// The program starts in the middle, where one stream may be past a reset and the other not.
+TEST(ArbiterProperty, WhatIsBeforeTheStartIsNotMissing) {
+    for_each_seed(6000, [](std::uint64_t seed) {
+        Dice dice(seed);
+        TrafficPlan plan = random_plan(dice);
+        plan.join_ns = 1'000'000 + dice.one_of({50, 300, 500, 700});
+        separate_resets(plan);
+        const ArbitrationConfig config{
+            .window_ns = wide_ns, .hold_bytes = 1 << 20, .gap_ranges = 1024};
+        const Traffic traffic(plan, seed);
+        if (!Model(traffic).all_resets_came) {
+            return;  // both copies were sent before the start, but older data came behind it
+        }
+        Trial trial(traffic, config);
+        check_exactly(traffic, trial);
+    });
+}
+
+/// Retransmissions fill what is missing and add nothing else.
+TEST(ArbiterProperty, RepairsFillGapsOnly) {
+    for_each_seed(4000, [](std::uint64_t seed) {
+        Dice dice(seed);
+        TrafficPlan plan = random_plan(dice);
+        plan.repair_share = dice.one_of({0.3, 1.0});
+        const ArbitrationConfig config{.window_ns = dice.one_of<std::int64_t>({0, 200, wide_ns}),
+                                       .hold_bytes = 1 << 20,
+                                       .gap_ranges = 1024};
+        const Traffic traffic(plan, seed);
+        Trial trial(traffic, config);
+        check_exactly(traffic, trial);
+        std::uint64_t repairs = 0;
+        for (const Copy& copy : traffic.copies()) {
+            repairs += copy.source == Source::repair ? copy.count : 0;
+        }
+        EXPECT_EQ(repairs, trial.arbiter.counters().read(LineCount::repaired) +
+                               trial.arbiter.counters().read(LineCount::unasked));
+    });
+}
+
+/// Whatever happens (resets lost on both streams, stamps all alike), nothing comes twice or out of
+/// order, and the books balance.
+TEST(ArbiterProperty, AlwaysBalances) {
+    for_each_seed(6000, [](std::uint64_t seed) {
+        Dice dice(seed);
+        TrafficPlan plan = random_plan(dice);
+        plan.reset_loss = dice.one_of({ResetLoss::of_one_copy, ResetLoss::of_both});
+        plan.reorder_resets = dice.one_of({false, true});
+        plan.raises = false;  // else what nobody knows was skipped is a gap, and may be filled
+        separate_resets(plan);
+        plan.repair_share = dice.one_of({0.0, 0.3});
+        const ArbitrationConfig config{
+            .window_ns = dice.one_of<std::int64_t>({0, 20, 200, wide_ns}),
+            .hold_bytes = dice.one_of<std::size_t>({0, 1000, 1 << 20}),
+            .gap_ranges = 1024};
+        const Traffic traffic(plan, seed);
+        Trial trial(traffic, config);
+        check_always(trial);
+    });
+}
+
+TEST(ArbiterProperty, TheSameInputGivesTheSameOutput) {
+    for_each_seed(200, [](std::uint64_t seed) {
+        Dice dice(seed);
+        TrafficPlan plan = random_plan(dice);
+        plan.reset_loss = ResetLoss::of_both;
+        plan.repair_share = 0.3;
+        const ArbitrationConfig config{.window_ns = 200, .hold_bytes = 4000, .gap_ranges = 1024};
+        const Traffic once(plan, seed);
+        const Traffic again(plan, seed);
+        Trial first(once, config);
+        Trial second(again, config);
+        EXPECT_EQ(first.sink.told, second.sink.told);
+    });
+}
+
+}  // namespace
+}  // namespace pinstrike::feed::test

@@ -1,0 +1,222 @@
+// path: cold
+//
+// What a line truly sent, and what arrived of it: made from a seed, for the property tests. Every
+// message carries an identity of its own in its bytes, so that a delivery can be told from any
+// other whatever its number.
+#pragma once
+
+#include "feed/arbiter.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace pinstrike::feed::test {
+
+/// One block as sent.
+struct Sent {
+    BlockRole role = BlockRole::data;
+    std::uint32_t sequence = 0;
+    std::uint16_t messages = 0;
+    std::uint16_t decodable = 0;
+    std::int64_t ts_ns = 0;
+    std::size_t epoch = 0;     ///< counted in truth
+    std::uint64_t offset = 0;  ///< within the epoch: the truth's own widening
+    std::vector<std::uint32_t> identities;
+};
+
+/// A block on its way: which, when it arrives, and how.
+struct Copy {
+    const Sent* sent = nullptr;
+    std::int64_t arrival_ns = 0;
+    Source source = Source::a;
+    unsigned first = 0;  ///< repacked repairs: a part of the block
+    unsigned count = 0;
+};
+
+struct Faults {
+    double loss = 0;
+    double duplicate = 0;
+    double reorder = 0;
+    std::int64_t reorder_ns = 0;
+    std::int64_t skew_ns = 0;
+};
+
+enum class ResetLoss { none, of_one_copy, of_both };
+
+struct TrafficPlan {
+    std::size_t blocks = 150;
+    double reset_share = 0.03;
+    std::size_t reset_spacing = 1;  ///< least blocks between resets
+    double integrity_share = 0.05;
+    double undecodable_share = 0;
+    double repair_share = 0;
+    std::uint32_t first_number = 1;
+    std::int64_t ts_step_ns = 20;  ///< most between blocks; 0: all stamps of an epoch alike
+    bool reorder_resets = false;
+    bool raises = true;  ///< some resets skip numbers
+    ResetLoss reset_loss = ResetLoss::none;
+    Faults faults[2];
+    std::int64_t join_ns = 0;  ///< nothing that arrives earlier is heard
+};
+
+class Traffic {
+  public:
+    Traffic(const TrafficPlan& plan, std::uint64_t seed) : plan_(plan), random_(seed) {
+        sent_.reserve(plan.blocks);
+        send();
+        for (const Sent& sent : sent_) {
+            travel(sent);
+        }
+        std::stable_sort(copies_.begin(), copies_.end(),
+                         [](const Copy& a, const Copy& b) { return a.arrival_ns < b.arrival_ns; });
+    }
+
+    [[nodiscard]] const std::vector<Sent>& sent() const { return sent_; }
+
+    [[nodiscard]] const std::vector<Copy>& copies() const { return copies_; }
+
+    [[nodiscard]] std::uint32_t identities() const { return next_identity_; }
+
+    [[nodiscard]] std::size_t epochs() const { return epoch_ + 1; }
+
+  private:
+    [[nodiscard]] bool happens(double share) {
+        return std::uniform_real_distribution<double>(0, 1)(random_) < share;
+    }
+
+    [[nodiscard]] std::uint64_t below(std::uint64_t bound) {
+        return bound == 0 ? 0 : random_() % bound;
+    }
+
+    void send() {
+        // Positions of the truth: far from 0, and the epoch's own.
+        Position next = numbers_per_turn + plan_.first_number;
+        Position begin = next;
+        std::int64_t ts = 1'000'000;
+        std::size_t since_reset = 0;
+        for (std::size_t i = 0; i < plan_.blocks; ++i) {
+            ts += plan_.ts_step_ns == 0 ? 0
+                                        : 1 + static_cast<std::int64_t>(below(
+                                                  static_cast<std::uint64_t>(plan_.ts_step_ns)));
+            Sent sent;
+            sent.ts_ns = ts;
+            if (i > 0 && ++since_reset >= plan_.reset_spacing && happens(plan_.reset_share)) {
+                since_reset = 0;
+                reset(sent, next);
+                begin = next;
+            } else if (happens(plan_.integrity_share)) {
+                sent.role = BlockRole::line_integrity;
+                sent.sequence = next == numbers_per_turn + 1 ? 0 : number_at(next - 1);
+            } else {
+                data(sent, next);
+                next += sent.messages;
+            }
+            sent.epoch = epoch_;
+            sent.offset = next - begin;
+            sent_.push_back(sent);
+        }
+    }
+
+    void data(Sent& sent, Position next) {
+        sent.sequence = number_at(next);
+        sent.messages = sent.decodable = static_cast<std::uint16_t>(1 + below(4));
+        if (happens(plan_.undecodable_share)) {
+            sent.decodable = static_cast<std::uint16_t>(below(sent.messages));
+        }
+        for (unsigned i = 0; i < sent.messages; ++i) {
+            sent.identities.push_back(next_identity_++);
+        }
+    }
+
+    /// A start of day, a reset to 0, a raise, or a fall, far enough from where the numbers are that
+    /// the truth is beyond doubt.
+    void reset(Sent& sent, Position& next) {
+        ++epoch_;
+        const std::uint32_t last = number_at(next) - 1;
+        sent.role = BlockRole::reset;
+        switch (last > 2000 ? below(4) : 2) {
+            case 0:
+                sent.role = BlockRole::start_of_day;
+                break;
+            case 1:
+                sent.sequence = static_cast<std::uint32_t>(below(3));
+                break;
+            case 2:
+                sent.sequence =
+                    last + static_cast<std::uint32_t>(
+                               last > 4'000'000'000 || !plan_.raises ? 0 : below(2) * below(5000));
+                break;
+            default:
+                sent.sequence = static_cast<std::uint32_t>(last - 1000 - below(900));
+        }
+        next = numbers_per_turn + sent.sequence + 1;
+    }
+
+    void travel(const Sent& sent) {
+        const bool is_reset = sent.role == BlockRole::reset || sent.role == BlockRole::start_of_day;
+        bool lost_before = false;
+        const std::uint64_t spared = below(2);
+        for (unsigned stream = 0; stream < 2; ++stream) {
+            const Faults& faults = plan_.faults[stream];
+            bool lost = happens(is_reset ? 0.3 : faults.loss);
+            if (is_reset) {
+                lost = plan_.reset_loss == ResetLoss::none          ? false
+                       : plan_.reset_loss == ResetLoss::of_one_copy ? lost && stream != spared
+                                                                    : lost;
+            }
+            lost_before = lost_before || lost;
+            if (lost) {
+                continue;
+            }
+            const bool late = happens(faults.reorder) && (!is_reset || plan_.reorder_resets);
+            arrive(sent, stream, late);
+            if (happens(faults.duplicate)) {
+                arrive(sent, stream, happens(0.5) && (!is_reset || plan_.reorder_resets));
+            }
+        }
+        if (sent.role == BlockRole::data && lost_before && happens(plan_.repair_share)) {
+            repair(sent);
+        }
+    }
+
+    void arrive(const Sent& sent, unsigned stream, bool out_of_order) {
+        const Faults& faults = plan_.faults[stream];
+        const std::int64_t extra =
+            out_of_order ? static_cast<std::int64_t>(
+                               below(static_cast<std::uint64_t>(faults.reorder_ns) + 1))
+                         : 0;
+        add({&sent, when(sent) + faults.skew_ns + extra, static_cast<Source>(stream), 0,
+             sent.messages});
+    }
+
+    void repair(const Sent& sent) {
+        const auto first = static_cast<unsigned>(below(sent.messages));
+        const auto count = static_cast<unsigned>(1 + below(sent.messages - first));
+        add({&sent, when(sent) + static_cast<std::int64_t>(below(4000)), Source::repair, first,
+             count});
+    }
+
+    /// Sent when stamped; with stamps alike, in order all the same.
+    [[nodiscard]] std::int64_t when(const Sent& sent) const {
+        return plan_.ts_step_ns != 0 ? sent.ts_ns : 1'000'000 + (&sent - sent_.data()) * 10;
+    }
+
+    void add(const Copy& copy) {
+        if (copy.arrival_ns >= plan_.join_ns) {
+            copies_.push_back(copy);
+        }
+    }
+
+    TrafficPlan plan_;
+    std::mt19937_64 random_;
+    std::vector<Sent> sent_;
+    std::vector<Copy> copies_;
+    std::uint32_t next_identity_ = 0;
+    std::size_t epoch_ = 0;
+};
+
+}  // namespace pinstrike::feed::test
