@@ -5,6 +5,14 @@
 
 namespace pinstrike::feed {
 
+namespace {
+
+/// An epoch that is over is not found to have been longer by more than this: such a number is of
+/// another one, that nobody knows of.
+constexpr std::uint64_t jump_messages = 1 << 20;
+
+}  // namespace
+
 // --- cold ---
 
 Arbiter::Arbiter(const ArbitrationConfig& config)
@@ -153,7 +161,7 @@ void Arbiter::on_integrity(const Arrival& arrival) {
                 pass(end, arrival.block);
             }
         }
-    } else if (end > epoch.end && end < epochs_.at(index + 1).begin) {
+    } else if (end > epoch.end && end - epoch.end <= jump_messages) {
         counters_.bump(LineCount::highest, end - epoch.end);
         declare_lost(epoch.end, end, GapCause::line, arrival);
         epoch.end = end;
@@ -339,7 +347,7 @@ bool Arbiter::wait(const Arrival& arrival, const HoldEntry& entry, unsigned firs
 /// False if they cannot belong to it.
 bool Arbiter::extend_old_epoch(const Arrival& arrival, const Placement& at, const Run& run) {
     Epoch& epoch = epochs_.at(at.epoch);
-    if (run.end >= epochs_.at(at.epoch + 1).begin) {
+    if (run.end >= epochs_.at(at.epoch + 1).begin || run.begin - epoch.end > jump_messages) {
         return false;
     }
     counters_.bump(LineCount::highest, run.end - epoch.end);

@@ -220,6 +220,8 @@ class Arbiter {
 
     // arbiter_epochs.cpp: which epoch, and what a reset does
     [[nodiscard]] EpochIndex epoch_of(const Arrival& arrival);
+    [[nodiscard]] bool leads_up_to_inferred(const Block& block);
+    void lower_begin(Position begin, const Arrival& arrival);
     [[nodiscard]] EpochIndex epoch_by_ts(const Block& block, EpochIndex from);
     [[nodiscard]] EpochIndex epoch_of_repair(const Block& block);
     [[nodiscard]] bool belongs_to(const Block& block, const Epoch& epoch,

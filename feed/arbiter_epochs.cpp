@@ -56,6 +56,10 @@ void Arbiter::join_epoch(StreamState& stream, EpochIndex epoch) {
 /// shows that its copy of the reset was lost.
 EpochIndex Arbiter::epoch_of(const Arrival& arrival) {
     StreamState& stream = state_of(arrival);
+    if (leads_up_to_inferred(arrival.block)) {
+        lower_begin(nearest(epochs_.current().begin, arrival.block.sequence), arrival);
+        epochs_.current().begin_ts_ns = arrival.block.ts_exchange_ns;
+    }
     if (stream.epoch < epochs_.oldest_index()) {
         join_epoch(stream, epochs_.oldest_index());
     }
@@ -67,6 +71,27 @@ EpochIndex Arbiter::epoch_of(const Arrival& arrival) {
         }
     }
     return epoch_by_ts(arrival.block, stream.epoch);
+}
+
+/// The current epoch was inferred, and this block, stamped between its first and the last of the
+/// epoch before, is numbered just before it: the other stream had lost it.
+bool Arbiter::leads_up_to_inferred(const Block& block) {
+    const Epoch& current = epochs_.current();
+    if (!current.inferred || current.by_reset || block.role != BlockRole::data ||
+        block.ts_exchange_ns >= current.begin_ts_ns ||
+        block.ts_exchange_ns <= epochs_.at(epochs_.current_index() - 1).newest_ts_ns) {
+        return false;
+    }
+    const Position position = nearest(current.begin, block.sequence);
+    return position < current.begin && current.begin - position <= lag_messages;
+}
+
+/// More numbers of the current epoch are known to have existed, before its first.
+void Arbiter::lower_begin(Position begin, const Arrival& arrival) {
+    Epoch& current = epochs_.current();
+    counters_.bump(LineCount::highest, current.begin - begin);
+    declare_lost(begin, current.begin, GapCause::line, arrival);
+    current.begin = begin;
 }
 
 /// Whether a block of a stream that is behind this epoch belongs to it.
@@ -177,6 +202,7 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
     const Forget forget = inferred ? Forget::quotes : forget_of(reset);
     const Position end = expected_position();
     epochs_.current().end = end;
+    epochs_.current().newest_ts_ns = newest_ts_ns_;
 
     Epoch& epoch = epochs_.open();
     epoch.begin = turn_of(end) + 2 * numbers_per_turn + number_of(reset);
@@ -280,9 +306,7 @@ void Arbiter::adopt_reset(const Arrival& arrival) {
     if (current.inferred) {
         current.begin_ts_ns = block.ts_exchange_ns;
         if (begin < current.begin && current.begin - begin <= rollover_messages) {
-            counters_.bump(LineCount::highest, current.begin - begin);
-            declare_lost(begin, current.begin, GapCause::line, arrival);
-            current.begin = begin;
+            lower_begin(begin, arrival);
         }
         if (block.role == BlockRole::start_of_day) {
             forget = current.forget = Forget::day;

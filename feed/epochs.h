@@ -48,6 +48,8 @@ struct Epoch {
     std::int64_t begin_ts_ns = std::numeric_limits<std::int64_t>::min();
     /// Of the block that set `begin`, where no reset did.
     std::int64_t first_ts_ns = std::numeric_limits<std::int64_t>::min();
+    /// Of an epoch that is over: the newest of what it delivered.
+    std::int64_t newest_ts_ns = std::numeric_limits<std::int64_t>::min();
 };
 
 /// The current epoch and the last few before it.
