@@ -170,6 +170,12 @@ bool brings(const Rules& rules, const std::vector<std::string>& ports, char stre
 void check_streams(const Rules& rules) {
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
         const PollerConfig& poller = rules.config.pollers[i];
+        const bool ports_known =
+            std::all_of(poller.ports.begin(), poller.ports.end(),
+                        [&](const std::string& name) { return rules.port(name) != nullptr; });
+        if (!ports_known) {
+            continue;
+        }
         for (const char stream : {'A', 'B'}) {
             if (poller.lines.empty() || brings(rules, poller.ports, stream)) {
                 continue;
@@ -260,7 +266,7 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     if (all_sound(places, "cores", config.cores.size(), "name")) {
         check_names(rules, config.cores, "cores");
     }
-    const bool lines = places.sound("lines");
+    const bool lines = places.sound("lines") && !config.lines.empty();
     if (lines) {
         feed::check_lines(config.lines, places, problems);
     }
