@@ -154,9 +154,7 @@ std::vector<ChoiceDoc> venue_words() {
     return words;
 }
 
-}  // namespace
-
-Section<FeedConfig> feed_section() {
+Section<FeedConfig> make_feed_section() {
     Section<FeedConfig> section{"a feed"};
     section
         .key("name", &FeedConfig::name, name_text(),
@@ -169,6 +167,13 @@ Section<FeedConfig> feed_section() {
              "Listen to the lines' published retransmission groups as well.");
     add_thread_keys(section);
     add_general_keys(section);
+    return section;
+}
+
+}  // namespace
+
+const Section<FeedConfig>& feed_section() {
+    static const Section<FeedConfig> section = make_feed_section();
     return section;
 }
 

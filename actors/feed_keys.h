@@ -7,6 +7,6 @@
 namespace pinstrike::actors {
 
 /// Every key of a config file: the tables of all rooms, joined.
-Section<FeedConfig> feed_section();
+const Section<FeedConfig>& feed_section();
 
 }  // namespace pinstrike::actors
