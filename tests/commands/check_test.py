@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""`pinstrike check` as a user runs it: exit statuses, places, explanations, schema.
+
+    check_test.py PINSTRIKE SOURCE_FOLDER
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PINSTRIKE, SOURCE = sys.argv[1], Path(sys.argv[2])
+
+
+def run(*arguments):
+    return subprocess.run([PINSTRIKE, "check", *map(str, arguments)], capture_output=True,
+                          text=True, timeout=60, check=False)
+
+
+def keys():
+    lines = run("--explain").stdout.split("\n\n", maxsplit=1)[0].splitlines()
+    return [line.split()[0] for line in lines]
+
+
+class Check(unittest.TestCase):
+    def check_text(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "f.yaml"
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+            result = run(path)
+            result.stderr = result.stderr.replace(str(path), "f.yaml")
+            return result
+
+    def test_examples_are_sound_and_printed_whole(self):
+        for name in ("demo", "opra", "af_xdp"):
+            result = run("--config-only", SOURCE / "config" / f"{name}.yaml")
+            self.assertEqual((result.returncode, result.stderr), (0, ""), name)
+            printed = result.stdout
+            self.assertIn("ring_slots: 262144\n", printed)
+            # What is printed is itself a config, and the same one.
+            again = self.check_text(printed)
+            self.assertEqual(again.stderr if again.returncode == 78 else "", "")
+
+    def test_every_problem_at_once_with_its_place(self):
+        result = self.check_text("nmae: x\nlines: 1\nports: [{name: p, kind: sim}]\n"
+                                 "pollers: [{name: q, cpu: 1}]\ncores: [{name: c, cpu: 1}]\n"
+                                 "ring_slots: 7\n")
+        self.assertEqual(result.returncode, 78)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.splitlines(), [
+            'f.yaml:1:1: nmae: found an unknown key, expected one of a feed; '
+            'did you mean "name"?',
+            'f.yaml:5:24: cores[0].cpu: found cpu 1 again, expected a processor of its own: '
+            'pollers[0].cpu has it',
+            'f.yaml:6:13: ring_slots: found "7", expected a power of two from 1024 to 268435456',
+        ])
+
+    def test_files_that_are_no_config(self):
+        for text in ("", "- 1\n", "a: [", b"\xff\xfe", "a: &x\nb: *x\n", "[" * 100000):
+            result = self.check_text(text)
+            self.assertEqual(result.returncode, 78, text[:20])
+            self.assertTrue(result.stderr.startswith("f.yaml:"), result.stderr)
+        result = run("/nonexistent.yaml")
+        self.assertEqual(result.returncode, 78)
+        self.assertIn("cannot be read: No such file", result.stderr)
+
+    def test_every_key_explains(self):
+        self.assertGreater(len(keys()), 60)
+        for key in keys():
+            result = run("--explain", key)
+            self.assertEqual(result.returncode, 0, key)
+            self.assertTrue(result.stdout.startswith(key + "\n"), key)
+        result = run("--explain", "ports.burst_packets")
+        self.assertIn("default: 64", result.stdout)
+        self.assertIn("unit:    packets", result.stdout)
+
+    def test_mistyped_key_names_the_near_ones(self):
+        result = run("--explain", "burst_pakets")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("did you mean ports.burst_packets?", result.stderr)
+
+    def test_schema_is_json_and_mentions_every_key(self):
+        result = run("--schema")
+        self.assertEqual(result.returncode, 0)
+        schema = json.loads(result.stdout)
+        self.assertEqual(schema["additionalProperties"], False)
+        names = set()
+
+        def collect(node):
+            if isinstance(node, dict):
+                names.update(node.get("properties", {}))
+                for child in node.values():
+                    collect(child)
+            elif isinstance(node, list):
+                for child in node:
+                    collect(child)
+
+        collect(schema)
+        self.assertEqual({key.split(".")[-1] for key in keys()} - names, set())
+
+    def test_wrong_use(self):
+        self.assertEqual(run().returncode, 2)
+        self.assertEqual(run("--schema", "--explain").returncode, 2)
+        self.assertEqual(run("--nonsense").returncode, 2)
+        self.assertEqual(run("--help").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
