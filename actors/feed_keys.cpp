@@ -131,7 +131,7 @@ void add_general_keys(Section<FeedConfig>& section) {
              "What ports of kind sim make.")
         .only_for("ports", "a port of kind sim", has_sim)
         .key("control_cpu", &FeedConfig::control_cpu, cpu_form(),
-             "Processor of the control thread (metrics, logs, DPDK's main lcore); not one of a "
+             "Processor of the control thread (metrics, logs, DPDK's main lcore); better none of a "
              "poller or core.")
         .key("metrics_address", &FeedConfig::metrics_address,
              or_word<std::string>("none", "",

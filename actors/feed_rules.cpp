@@ -75,7 +75,6 @@ void check_cpus(const Rules& rules) {
     for (std::size_t i = 0; i < rules.config.cores.size(); ++i) {
         claim(rules.config.cores[i].cpu, fmt::format("cores[{}].cpu", i));
     }
-    claim(rules.config.control_cpu, "control_cpu");
 }
 
 std::vector<std::string> port_names(const FeedConfig& config) {

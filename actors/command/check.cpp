@@ -5,7 +5,9 @@
 #include "actors/command/command.h"
 #include "actors/command/print_problems.h"
 #include "actors/feed_keys.h"
+#include "actors/host_report.h"
 #include "actors/load_config.h"
+#include "actors/topology.h"
 #include "config/explain.h"
 
 #include <fmt/core.h>
@@ -23,6 +25,7 @@ struct CheckOptions {
     std::string config;
     std::string key;
     bool schema = false;
+    bool config_only = false;
 };
 
 std::vector<KeyDoc> documented_keys() {
@@ -31,15 +34,38 @@ std::vector<KeyDoc> documented_keys() {
     return docs;
 }
 
-Exit check(const std::string& path) {
+/// As comments, so that what is printed as a whole is a config.
+void print_comment(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        fmt::print("# {}\n", text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+}
+
+Exit check(const CheckOptions& options) {
     Problems problems;
-    const auto config = actors::load_config(path, problems);
+    const auto config = actors::load_config(options.config, problems);
     if (!config) {
         print_problems(problems);
         return Exit::config;
     }
-    fmt::print("{}", actors::effective_config(*config));
-    return Exit::ok;
+    const actors::Topology topology = actors::plan_topology(*config);
+    const actors::HostReport report =
+        actors::report_on(actors::read_host(*config), *config, topology);
+    fmt::print("{}\n", actors::effective_config(*config));
+    print_comment(actors::to_text(topology, *config));
+    print_comment(report.text);
+    for (const std::string& remark : report.remarks) {
+        print_comment("remark: " + remark);
+    }
+    // What is printed stands before what is told, also where both go to one file.
+    std::fflush(stdout);
+    if (options.config_only) {
+        return Exit::ok;
+    }
+    print_problems(report.problems);
+    return report.problems.empty() ? Exit::ok : Exit::config;
 }
 
 void list_keys(const std::vector<KeyDoc>& docs) {
@@ -88,13 +114,17 @@ void add_check(CLI::App& app, Outcome& outcome) {
     CLI::App* command = app.add_subcommand(
         "check", "Tell all that is wrong with a config, or all that is in force with it");
     command->footer(
-        "Exit status 78: the config is wrong.\n\n"
+        "Prints every key with its value, then, as comments, threads, rings and the memory and\n"
+        "hugepages needed and there. Exit status 78: the config or this host is wrong.\n\n"
         "Examples:\n"
         "  pinstrike check /etc/pinstrike/opra.yaml\n"
+        "  pinstrike check --config-only config/opra.yaml\n"
         "  pinstrike check --explain ports.burst_packets\n"
         "  pinstrike check --explain            (lists all keys)\n"
         "  pinstrike check --schema >pinstrike.schema.json");
     CLI::Option* config = command->add_option("CONFIG", options->config, "A feed's YAML file");
+    command->add_flag("--config-only", options->config_only,
+                      "Judge the config alone, not whether this host can run it");
     CLI::Option* explained =
         command->add_option("--explain", options->key, "Say what a key of a config means")
             ->expected(0, 1)
@@ -107,7 +137,7 @@ void add_check(CLI::App& app, Outcome& outcome) {
         }
         outcome.status = options->schema ? print_schema()
                          : *explained    ? explain(options->key)
-                                         : check(options->config);
+                                         : check(*options);
     });
 }
 

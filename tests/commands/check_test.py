@@ -25,11 +25,11 @@ def keys():
 
 
 class Check(unittest.TestCase):
-    def check_text(self, text):
+    def check_text(self, text, *options):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "f.yaml"
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
-            result = run(path)
+            result = run(*options, path)
             result.stderr = result.stderr.replace(str(path), "f.yaml")
             return result
 
@@ -40,8 +40,32 @@ class Check(unittest.TestCase):
             printed = result.stdout
             self.assertIn("ring_slots: 262144\n", printed)
             # What is printed is itself a config, and the same one.
-            again = self.check_text(printed)
-            self.assertEqual(again.stderr if again.returncode == 78 else "", "")
+            again = self.check_text(printed, "--config-only")
+            self.assertEqual((again.returncode, again.stderr), (0, ""), name)
+            self.assertEqual(again.stdout, printed)
+            # Threads, rings and memory, as comments.
+            comments = [line[2:].split()[0] for line in printed.splitlines() if line[:1] == "#"]
+            for word in ("port", "poller", "ring", "core", "memory"):
+                self.assertIn(word, comments)
+
+    def test_host_that_cannot_run_it(self):
+        text = ("lines: 1\nports: [{name: p, kind: pcap, files: [/nonexistent.pcap]}]\n"
+                "pollers: [{name: q, cpu: 4095}]\ncores: [{name: c}]\n")
+        result = self.check_text(text)
+        self.assertEqual(result.returncode, 78)
+        self.assertIn("q: cpu 4095 is not one that this process may use", result.stderr)
+        self.assertIn("port p: /nonexistent.pcap cannot be read", result.stderr)
+        self.assertEqual(self.check_text(text, "--config-only").returncode, 0)
+
+    def test_other_commands_refuse_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "f.yaml"
+            path.write_text("lines: x\n")
+            result = subprocess.run([PINSTRIKE, "run", path], capture_output=True, text=True,
+                                    timeout=60, check=False)
+            self.assertEqual(result.returncode, 78)
+            self.assertIn(f"{path}:1:8: lines: found \"x\"", result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 4)
 
     def test_every_problem_at_once_with_its_place(self):
         result = self.check_text("nmae: x\nlines: 1\nports: [{name: p, kind: sim}]\n"

@@ -1,0 +1,95 @@
+// path: cold
+#include "actors/host_report.h"
+
+#include "nic/dpdk/memory_need.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace pinstrike::actors {
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+std::vector<nic::dpdk::PortDemand> demands_of(const FeedConfig& config, const Topology& topology) {
+    std::vector<nic::dpdk::PortDemand> demands;
+    for (std::size_t i = 0; i < config.ports.size(); ++i) {
+        if (config.ports[i].kind == nic::PortKind::dpdk) {
+            demands.push_back(nic::dpdk::demand_of(
+                config.ports[i], static_cast<unsigned>(topology.port_readers[i].size())));
+        }
+    }
+    return demands;
+}
+
+std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
+    std::string text;
+    for (const nic::dpdk::Hugepages& size : pages) {
+        text +=
+            fmt::format("hugepages of {} MiB on node {}: {} free of {}\n",
+                        size.page_bytes / mebibyte, size.node, size.free_count, size.total_count);
+    }
+    return text.empty() ? "this kernel has no hugepages\n" : text;
+}
+
+void check_sources(const Host& host, const nic::PortConfig& port, Problems& problems) {
+    if (port.kind == nic::PortKind::uring && !host.interfaces.contains(port.interface)) {
+        tell(problems, Place{},
+             fmt::format("port {}: there is no interface {}", port.name, port.interface));
+    }
+    for (const std::string& file : port.files) {
+        if (!host.files.contains(file)) {
+            tell(problems, Place{}, fmt::format("port {}: {} cannot be read", port.name, file));
+        }
+    }
+}
+
+std::set<std::string> read_interfaces() {
+    std::set<std::string> names;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/sys/class/net", error)) {
+        names.insert(entry.path().filename().string());
+    }
+    return names;
+}
+
+}  // namespace
+
+Host read_host(const FeedConfig& config) {
+    Host host{read_machine(), nic::dpdk::read_machine(), read_interfaces(), {}};
+    for (const nic::PortConfig& port : config.ports) {
+        for (const std::string& file : port.files) {
+            if (std::ifstream{file, std::ios::binary}.is_open()) {
+                host.files.insert(file);
+            }
+        }
+    }
+    return host;
+}
+
+HostReport report_on(const Host& host, const FeedConfig& config, const Topology& topology) {
+    HostReport report;
+    TopologyFindings findings = check_topology(topology, config, host.machine);
+    report.problems = std::move(findings.problems);
+    report.remarks = std::move(findings.remarks);
+    for (const nic::PortConfig& port : config.ports) {
+        check_sources(host, port, report.problems);
+    }
+    report.text = fmt::format("memory of the machine {} MiB, {} cpus for this process\n",
+                              host.machine.memory_bytes / mebibyte, host.machine.cpus.size());
+    const auto demands = demands_of(config, topology);
+    if (demands.empty()) {
+        report.text += "no hugepages needed: no port of kind dpdk\n";
+        return report;
+    }
+    report.text += nic::dpdk::memory_need_text(demands) + hugepages_text(host.dpdk.hugepages);
+    const Problems wrong = nic::dpdk::check_ports(demands, host.dpdk);
+    report.problems.insert(report.problems.end(), wrong.begin(), wrong.end());
+    return report;
+}
+
+}  // namespace pinstrike::actors
