@@ -12,6 +12,7 @@ namespace {
 
 struct ActorKind {
     std::string_view name;
+    std::string_view sentence;
     std::unique_ptr<Actor> (*make)(const FeedConfig& config);
     std::size_t (*bytes)(const FeedConfig& config);
 };
@@ -27,7 +28,8 @@ std::size_t book_bytes(const FeedConfig& config) {
 
 /// Every kind of actor: one line each.
 constexpr std::array kinds{
-    ActorKind{"book", make_book_of, book_bytes},
+    ActorKind{"book", "the last quote and best bid and offer of every series", make_book_of,
+              book_bytes},
 };
 
 const ActorKind* find(std::string_view kind) {
@@ -40,6 +42,14 @@ const ActorKind* find(std::string_view kind) {
 
 bool is_actor_kind(std::string_view kind) {
     return find(kind) != nullptr;
+}
+
+std::vector<ChoiceDoc> actor_kind_words() {
+    std::vector<ChoiceDoc> words;
+    for (const ActorKind& kind : kinds) {
+        words.push_back({std::string{kind.name}, std::string{kind.sentence}});
+    }
+    return words;
 }
 
 std::string actor_kind_names() {

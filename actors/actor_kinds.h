@@ -6,15 +6,20 @@
 
 #include "actors/actor.h"
 #include "actors/feed_config.h"
+#include "config/form.h"
 
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pinstrike::actors {
 
 [[nodiscard]] bool is_actor_kind(std::string_view kind);
+
+/// The kinds and a sentence of each, for the table of keys.
+[[nodiscard]] std::vector<ChoiceDoc> actor_kind_words();
 
 /// "book, journal"
 [[nodiscard]] std::string actor_kind_names();

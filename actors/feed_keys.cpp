@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/feed_keys.h"
 
+#include "actors/actor_kinds.h"
 #include "feed/arbitration_keys.h"
 #include "feed/line_keys.h"
 #include "feed/opra/traffic_keys.h"
@@ -53,8 +54,7 @@ Section<CoreConfig> core_section() {
              "Processor that the core's thread is pinned to, its own alone; any: not pinned.")
         .key("wait", &CoreConfig::wait, wait_form(), "What the core does when its rings are empty.")
         .key("actors", &CoreConfig::actors,
-             list_of(word_of({{"book", "the last quote and best bid and offer of every series"}}),
-                     "a list of actors"),
+             list_of(word_of(actor_kind_words()), "a list of actors"),
              "Actors that live on the core and are called by its thread alone.");
     return section;
 }

@@ -5,7 +5,7 @@
 #include "actors/feed_rules.h"
 #include "config/yaml.h"
 #include "feed/line_keys.h"
-#include "feed/opra/lines.h"
+#include "feed/venue_lines.h"
 
 #include <map>
 #include <utility>
@@ -16,8 +16,12 @@ namespace {
 
 /// What may be left out and follows from the rest.
 void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
-    feed::publish_groups(config.lines, feed::opra::published_line, config.retransmission, places,
-                         problems);
+    const auto published = [&](std::uint16_t number) {
+        return feed::published_line(config.kind, number);
+    };
+    if (places.sound("kind")) {
+        feed::publish_groups(config.lines, published, config.retransmission, places, problems);
+    }
     for (PollerConfig& poller : config.pollers) {
         if (poller.lines.empty()) {
             for (const feed::LineConfig& line : config.lines) {
