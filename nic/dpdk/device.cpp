@@ -173,15 +173,16 @@ bool Device::configure(std::uint16_t queues, Problems& problems) {
 
 bool Device::make_pool(std::uint16_t queue, Problems& problems) {
     const PortDemand demand = demand_of(port_, 1);
-    const std::size_t buffers = memory_need(demand).buffers_per_queue;
+    const MemoryNeed need = memory_need(demand);
     rte_mempool* pool = rte_pktmbuf_pool_create(
-        fmt::format("rx{}q{}", id_, queue).c_str(), static_cast<unsigned>(buffers),
+        fmt::format("rx{}q{}", id_, queue).c_str(), static_cast<unsigned>(need.buffers_per_queue),
         pool_cache_buffers, 0, frame_room_bytes + RTE_PKTMBUF_HEADROOM, rte_eth_dev_socket_id(id_));
     if (pool == nullptr) {
         told(problems,
-             fmt::format("no memory for {} buffers of {} bytes ({}), wanted in all: {}", buffers,
-                         buffer_bytes, port_.hugepages ? "hugepages" : "no hugepages",
-                         memory_need_text(std::span(&demand, 1))),
+             fmt::format("no memory for {} buffers of {} bytes ({})", need.buffers_per_queue,
+                         need.bytes_per_buffer,
+                         port_.hugepages ? "not enough free hugepages on the device's node"
+                                         : "no hugepages"),
              rte_errno);
         return false;
     }

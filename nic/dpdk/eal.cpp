@@ -126,14 +126,16 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
     if (std::shared_ptr<Eal> running = the_one.lock()) {
         return running;
     }
-    const Problems wrong = check_ports(config.ports, read_machine());
+    std::vector<PortDemand> ports = config.ports;
+    std::erase_if(ports, [](const PortDemand& port) { return port.queues == 0; });
+    const Problems wrong = check_ports(ports, read_machine());
     if (!wrong.empty()) {
         problems.insert(problems.end(), wrong.begin(), wrong.end());
         return nullptr;
     }
     const std::vector<unsigned> cpus =
         config.housekeeping_cpus.empty() ? cpus_of_caller() : config.housekeeping_cpus;
-    std::vector<std::string> arguments = eal_arguments(config.ports, cpus.front());
+    std::vector<std::string> arguments = eal_arguments(ports, cpus.front());
     auto log = std::make_unique<Log>(config.log);
     // Without its dispatcher libxdp pins nothing in bpffs, and needs none to be mounted.
     setenv("LIBXDP_SKIP_DISPATCHER", "1", 0);
@@ -141,6 +143,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
     log->begin();
     if (const int error = initialise(arguments); error != 0) {
         tell(problems, "", failure_text(error, arguments, *log));
+        remove_runtime_folder(rte_eal_get_runtime_dir());
         return nullptr;
     }
     lead_bpf_output(log.get());

@@ -16,7 +16,7 @@
 namespace pinstrike::nic::dpdk {
 
 struct EalConfig {
-    std::vector<PortDemand> ports;
+    std::vector<PortDemand> ports;  ///< those with no queue are left out
     /// Where DPDK's own threads run, the first its main lcore; empty: where the caller may run.
     std::vector<unsigned> housekeeping_cpus;
     LogSink log;

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/eal_arguments.h"
 
+#include "nic/dpdk/kernel_interface.h"
 #include "nic/dpdk/vdev.h"
 
 #include <fmt/format.h>
@@ -103,6 +104,19 @@ void check_interface(const PortConfig& port, Problems& problems) {
     }
 }
 
+/// An AF_XDP socket sees one queue of its interface, and a NIC spreads frames over all it has. Who
+/// names the queue steers the frames there by other means (ethtool -N).
+void check_queues(const PortDemand& port, const Vdev& vdev, Problems& problems) {
+    const std::string interface = kernel_interface(port.config);
+    const unsigned queues = receive_queues_of(interface);
+    if (!vdev.argument("start_queue") && queues > port.queues) {
+        report(problems, port.config,
+               fmt::format("interface {} spreads frames over {} receive queues, the port sees {}: "
+                           "ethtool -L {} combined {} (or steer the groups, and say start_queue=)",
+                           interface, queues, port.queues, interface, port.queues));
+    }
+}
+
 void check_captures(const PortDemand& port, const Vdev& vdev, Problems& problems) {
     const std::vector<std::string> files = vdev.arguments_named("rx_pcap");
     for (const std::string& file : files) {
@@ -134,6 +148,7 @@ void check_vdev(const PortDemand& port, const Machine& machine, Problems& proble
     } else if (vdev.driver == "net_af_xdp") {
         check_rights(port.config, machine, std::array{raw, admin, bpf}, problems);
         check_memory_lock(port, machine, problems);
+        check_queues(port, vdev, problems);
     } else if (vdev.driver == "net_af_packet") {
         check_rights(port.config, machine, std::array{raw}, problems);
     } else if (vdev.driver == "net_tap") {
@@ -164,7 +179,7 @@ Machine read_machine() {
     return {read_hugepages(), read_capabilities(), memory_lock_limit_bytes(), "/sys"};
 }
 
-Problems check_ports(std::span<const PortDemand> ports, const Machine& machine) {
+Problems check_devices(std::span<const PortDemand> ports, const Machine& machine) {
     Problems problems;
     check_together(ports, problems);
     for (const PortDemand& port : ports) {
@@ -177,6 +192,11 @@ Problems check_ports(std::span<const PortDemand> ports, const Machine& machine) 
             check_vdev(port, machine, problems);
         }
     }
+    return problems;
+}
+
+Problems check_ports(std::span<const PortDemand> ports, const Machine& machine) {
+    Problems problems = check_devices(ports, machine);
     const Problems pages = check_hugepages(ports, machine.hugepages);
     problems.insert(problems.end(), pages.begin(), pages.end());
     return problems;

@@ -25,8 +25,11 @@ struct Machine {
 
 [[nodiscard]] Machine read_machine();
 
-/// All that is wrong with the ports on this machine: hugepages, devices, drivers, files, rights,
+/// What is wrong with the ports on this machine but for memory: devices, drivers, files, rights,
 /// EAL arguments that contradict the derived ones.
+[[nodiscard]] Problems check_devices(std::span<const PortDemand> ports, const Machine& machine);
+
+/// All that is wrong: the devices, and the hugepages.
 [[nodiscard]] Problems check_ports(std::span<const PortDemand> ports, const Machine& machine);
 
 /// argv of rte_eal_init. EAL's main lcore is `main_cpu`. Devices of the kind vdev are not in it:

@@ -86,6 +86,12 @@ std::optional<std::size_t> memory_lock_limit_bytes() {
     return static_cast<std::size_t>(limit.rlim_cur);
 }
 
+int pci_node(const std::string& address, const std::string& root) {
+    std::ifstream in(fs::path(root) / "bus/pci/devices" / address / "numa_node");
+    int node = -1;
+    return in >> node ? node : -1;
+}
+
 std::optional<std::string> pci_driver(const std::string& address, const std::string& root) {
     const fs::path device = fs::path(root) / "bus/pci/devices" / address;
     std::error_code error;

@@ -49,4 +49,7 @@ struct Capabilities {
 [[nodiscard]] std::optional<std::string> pci_driver(const std::string& address,
                                                     const std::string& root = "/sys");
 
+/// The NUMA node of a PCI device; negative if it has none or is not there.
+[[nodiscard]] int pci_node(const std::string& address, const std::string& root = "/sys");
+
 }  // namespace pinstrike::nic::dpdk

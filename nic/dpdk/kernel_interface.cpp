@@ -2,7 +2,9 @@
 #include "nic/dpdk/kernel_interface.h"
 
 #include <arpa/inet.h>
+#include <linux/ethtool.h>
 #include <linux/if_packet.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -60,6 +62,18 @@ std::optional<Ipv4> KernelInterface::address() const {
     sockaddr_in address{};
     std::memcpy(&address, &request.ifr_addr, sizeof address);
     return Ipv4{ntohl(address.sin_addr.s_addr)};
+}
+
+unsigned receive_queues_of(const std::string& interface) {
+    const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ethtool_channels channels{};
+    channels.cmd = ETHTOOL_GCHANNELS;
+    ifreq request{};
+    interface.copy(request.ifr_name, IFNAMSIZ - 1);
+    request.ifr_data = reinterpret_cast<char*>(&channels);
+    const int result = ioctl(any, SIOCETHTOOL, &request);
+    close(any);
+    return result == 0 ? channels.combined_count + channels.rx_count : 0;
 }
 
 }  // namespace pinstrike::nic::dpdk

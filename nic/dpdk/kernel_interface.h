@@ -38,4 +38,8 @@ class KernelInterface {
     int index_ = 0;
 };
 
+/// The receive queues that an interface of the kernel spreads its frames over; 0 if it does not
+/// say.
+[[nodiscard]] unsigned receive_queues_of(const std::string& interface);
+
 }  // namespace pinstrike::nic::dpdk

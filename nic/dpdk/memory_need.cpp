@@ -8,12 +8,20 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <map>
 
 namespace pinstrike::nic::dpdk {
 namespace {
 
 /// The largest descriptor of the supported drivers, and the driver's own pointer to its buffer.
 constexpr std::size_t descriptor_bytes = 128;
+
+/// A buffer's place in the list of free ones, a ring of up to twice their number.
+constexpr std::size_t free_list_bytes = 16;
+
+/// A pool has a cache for each of the 128 threads that DPDK may know, of up to three times its
+/// size.
+constexpr std::size_t pool_caches_bytes = 128 * (3 * pool_cache_buffers + 8) * 8;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
@@ -67,14 +75,32 @@ std::string pages_text(std::span<const Hugepages> pages) {
     return text.empty() ? "this kernel has no hugepages" : text;
 }
 
-std::string mending_text(std::size_t need, std::span<const Hugepages> pages) {
+/// How to have `need` bytes free: in all, or on one node.
+std::string mending_text(std::size_t need, std::span<const Hugepages> pages, int node) {
     constexpr std::size_t two_mebibytes = 2 * mebibyte;
     std::size_t in_use = 0;
     for (const Hugepages& size : pages) {
-        in_use += size.page_bytes == two_mebibytes ? size.total_count - size.free_count : 0;
+        const bool counts = node < 0 || size.node == static_cast<unsigned>(node);
+        in_use +=
+            counts && size.page_bytes == two_mebibytes ? size.total_count - size.free_count : 0;
     }
-    return fmt::format("sysctl -w vm.nr_hugepages={} (or `hugepages: false` in the port)",
-                       in_use + (need + two_mebibytes - 1) / two_mebibytes);
+    const std::size_t count = in_use + (need + two_mebibytes - 1) / two_mebibytes;
+    const std::string command = node < 0
+                                    ? fmt::format("sysctl -w vm.nr_hugepages={}", count)
+                                    : fmt::format(
+                                          "echo {} > /sys/devices/system/node/node{}/hugepages/"
+                                          "hugepages-2048kB/nr_hugepages",
+                                          count, node);
+    return command + " (or `hugepages: false` in the port)";
+}
+
+std::size_t free_bytes_on(std::span<const Hugepages> pages, int node) {
+    std::size_t free_bytes = 0;
+    for (const Hugepages& size : pages) {
+        const bool counts = node < 0 || size.node == static_cast<unsigned>(node);
+        free_bytes += counts ? size.page_bytes * size.free_count : 0;
+    }
+    return free_bytes;
 }
 
 }  // namespace
@@ -100,7 +126,10 @@ std::size_t count_frames(const std::string& file) {
 }
 
 PortDemand demand_of(const PortConfig& config, unsigned queues) {
-    PortDemand demand{config, queues, 0};
+    PortDemand demand{config, queues, 0, -1};
+    if (!config.pci.empty()) {
+        demand.node = pci_node(device_name(config));
+    }
     for (const std::string& file : preloaded_captures(config)) {
         demand.preloaded_frames = std::max(demand.preloaded_frames, count_frames(file));
     }
@@ -117,7 +146,10 @@ MemoryNeed memory_need(const PortDemand& port) {
                              + 2 * (pool_cache_buffers * 3 / 2)  // in two threads' caches
                              + transmit_descriptors              // reports on their way
                              + port.preloaded_frames + 256;
-    need.pool_bytes = port.queues * (need.buffers_per_queue * (buffer_bytes + 16));
+    need.bytes_per_buffer = port.config.hugepages ? buffer_bytes : ordinary_page_bytes;
+    need.pool_bytes =
+        port.queues *
+        (need.buffers_per_queue * (need.bytes_per_buffer + free_list_bytes) + pool_caches_bytes);
     need.ring_bytes = port.queues * (descriptors + transmit_descriptors) * descriptor_bytes;
     need.total_bytes = need.pool_bytes + need.ring_bytes;
     return need;
@@ -137,8 +169,8 @@ std::string memory_need_text(std::span<const PortDemand> ports) {
         const MemoryNeed need = memory_need(port);
         text += fmt::format("port {}: {} queue{} x {} buffers x {} bytes = {} MiB, rings {} MiB\n",
                             port.config.name, port.queues, port.queues == 1 ? "" : "s",
-                            need.buffers_per_queue, buffer_bytes, mebibytes(need.pool_bytes),
-                            mebibytes(need.ring_bytes));
+                            need.buffers_per_queue, need.bytes_per_buffer,
+                            mebibytes(need.pool_bytes), mebibytes(need.ring_bytes));
     }
     const std::size_t total = memory_need_bytes(ports);
     const bool hugepages = !ports.empty() && ports.front().config.hugepages;
@@ -154,19 +186,30 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
     if (ports.empty() || !ports.front().config.hugepages) {
         return {};
     }
-    const std::size_t need = memory_need_bytes(ports);
-    std::size_t free_bytes = 0;
-    for (const Hugepages& size : pages) {
-        free_bytes += size.page_bytes * size.free_count;
-    }
-    if (free_bytes >= need) {
-        return {};
-    }
     Problems problems;
-    tell(problems, "",
-         fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
-                     mebibytes(need), free_bytes / mebibyte, pages_text(pages),
-                     mending_text(need, pages)));
+    const std::size_t need = memory_need_bytes(ports);
+    if (const std::size_t free_bytes = free_bytes_on(pages, -1); free_bytes < need) {
+        tell(problems, "",
+             fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
+                         mebibytes(need), free_bytes / mebibyte, pages_text(pages),
+                         mending_text(need, pages, -1)));
+        return problems;
+    }
+    std::map<int, std::size_t> needs;
+    for (const PortDemand& port : ports) {
+        if (port.node >= 0) {
+            needs[port.node] += memory_need(port).total_bytes;
+        }
+    }
+    for (const auto& [node, need_there] : needs) {
+        if (const std::size_t free_bytes = free_bytes_on(pages, node); free_bytes < need_there) {
+            tell(problems, "",
+                 fmt::format("dpdk ports on NUMA node {} need {} MiB of its hugepages, {} MiB are "
+                             "free ({}): {}",
+                             node, mebibytes(need_there), free_bytes / mebibyte, pages_text(pages),
+                             mending_text(need_there, pages, node)));
+        }
+    }
     return problems;
 }
 

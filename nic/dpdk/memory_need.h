@@ -26,8 +26,13 @@ inline constexpr unsigned pool_cache_buffers = 512;
 /// Transmit descriptors of the queue that carries membership reports.
 inline constexpr unsigned transmit_descriptors = 512;
 
-/// What EAL, drivers and their rings take beside buffers; measured at below 24 MiB with 96 groups.
-inline constexpr std::size_t runtime_bytes = std::size_t{48} << 20;
+/// A buffer does not straddle two pages, so an ordinary page holds one.
+inline constexpr std::size_t ordinary_page_bytes = 4096;
+static_assert(buffer_bytes <= ordinary_page_bytes && 2 * buffer_bytes > ordinary_page_bytes);
+
+/// What EAL and its drivers take beside buffers and descriptors: below 1 MiB with virtual devices;
+/// the rest is for drivers of NICs, and for pages that are not filled.
+inline constexpr std::size_t runtime_bytes = std::size_t{16} << 20;
 
 /// A port as EAL has to be prepared for it.
 struct PortDemand {
@@ -35,13 +40,16 @@ struct PortDemand {
     unsigned queues = 1;
     /// Frames that net_pcap keeps in the buffers of one queue (the largest capture).
     std::size_t preloaded_frames = 0;
+    /// The NUMA node of the device, whose memory its buffers are; negative: any will do.
+    int node = -1;
 };
 
-/// The demand of a port; reads the captures that net_pcap would preload.
+/// The demand of a port; reads the captures that net_pcap would preload, and where the device is.
 [[nodiscard]] PortDemand demand_of(const PortConfig& config, unsigned queues);
 
 struct MemoryNeed {
     std::size_t buffers_per_queue = 0;
+    std::size_t bytes_per_buffer = 0;
     std::size_t pool_bytes = 0;  ///< all queues
     std::size_t ring_bytes = 0;  ///< descriptors, all queues
     std::size_t total_bytes = 0;
@@ -55,8 +63,8 @@ struct MemoryNeed {
 /// "port a0: 2 queues x 6,336 buffers x 2,432 bytes = 30 MiB", one line a port, and the sum.
 [[nodiscard]] std::string memory_need_text(std::span<const PortDemand> ports);
 
-/// Compares the need with the free hugepages; a Problem tells both and the command that mends it.
-/// Empty as well if no port asks for hugepages.
+/// Compares the need with the free hugepages, in all and on the nodes of the devices; a Problem
+/// tells both and the command that mends it. Empty as well if no port asks for hugepages.
 [[nodiscard]] Problems check_hugepages(std::span<const PortDemand> ports,
                                        std::span<const Hugepages> pages);
 

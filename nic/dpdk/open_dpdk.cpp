@@ -3,6 +3,7 @@
 
 #include "nic/dpdk/dpdk_port.h"
 #include "nic/dpdk/eal.h"
+#include "nic/dpdk/eal_arguments.h"
 
 #include <fmt/format.h>
 
@@ -35,9 +36,14 @@ std::vector<std::unique_ptr<Port>> open_dpdk(const PortConfig& config,
                                              const std::vector<std::vector<Group>>& groups_by_queue,
                                              Problems& problems) {
     const auto queues = static_cast<unsigned>(groups_by_queue.size());
+    const PortDemand demand = demand_of(config, queues);
     std::shared_ptr<Eal> eal = Eal::running();
-    if (eal == nullptr) {
-        eal = Eal::start({{demand_of(config, queues)}, {}, {}}, problems);
+    if (eal != nullptr) {  // begun for these ports or for others: what it takes stands by now
+        const Problems wrong = check_devices(std::span(&demand, 1), read_machine());
+        problems.insert(problems.end(), wrong.begin(), wrong.end());
+        eal = wrong.empty() ? eal : nullptr;
+    } else {
+        eal = Eal::start({{demand}, {}, {}}, problems);
     }
     if (eal == nullptr) {
         return {};

@@ -336,6 +336,18 @@ TEST(AfXdp, SeveralQueuesNeedSteeringThatItCannotDo) {
     EXPECT_FALSE(problems.empty());
 }
 
+TEST(AfXdp, FramesSpreadOverSeveralQueuesWouldBeLostAndAreTold) {
+    ASSERT_EQ(std::system("ip link add spread numrxqueues 4 numtxqueues 4 type veth peer name far"),
+              0);
+    PortConfig config = af_xdp_port();
+    config.vdev = "net_af_xdp1,iface=spread";
+    Problems problems;
+    EXPECT_TRUE(open_port(config, {groups}, {}, problems).empty());
+    EXPECT_THAT(texts_of(problems), HasSubstr("spreads frames over 4 receive queues"));
+    EXPECT_THAT(texts_of(problems), HasSubstr("ethtool -L spread combined 1"));
+    std::system("ip link del spread");
+}
+
 /// Empty, or why there can be no test here.
 std::string make_namespace() {
     if (unshare(CLONE_NEWNET) != 0) {

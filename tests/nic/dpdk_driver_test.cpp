@@ -5,12 +5,14 @@
 // of the library, on top of net_ring; each test sets what the driver is willing to do.
 #include "nic/dpdk/dpdk_port.h"
 #include "nic/dpdk/library.h"
+#include "nic/dpdk/memory_need.h"
 #include "nic/open_port.h"
 #include "tests/nic/frames.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rte_malloc.h>
 
 #include <array>
 #include <chrono>
@@ -38,6 +40,7 @@ struct Driver {
 };
 
 Driver driver;
+bool with_hugepages = false;
 
 std::string address_text(std::uint32_t ip) {
     return std::to_string(ip >> 24) + "." + std::to_string((ip >> 16) & 255) + "." +
@@ -174,7 +177,7 @@ class DpdkDriver : public testing::Test {
         config_.name = "a0";
         config_.kind = PortKind::dpdk;
         config_.vdev = "net_ring0";
-        config_.hugepages = false;
+        config_.hugepages = with_hugepages;
         config_.descriptors_count = 512;
         config_.membership = Membership::fixed;
     }
@@ -353,6 +356,23 @@ TEST_F(DpdkDriver, BuffersHeldElsewhereAreNotPutBackTwice) {
     EXPECT_EQ(rte_mempool_avail_count(pool_), before);
 }
 
+TEST_F(DpdkDriver, MemoryCountedCoversMemoryTaken) {
+    rte_malloc_socket_stats before{};
+    rte_malloc_socket_stats with_port{};
+    rte_malloc_get_socket_stats(0, &before);
+    config_.descriptors_count = 4096;
+    const auto ports = open({{first}, {second}});
+    ASSERT_EQ(ports.size(), 2U);
+    rte_malloc_get_socket_stats(0, &with_port);
+    const dpdk::PortDemand demand = dpdk::demand_of(config_, 2);
+    const std::size_t taken = with_port.heap_allocsz_bytes - before.heap_allocsz_bytes;
+    EXPECT_LE(taken, dpdk::memory_need(demand).total_bytes);
+    EXPECT_GE(taken, dpdk::memory_need(demand).total_bytes * 3 / 4);  // and is not far off
+    EXPECT_LE(before.heap_allocsz_bytes, dpdk::runtime_bytes);
+    RecordProperty("taken_bytes", std::to_string(taken));
+    RecordProperty("runtime_bytes", std::to_string(before.heap_allocsz_bytes));
+}
+
 }  // namespace
 }  // namespace pinstrike::nic
 
@@ -362,7 +382,7 @@ int main(int argc, char** argv) {
     nic::PortConfig port;
     port.name = "a0";
     port.vdev = "net_ring0";
-    port.hugepages = false;
+    port.hugepages = nic::with_hugepages = argc > 1 && std::strcmp(argv[1], "--hugepages") == 0;
     Problems problems;
     const auto eal =
         nic::dpdk::Eal::start({{nic::dpdk::demand_of(port, 4)}, {}, [](auto, auto) {}}, problems);

@@ -92,10 +92,10 @@ TEST(Memory, CountsFramesOfBothFormats) {
 
 TEST(Memory, GrowsWithQueuesDescriptorsAndCaptures) {
     const PortConfig port = vdev_port("a0", "net_null0");
-    const MemoryNeed one = memory_need({port, 1, 0});
+    const MemoryNeed one = memory_need({port, 1});
     EXPECT_GE(one.buffers_per_queue, port.descriptors_count + port.burst_packets);
     EXPECT_GE(one.pool_bytes, one.buffers_per_queue * buffer_bytes);
-    EXPECT_EQ(memory_need({port, 3, 0}).total_bytes, 3 * one.total_bytes);
+    EXPECT_EQ(memory_need({port, 3}).total_bytes, 3 * one.total_bytes);
     EXPECT_EQ(memory_need({port, 1, 10'000}).buffers_per_queue, one.buffers_per_queue + 10'000);
     PortConfig deep = port;
     deep.descriptors_count = 2 * port.descriptors_count;
@@ -118,6 +118,20 @@ TEST(Memory, TooFewHugepagesAreToldWithTheMendingCommand) {
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), enough).empty());
     demand.config.hugepages = false;
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), {}).empty());
+}
+
+TEST(Memory, HugepagesOfTheWrongNodeDoNotHelp) {
+    PortDemand demand{vdev_port("a0", "net_null0"), 1, 0, 1};
+    demand.config.hugepages = true;
+    const std::vector<Hugepages> elsewhere{{2 * mebibyte, 0, 900, 900}, {2 * mebibyte, 1, 8, 4}};
+    const std::string told = texts_of(check_hugepages(std::span(&demand, 1), elsewhere));
+    EXPECT_THAT(told, HasSubstr("on NUMA node 1 need"));
+    EXPECT_THAT(told, HasSubstr("8 MiB are free"));
+    const std::size_t pages = (memory_need(demand).total_bytes + 2 * mebibyte - 1) / (2 * mebibyte);
+    EXPECT_THAT(told, HasSubstr("echo " + std::to_string(4 + pages) +
+                                " > /sys/devices/system/node/node1/hugepages/"));
+    demand.node = 0;
+    EXPECT_TRUE(check_hugepages(std::span(&demand, 1), elsewhere).empty());
 }
 
 TEST(Memory, IsSaidInWords) {
@@ -161,7 +175,7 @@ TEST(Arguments, WithHugepagesNothingIsLeftBehindAndOnlyOurDevicesAreTaken) {
     port.hugepages = true;
     port.pci = "0000:3b:00.0";
     port.eal = {"--log-level=pmd:debug"};
-    const PortDemand demand{port, 1, 0};
+    const PortDemand demand{port, 1};
     const std::vector<std::string> arguments = eal_arguments(std::span(&demand, 1), 0);
     EXPECT_THAT(arguments, Contains("--in-memory"));
     EXPECT_THAT(arguments, Not(Contains("--no-huge")));  // they exclude each other
