@@ -108,6 +108,7 @@ class LoopSource::Recorder final : public BlockSink {
         const auto index = static_cast<std::size_t>(stream);
         const std::vector<std::byte> frame =
             frame_of(lines_[block.line], stream, false, block.bytes);
+        PINSTRIKE_CHECK(frame.size() >= headers_bytes + patched_at + patched_bytes);
         std::vector<std::byte> bare = frame;
         std::memset(bare.data() + udp_checksum_at, 0, 2);
         std::memset(bare.data() + headers_bytes + patched_at, 0, patched_bytes);
