@@ -102,7 +102,10 @@ class IgmpListener(threading.Thread):
 
     def run(self):
         while True:
-            frame = self.socket.recv(2048)
+            try:
+                frame = self.socket.recv(2048)
+            except OSError:  # the namespace is gone: the test has ended
+                return
             if frame[12:14] == b"\x08\x00" and frame[14 + 9] == 2:
                 self.frames += 1
                 self.take(frame[14 + (frame[14] & 15) * 4:])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Live packets into a running appliance: `generate` on one side of a veth pair, `run` on the other.
 
-    test_wire.py PINSTRIKE uring|af_xdp
+    wire_test.py PINSTRIKE uring|af_xdp
 
 All messages delivered, the account balanced, the book as the generator says, IGMP reports seen on
 the wire, and a clean end on SIGTERM.

@@ -1,0 +1,275 @@
+// path: cold
+//
+// The whole poll path and a book, on two cores: DPDK's net_pcap replays a capture for ever, a token
+// bucket offers it at a rate, one poller takes it, one actor core keeps the book.
+//
+// What counts is the highest offered rate at which nothing is refused or lost. The bucket is as
+// deep as a NIC's receive ring: packets that overflow it are those that a NIC would have dropped
+// (missed), and a message that finds its ring full is refused. A rate holds if most of its trials
+// lose nothing; it is found by halving.
+//
+//     bench_path CAPTURE [--seconds S] [--series N] [--trusting] [--rate PACKETS_PER_SECOND]
+//
+// Prints one JSON object. --trusting: UDP and IP checksums are not summed here, as where a NIC
+// gives its verdict (net_pcap gives none); block checksums always are. --rate: one trial at that
+// rate.
+#include "actors/actor_kinds.h"
+#include "actors/core.h"
+#include "actors/machine.h"
+#include "actors/poller.h"
+#include "actors/ring.h"
+#include "actors/thread_loops.h"
+#include "feed/opra/lines.h"
+#include "feed/opra/opra.h"
+#include "nic/clock.h"
+#include "nic/dpdk/eal.h"
+#include "nic/dpdk/memory_need.h"
+#include "nic/open_port.h"
+#include "tests/bench/measure.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+namespace pinstrike::bench {
+namespace {
+
+using feed::Event;
+
+struct Options {
+    std::string capture;
+    double seconds = 1;
+    std::size_t series = 1'500'000;
+    double rate = 0;
+    nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
+};
+
+/// Offers what another port gives at a rate; more than `depth_packets` behind, packets are missed.
+class PacedPort final : public nic::Port {
+  public:
+    static constexpr double depth_packets = 32768;
+
+    PacedPort(nic::Port& inner, double packets_per_second)
+        : Port("paced"), inner_(inner), packets_per_ns_(packets_per_second * 1e-9) {}
+
+    std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
+        if (last_ns_ != 0) {
+            tokens_ += static_cast<double>(now_ns - last_ns_) * packets_per_ns_;
+        }
+        last_ns_ = now_ns;
+        if (tokens_ > depth_packets) {
+            missed_ += static_cast<std::uint64_t>(tokens_ - depth_packets);
+            tokens_ = depth_packets;
+        }
+        const auto wanted = std::min(burst.size(), static_cast<std::size_t>(tokens_));
+        const std::size_t got = wanted == 0 ? 0 : inner_.receive(burst.first(wanted), now_ns);
+        tokens_ -= static_cast<double>(got);
+        packets_ += got;
+        return got;
+    }
+
+    [[nodiscard]] std::uint64_t missed() const { return missed_; }
+
+    [[nodiscard]] std::uint64_t packets() const { return packets_; }
+
+  private:
+    nic::Port& inner_;
+    double packets_per_ns_;
+    double tokens_ = 0;
+    std::int64_t last_ns_ = 0;
+    std::uint64_t missed_ = 0;
+    std::uint64_t packets_ = 0;
+};
+
+struct Trial {
+    double seconds = 0;
+    double packets = 0;
+    double messages = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t lost = 0;
+
+    [[nodiscard]] bool clean() const { return missed == 0 && refused == 0 && lost == 0; }
+};
+
+class Bench {
+  public:
+    Bench(const Options& options, nic::Port& port) : options_(options), port_(port) {}
+
+    Trial run(double packets_per_second) {
+        auto ring = actors::Ring<Event>::make(std::size_t{1} << 19);
+        auto paced = std::make_unique<PacedPort>(port_, packets_per_second);
+        const PacedPort& bucket = *paced;
+        actors::Poller<feed::opra::Opra> poller{setup(std::move(paced)),
+                                                router(std::move(ring.producer))};
+        actors::Core core = make_core(std::move(ring.consumer));
+        actors::ThreadControl control;
+        std::thread thread{[&] { actors::run_core(core, 1, nullptr, clock_, control); }};
+        while (!control.started.load(std::memory_order_acquire)) {
+            std::this_thread::yield();
+        }
+        const std::int64_t begin_ns = clock_.wall_ns();
+        const std::int64_t end_ns = begin_ns + static_cast<std::int64_t>(options_.seconds * 1e9);
+        std::int64_t now_ns = begin_ns;
+        while (now_ns < end_ns) {
+            poller.step(now_ns);
+            now_ns = clock_.wall_ns();
+        }
+        Trial trial;
+        trial.seconds = static_cast<double>(now_ns - begin_ns) * 1e-9;
+        poller.finish();
+        control.stop.store(true, std::memory_order_release);
+        thread.join();
+        trial.packets = static_cast<double>(bucket.packets());
+        trial.missed = bucket.missed();
+        trial.refused = poller.router().counters(0).refused.read();
+        for (std::size_t i = 0; i < poller.lines_count(); ++i) {
+            auto& counters = poller.arbiter(i).counters();
+            trial.messages += static_cast<double>(counters.read(feed::LineCount::delivered));
+            trial.lost += counters.read(feed::LineCount::lost);
+        }
+        return trial;
+    }
+
+  private:
+    actors::PollerSetup setup(std::unique_ptr<nic::Port> port) const {
+        actors::PollerSetup setup;
+        setup.name = "poller0";
+        actors::PollerPort input;
+        input.config_name = "pcap";
+        input.port = std::move(port);
+        input.udp_checksum = options_.udp_checksum;
+        setup.ports.push_back(std::move(input));
+        for (std::uint16_t number = 1; number <= 96; ++number) {
+            setup.lines.push_back(*feed::opra::published_line(number));
+        }
+        return setup;
+    }
+
+    static actors::Router router(actors::Producer<Event> producer) {
+        std::vector<actors::Producer<Event>> producers;
+        producers.push_back(std::move(producer));
+        return {{actors::Sharding::series, actors::WhenFull::refuse, 96},
+                std::move(producers),
+                {nullptr}};
+    }
+
+    actors::Core make_core(actors::Consumer<Event> consumer) const {
+        actors::FeedConfig config;
+        config.book.series_capacity = options_.series;
+        config.cores.resize(1);
+        std::vector<actors::Consumer<Event>> consumers;
+        consumers.push_back(std::move(consumer));
+        std::vector<std::unique_ptr<actors::Actor>> list;
+        list.push_back(actors::make_actor("book", config));
+        actors::CoreOptions options;
+        options.info = {"core0", 0, 1};
+        options.clock = &clock_;
+        return {std::move(options), std::move(consumers), std::move(list)};
+    }
+
+    const Options& options_;
+    nic::Port& port_;
+    nic::Clock clock_;
+};
+
+/// Most of three trials lose nothing.
+bool holds(Bench& bench, double rate, Trial& clean) {
+    int good = 0;
+    int bad = 0;
+    while (good < 2 && bad < 2) {
+        const Trial trial = bench.run(rate);
+        if (trial.clean()) {
+            clean = trial;
+        }
+        ++(trial.clean() ? good : bad);
+    }
+    return good == 2;
+}
+
+void print(const Options& options, const char* what, const Trial& trial) {
+    fmt::print(
+        "{{\"capture\": \"{}\", \"{}\": {{\"packets_per_second\": {:.0f}, \"messages_per_second\": "
+        "{:.0f}, \"missed\": {}, \"refused\": {}, \"lost\": {}}}}}\n",
+        options.capture, what, trial.packets / trial.seconds, trial.messages / trial.seconds,
+        trial.missed, trial.refused, trial.lost);
+}
+
+void search(Bench& bench, const Options& options) {
+    constexpr double unlimited = 1e9;
+    const Trial free_run = bench.run(unlimited);
+    double high = free_run.packets / free_run.seconds * 1.05;
+    double low = 0;
+    Trial best;
+    constexpr int halvings = 7;
+    for (int i = 0; i < halvings; ++i) {
+        const double rate = i == 0 ? high * 0.8 : (low + high) / 2;
+        (holds(bench, rate, best) ? low : high) = rate;
+    }
+    print(options, "nothing_lost", best);
+}
+
+std::unique_ptr<nic::Port> open(const Options& options, std::shared_ptr<nic::dpdk::Eal>& eal) {
+    nic::PortConfig config;
+    config.name = "pcap";
+    config.kind = nic::PortKind::dpdk;
+    config.vdev = "net_pcap0,rx_pcap=" + options.capture + ",infinite_rx=1";
+    config.hugepages = false;
+    config.membership = nic::Membership::fixed;
+    Problems problems;
+    nic::dpdk::EalConfig environment;
+    environment.ports.push_back(nic::dpdk::demand_of(config, 1));
+    eal = nic::dpdk::Eal::start(environment, problems);
+    auto ports = eal ? nic::open_port(config, {{}}, {}, problems)
+                     : std::vector<std::unique_ptr<nic::Port>>{};
+    for (const Problem& problem : problems) {
+        fmt::print(stderr, "bench_path: {}\n", problem.text);
+    }
+    return ports.empty() ? nullptr : std::move(ports.front());
+}
+
+int run(const Options& options) {
+    std::shared_ptr<nic::dpdk::Eal> eal;
+    const std::unique_ptr<nic::Port> port = open(options, eal);
+    if (port == nullptr) {
+        return 1;
+    }
+    actors::place_this_thread(0, "poller0");
+    Bench bench{options, *port};
+    if (options.rate > 0) {
+        print(options, "trial", bench.run(options.rate));
+    } else {
+        search(bench, options);
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace pinstrike::bench
+
+int main(int argc, char** argv) {
+    pinstrike::bench::Options options;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
+            options.seconds = std::atof(argv[++i]);
+        } else if (std::strcmp(argv[i], "--series") == 0 && i + 1 < argc) {
+            options.series = static_cast<std::size_t>(std::atoll(argv[++i]));
+        } else if (std::strcmp(argv[i], "--rate") == 0 && i + 1 < argc) {
+            options.rate = std::atof(argv[++i]);
+        } else if (std::strcmp(argv[i], "--trusting") == 0) {
+            options.udp_checksum = pinstrike::nic::ChecksumCheck::off;
+        } else {
+            options.capture = argv[i];
+        }
+    }
+    if (options.capture.empty()) {
+        fmt::print(
+            stderr,
+            "usage: bench_path CAPTURE [--seconds S] [--series N] [--trusting] [--rate R]\n");
+        return 2;
+    }
+    return pinstrike::bench::run(options);
+}
