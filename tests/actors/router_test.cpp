@@ -56,8 +56,8 @@ struct Scene {
             rings.push_back(std::move(halves.consumer));
         }
         router =
-            std::make_unique<Router>(RouterConfig{sharding, when_full, 3},
-                                     std::move(producers), std::vector<Parking*>(cores, nullptr));
+            std::make_unique<Router>(RouterConfig{sharding, when_full, 3}, std::move(producers),
+                                     std::vector<Parking*>(cores, nullptr));
         router->begin(0);
     }
 
@@ -182,7 +182,7 @@ TEST(Router, a_core_that_stands_still_is_owed_the_strongest_control_and_the_loss
     scene.route_many(20'000, 3);                                       // refused
     scene.router->broadcast(control_of('P', Forget::quotes, 20'003));  // owed
     scene.route_many(20'004, 2);                                       // refused
-    scene.router->broadcast(control_of('C', Forget::day, 0));   // replaces P
+    scene.router->broadcast(control_of('C', Forget::day, 0));          // replaces P
     scene.route_many(1, 4);                                            // refused, new day
     scene.router->broadcast(control_of('F', Forget::nothing, 5));      // counts as refused
     scene.router->broadcast(gap_of(6, 7, GapCause::line));             // lost anyway

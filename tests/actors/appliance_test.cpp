@@ -1,0 +1,164 @@
+// The whole appliance on generated traffic, with hot threads that must not allocate (heap.cpp of
+// the executable is linked in, strict).
+#include "actors/appliance.h"
+
+#include "actors/heap_guard.h"
+#include "feed/opra/lines.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+namespace pinstrike::actors {
+namespace {
+
+struct Shape {
+    std::size_t pollers = 1;
+    std::size_t cores = 1;
+    WaitStrategy wait = WaitStrategy::park;
+    std::size_t ring_slots = 1 << 16;
+    double rate = 200'000;
+};
+
+FeedConfig config_of(const Shape& shape) {
+    FeedConfig config;
+    const std::vector<std::uint16_t> numbers{1, 2, 3, 4};
+    config.lines = feed::opra::published_lines(numbers);
+    nic::PortConfig port;
+    port.name = "sim";
+    port.kind = nic::PortKind::sim;
+    config.ports.push_back(port);
+    for (std::size_t i = 0; i < shape.pollers; ++i) {
+        PollerConfig poller;
+        poller.name = "poll" + std::to_string(i);
+        poller.wait = shape.wait;
+        poller.ports = {"sim"};
+        for (std::size_t line = i; line < numbers.size(); line += shape.pollers) {
+            poller.lines.push_back(numbers[line]);
+        }
+        config.pollers.push_back(poller);
+    }
+    for (std::size_t i = 0; i < shape.cores; ++i) {
+        CoreConfig core;
+        core.name = "core" + std::to_string(i);
+        core.wait = shape.wait;
+        config.cores.push_back(core);
+    }
+    config.ring_slots = shape.ring_slots;
+    config.book.series_capacity = 40'000;
+    config.traffic.lines_count = numbers.size();
+    config.traffic.roots_count = 100;
+    config.traffic.series_count = 5'000;
+    config.traffic.rate_messages_per_second = shape.rate;
+    config.traffic.a.loss = 0.01;
+    config.traffic.b.loss = 0.01;
+    config.traffic.b.skew_ns = 100'000;
+    return config;
+}
+
+struct Outcome {
+    Account account;
+    std::uint64_t delivered = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t events = 0;
+    std::vector<std::string> wrong;
+};
+
+/// Runs until so many messages have come to the cores (or a minute has passed), then stops.
+Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
+    Problems problems;
+    const auto appliance = Appliance::build(config, problems);
+    EXPECT_TRUE(appliance) << (problems.empty() ? "" : problems.front().text);
+    Outcome outcome;
+    if (!appliance) {
+        return outcome;
+    }
+    appliance->start();
+    std::uint64_t events = 0;
+    while (events < events_wanted && appliance->seconds() < 60) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        appliance->housekeep();
+        events = 0;
+        for (std::size_t i = 0; i < appliance->cores_count(); ++i) {
+            events += appliance->core(i).counters().events.read();
+        }
+    }
+    appliance->stop();
+    outcome.account = appliance->account();
+    outcome.wrong = imbalances(outcome.account);
+    for (const auto& line : outcome.account.lines) {
+        outcome.delivered += line.delivered;
+    }
+    for (const auto& ring : outcome.account.rings) {
+        outcome.refused += ring.refused;
+    }
+    for (const auto& core : outcome.account.cores) {
+        outcome.events += core.events;
+    }
+    return outcome;
+}
+
+TEST(Appliance, stopped_under_load_leaves_nothing_behind_and_balances) {
+    const Outcome outcome = run(config_of({}), 30'000);
+    EXPECT_EQ(outcome.wrong, std::vector<std::string>{});
+    EXPECT_GE(outcome.events, 30'000U);
+    EXPECT_GE(outcome.delivered, outcome.events);
+    EXPECT_EQ(outcome.refused, 0U);
+}
+
+TEST(Appliance, two_pollers_and_two_cores_balance) {
+    const Outcome outcome = run(config_of({.pollers = 2, .cores = 2}), 30'000);
+    EXPECT_EQ(outcome.wrong, std::vector<std::string>{});
+    EXPECT_EQ(outcome.account.rings.size(), 4U);
+    EXPECT_GT(outcome.account.cores[0].events, 0U);
+    EXPECT_GT(outcome.account.cores[1].events, 0U);
+}
+
+/// Small rings and all the traffic that can be made: messages are refused, and the books balance.
+TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
+    Shape shape;
+    shape.ring_slots = 512;
+    shape.wait = WaitStrategy::spin;
+    shape.rate = 1e9;
+    const Outcome outcome = run(config_of(shape), 200'000);
+    EXPECT_EQ(outcome.wrong, std::vector<std::string>{});
+    if (outcome.refused == 0) {
+        GTEST_SKIP() << "the core kept up: nothing was refused";
+    }
+    EXPECT_GT(outcome.account.cores[0].gap_events, 0U);
+}
+
+TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {
+    Problems problems;
+    { const auto never_started = Appliance::build(config_of({}), problems); }
+    {
+        const auto running = Appliance::build(config_of({}), problems);
+        ASSERT_TRUE(running);
+        running->start();
+    }
+    EXPECT_TRUE(problems.empty());
+}
+
+TEST(Appliance, tells_what_does_not_fit) {
+    FeedConfig config = config_of({});
+    config.pollers[0].cpu = 4'000;
+    config.cores[0].actors = {"nothing"};
+    Problems problems;
+    EXPECT_EQ(Appliance::build(config, problems), nullptr);
+    EXPECT_EQ(problems.size(), 2U);
+}
+
+TEST(HeapGuardDeathTest, an_allocation_on_a_frozen_thread_ends_a_test_build) {
+    EXPECT_DEATH(
+        {
+            const FrozenHeap frozen;
+            const std::vector<int> grown(1000);
+            std::printf("%p", static_cast<const void*>(grown.data()));
+        },
+        "a hot thread allocates");
+}
+
+}  // namespace
+}  // namespace pinstrike::actors

@@ -1,0 +1,341 @@
+// The poller alone: frames made by hand, a venue of a few lines, rings read by the test.
+#include "actors/poller.h"
+
+#include "nic/udp_frame.h"
+#include "tests/actors/events.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+using feed::Event;
+using feed::EventKind;
+
+// clang-format off
+#define TOY_REJECTS(ROW) \
+    ROW(too_short, blocks, "shorter than its header") \
+    ROW(odd, blocks, "let pass, but odd")
+// clang-format on
+PINSTRIKE_ROWS(ToyReject, TOY_REJECTS)
+
+/// A venue whose blocks are: first number (4 bytes), count (1), role (1). Every message is a quote
+/// of one series, but number 50, a control that flushes quotes, and number 60, a test.
+struct Toy {
+    static constexpr feed::Venue venue = feed::Venue::opra;
+    static constexpr std::size_t header_bytes = 6;
+    using Reject = ToyReject;
+    static constexpr const auto& reject_rows = ToyReject_rows;
+
+    struct Scratch {
+        std::array<std::uint16_t, 256> offsets{};
+    };
+
+    struct Result {
+        bool accepted = false;
+        std::uint32_t reasons = 0;
+    };
+
+    static constexpr bool separate_session(std::uint16_t) { return false; }
+
+    static Result check(std::span<const std::byte> payload, bool, Scratch& scratch,
+                        feed::Block& out) {
+        if (payload.size() < header_bytes) {
+            return {false, 1};
+        }
+        out.bytes = payload;
+        out.sequence = nic::load_be32(payload.data());
+        out.messages = std::to_integer<std::uint16_t>(payload[4]);
+        out.decodable = out.messages;
+        out.role = static_cast<feed::BlockRole>(payload[5]);
+        out.offsets = scratch.offsets.data();
+        out.ts_exchange_ns = 1'000 + out.sequence;
+        return {true, payload.size() > header_bytes ? 2U : 0U};
+    }
+
+    template <class Sink>
+    static void decode(const feed::Block& block, unsigned first, unsigned count,
+                       const feed::Header& base, bool, Sink& sink) {
+        PINSTRIKE_CHECK(block.offsets != nullptr);
+        for (unsigned i = first; i < first + count; ++i) {
+            const std::uint32_t number = block.sequence + i;
+            if (number == 60 && !sink.wants_tests()) {
+                sink.filtered();
+                continue;
+            }
+            Event event = testing::quote_of(testing::series_of("SPX"), number);
+            if (number == 50) {
+                event = testing::control_of('P', feed::Forget::quotes, number);
+            }
+            const feed::EventKind kind = event.header.kind;
+            event.header = base;
+            event.header.kind = kind;
+            event.header.sequence = number;
+            if (kind == EventKind::control) {
+                sink.broadcast(event);
+            } else {
+                *sink.claim(event.body.series, 1U) = event;
+            }
+        }
+    }
+};
+
+/// A port that gives what the test puts in.
+class Script : public nic::Port {
+  public:
+    explicit Script(bool replays = false) : Port("script"), replays_(replays) {}
+
+    std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
+        handed_.clear();
+        std::size_t filled = 0;
+        while (filled < burst.size() && !waiting_.empty()) {
+            handed_.push_back(std::move(waiting_.front()));
+            waiting_.pop_front();
+            const auto& [bytes, ts_ns] = handed_.back();
+            burst[filled] = {};
+            burst[filled].bytes = bytes.data();
+            burst[filled].length_bytes = static_cast<std::uint32_t>(bytes.size());
+            burst[filled].ts_receive_ns = replays_ ? ts_ns : now_ns;
+            ++filled;
+        }
+        count_burst(burst.first(filled), burst.size());
+        return filled;
+    }
+
+    [[nodiscard]] bool exhausted() const override { return waiting_.empty(); }
+
+    [[nodiscard]] bool replays() const override { return replays_; }
+
+    void on_igmp(const nic::Packet&, std::int64_t) override { ++igmp_frames; }
+
+    void give(std::vector<std::byte> frame, std::int64_t ts_ns = 0) {
+        waiting_.emplace_back(std::move(frame), ts_ns);
+    }
+
+    int igmp_frames = 0;
+
+  private:
+    bool replays_;
+    std::deque<std::pair<std::vector<std::byte>, std::int64_t>> waiting_;
+    std::deque<std::pair<std::vector<std::byte>, std::int64_t>> handed_;
+};
+
+constexpr nic::Group group_a{{0xE000'CC01}, 45001};
+constexpr nic::Group group_b{{0xE000'CE01}, 45001};
+constexpr nic::Group group_v{{0xE000'CC80}, 46001};
+constexpr nic::Group group_other{{0xE000'CC02}, 45002};
+constexpr std::uint32_t sender = 0xA245'2C04;  // 162.69.44.4
+
+std::vector<std::byte> frame_of(std::span<const std::byte> payload, nic::Group to,
+                                std::uint32_t from = sender) {
+    std::vector<std::byte> frame(nic::udp_headers_bytes(0) + payload.size());
+    std::copy(payload.begin(), payload.end(), frame.end() - static_cast<long>(payload.size()));
+    nic::UdpRoute route{};
+    route.source = {from};
+    route.source_port = to.port;
+    route.destination = to;
+    nic::write_udp_headers(frame.data(), route, payload.size(), nic::UdpChecksumSent::computed);
+    return frame;
+}
+
+std::vector<std::byte> block_frame(std::uint32_t first, std::uint8_t count, nic::Group to = group_a,
+                                   feed::BlockRole role = feed::BlockRole::data) {
+    std::array<std::byte, Toy::header_bytes> block{};
+    nic::store_be32(block.data(), first);
+    block[4] = std::byte{count};
+    block[5] = static_cast<std::byte>(role);
+    return frame_of(block, to);
+}
+
+constexpr std::int64_t ms = 1'000'000;
+
+struct Scene {
+    explicit Scene(bool replays = false, std::size_t ports = 1) {
+        auto ring = Ring<Event>::make(1024);
+        consumer = std::make_unique<Consumer<Event>>(std::move(ring.consumer));
+        std::vector<Producer<Event>> rings;
+        rings.push_back(std::move(ring.producer));
+        PollerSetup setup;
+        setup.name = "poll0";
+        for (std::size_t i = 0; i < ports; ++i) {
+            auto script = std::make_unique<Script>(replays);
+            scripts.push_back(script.get());
+            setup.ports.push_back({"script",
+                                   std::move(script),
+                                   nic::ChecksumCheck::software,
+                                   {nic::Subnet{{0xA245'2C00}, 0xFFFF'FF00}},
+                                   8});
+        }
+        feed::LineConfig line;
+        line.number = 1;
+        line.streams = {group_a, group_b};
+        line.retransmission[0] = group_v;
+        setup.lines.push_back(line);
+        poller = std::make_unique<Poller<Toy>>(
+            std::move(setup),
+            Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
+    }
+
+    /// Everything that has come to the core, in words.
+    std::string told() {
+        std::string words;
+        const auto records = consumer->peek(1024);
+        for (const Event& event : records) {
+            const auto& gap = event.body.gap;
+            words += words.empty() ? "" : " ";
+            words += event.header.kind == EventKind::gap
+                         ? fmt::format("gap{}-{}", gap.first, gap.last)
+                     : event.header.kind == EventKind::control
+                         ? fmt::format("{}{}", event.header.type, event.header.sequence)
+                         : fmt::format("{}{}", event.header.sequence,
+                                       event.header.flags == 0 ? "" : "!");
+        }
+        consumer->release(records.size());
+        return words;
+    }
+
+    [[nodiscard]] std::uint64_t dropped(nic::Drop drop) const {
+        return poller->drops(0).read(drop);
+    }
+
+    std::vector<Script*> scripts;
+    std::unique_ptr<Consumer<Event>> consumer;
+    std::unique_ptr<Poller<Toy>> poller;
+};
+
+TEST(Poller, delivers_each_message_of_two_streams_once_and_in_order) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 2, group_a));
+    scene.scripts[0]->give(block_frame(10, 2, group_b));
+    scene.scripts[0]->give(block_frame(12, 1, group_b));
+    scene.scripts[0]->give(block_frame(12, 1, group_a));
+    EXPECT_EQ(scene.poller->step(1 * ms), 4U);
+    EXPECT_EQ(scene.told(), "10 11 12");
+    EXPECT_EQ(scene.poller->step(2 * ms), 0U);
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::delivered), 3U);
+}
+
+TEST(Poller, counts_every_frame_that_is_no_lines) {
+    Scene scene;
+    const std::array<std::byte, 8> payload{};
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(frame_of(payload, group_other));
+    scene.scripts[0]->give(frame_of(payload, group_a, 0x0A00'0001));
+    auto damaged = block_frame(11, 1);
+    damaged.back() ^= std::byte{1};
+    scene.scripts[0]->give(damaged);
+    scene.scripts[0]->give(std::vector<std::byte>(10));
+    auto igmp = block_frame(11, 1);
+    igmp[23] = std::byte{2};               // the IPv4 protocol
+    nic::store_be16(igmp.data() + 24, 0);  // its checksum again
+    nic::store_checksum(igmp.data() + 24, nic::checksum_sum(igmp.data() + 14, 20));
+    scene.scripts[0]->give(igmp);
+    scene.scripts[0]->give(frame_of(std::span{payload}.first(3), group_a));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "10");
+    EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
+    EXPECT_EQ(scene.dropped(nic::Drop::foreign_source), 1U);
+    EXPECT_EQ(scene.dropped(nic::Drop::udp_checksum), 1U);
+    EXPECT_EQ(scene.dropped(nic::Drop::frame_truncated), 1U);
+    EXPECT_EQ(scene.dropped(nic::Drop::igmp), 1U);
+    EXPECT_EQ(scene.scripts[0]->igmp_frames, 1);
+    EXPECT_EQ(scene.poller->rejects(0, 0), 1U) << "a block of 3 bytes";
+    EXPECT_EQ(scene.poller->handed(0), 2U);
+    EXPECT_EQ(scene.poller->port(0).counters().packets.read(),
+              scene.poller->handed(0) + scene.poller->drops(0).sum());
+}
+
+TEST(Poller, declares_a_hole_lost_after_the_window_and_delivers_what_waited) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(13, 2));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "10");
+    scene.poller->step(2 * ms);
+    EXPECT_EQ(scene.told(), "");
+    scene.poller->step(5 * ms);
+    EXPECT_EQ(scene.told(), "gap11-12 13 14");
+    scene.scripts[0]->give(block_frame(11, 1, group_b));
+    scene.poller->step(6 * ms);
+    EXPECT_EQ(scene.told(), "11! gap11-11") << "late, then the news that it is repaired";
+}
+
+TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.scripts[0]->give(block_frame(11, 1, group_v));
+    scene.scripts[0]->give(block_frame(40, 1, group_v));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "10 11! 12");
+    EXPECT_EQ(scene.poller->retransmission_packets(0), 2U);
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
+}
+
+TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
+    scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::start_of_day));
+    scene.scripts[0]->give(block_frame(1, 1));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "C0 1");
+    scene.scripts[0]->give(block_frame(49, 2, group_a, feed::BlockRole::data));
+    scene.poller->step(10 * ms);
+    scene.poller->step(20 * ms);
+    EXPECT_EQ(scene.told(), "gap2-48 49  50") << "the control has no type here but a space";
+    scene.scripts[0]->give(block_frame(51, 10));
+    scene.poller->step(21 * ms);
+    EXPECT_EQ(scene.told(), "51 52 53 54 55 56 57 58 59");
+    const auto& counts = scene.poller->arbiter(0).counters();
+    EXPECT_EQ(counts.read(feed::LineCount::controls), 1U) << "a start of day has no number";
+    EXPECT_EQ(counts.read(feed::LineCount::filtered), 1U);
+}
+
+TEST(Poller, at_the_end_what_is_missing_is_lost_and_what_waited_is_delivered) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "10");
+    scene.poller->finish();
+    EXPECT_EQ(scene.told(), "gap11-11 12");
+}
+
+TEST(Poller, captures_are_merged_by_time_and_timers_run_on_it) {
+    Scene scene{true, 2};
+    scene.scripts[0]->give(block_frame(10, 1), 100 * ms);
+    scene.scripts[1]->give(block_frame(11, 1, group_b), 101 * ms);
+    scene.scripts[0]->give(block_frame(12, 1), 102 * ms);
+    scene.scripts[0]->give(block_frame(14, 1), 103 * ms);           // 13 is missing
+    scene.scripts[1]->give(block_frame(15, 1, group_b), 200 * ms);  // long after the window
+    scene.scripts[0]->give(block_frame(13, 1), 201 * ms);           // too late
+    while (scene.poller->step(7) != 0) {                            // wall time does not count
+    }
+    EXPECT_EQ(scene.told(), "10 11 12 gap13-13 14 15 13! gap13-13");
+    EXPECT_TRUE(scene.poller->exhausted());
+}
+
+TEST(LineRoutes, finds_what_was_put_in_and_nothing_else) {
+    std::vector<LineRoutes::Entry> entries;
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        entries.push_back({{{0xE000'CC00 + i}, static_cast<std::uint16_t>(45'000 + i)},
+                           {i, feed::Stream::b, i % 2 == 0}});
+    }
+    const LineRoutes routes{entries};
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        const LineRoute* route =
+            routes.find(0xE000'CC00 + i, static_cast<std::uint16_t>(45'000 + i));
+        ASSERT_NE(route, nullptr);
+        EXPECT_EQ(route->line, i);
+        EXPECT_EQ(routes.find(0xE000'CC00 + i, static_cast<std::uint16_t>(46'000 + i)), nullptr);
+    }
+    EXPECT_EQ(LineRoutes{}.find(1, 1), nullptr);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors

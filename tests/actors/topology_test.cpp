@@ -1,0 +1,134 @@
+#include "actors/topology.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Two sockets of two cores of two threads: cpus 0-3 on node 0, 4-7 on node 1; 0 and 1 siblings.
+Machine two_sockets() {
+    Machine machine;
+    for (int cpu = 0; cpu < 8; ++cpu) {
+        machine.cpus.push_back(
+            {cpu, static_cast<unsigned>(cpu / 2), static_cast<unsigned>(cpu / 4)});
+    }
+    machine.memory_bytes = std::size_t{64} << 30;
+    machine.pci_nodes = {{"0000:3b:00.0", 0}};
+    return machine;
+}
+
+/// Two pollers, each with its own port and line, and two cores.
+FeedConfig config_of(CpuIndex poll0, CpuIndex poll1, CpuIndex core0, CpuIndex core1) {
+    FeedConfig config;
+    for (const std::uint16_t number : {std::uint16_t{1}, std::uint16_t{2}}) {
+        feed::LineConfig line;
+        line.number = number;
+        config.lines.push_back(line);
+    }
+    for (const char* name : {"a0", "b0"}) {
+        nic::PortConfig port;
+        port.name = name;
+        port.kind = nic::PortKind::dpdk;
+        port.pci = "0000:3b:00.0";
+        config.ports.push_back(port);
+    }
+    config.pollers = {{"poll0", poll0, {1}, {"a0", "b0"}}, {"poll1", poll1, {2}, {"b0"}}};
+    config.cores = {{"core0", core0}, {"core1", core1}};
+    config.ring_slots = 1000;
+    return config;
+}
+
+std::vector<std::string> texts(const Problems& problems) {
+    std::vector<std::string> all;
+    for (const Problem& problem : problems) {
+        all.push_back(problem.text);
+    }
+    return all;
+}
+
+TEST(Topology, has_a_ring_from_every_poller_to_every_core) {
+    const Topology topology = plan_topology(config_of(0, 2, 4, 6));
+    ASSERT_EQ(topology.rings.size(), 4U);
+    EXPECT_EQ(topology.rings[1].from, "poll0");
+    EXPECT_EQ(topology.rings[1].to, "core1");
+    EXPECT_EQ(topology.rings[1].slots, 1024U);
+    EXPECT_EQ(topology.ring_bytes(), 4 * 1024 * 64U);
+    EXPECT_EQ(topology.pollers[1].lines, (std::vector<std::size_t>{1}));
+    EXPECT_EQ(topology.port_readers[0], (std::vector<std::size_t>{0}));
+    EXPECT_EQ(topology.port_readers[1], (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Topology, that_fits_has_no_problem) {
+    const FeedConfig config = config_of(0, 2, -1, -1);
+    const auto findings = check_topology(plan_topology(config), config, two_sockets());
+    EXPECT_THAT(texts(findings.problems), IsEmpty());
+    EXPECT_THAT(findings.remarks, IsEmpty());
+}
+
+TEST(Topology, tells_every_cpu_that_is_missing_or_taken) {
+    const FeedConfig config = config_of(0, 0, 9, 10);
+    const auto found = texts(check_topology(plan_topology(config), config, two_sockets()).problems);
+    EXPECT_EQ(found.size(), 3U);
+    EXPECT_THAT(found, Contains("poll1: cpu 0 is already that of poll0"));
+    EXPECT_THAT(found, Contains(HasSubstr("core0: cpu 9 is not one")));
+    EXPECT_THAT(found, Contains(HasSubstr("core1: cpu 10 is not one")));
+}
+
+TEST(Topology, remarks_on_shared_cores_and_distant_memory) {
+    const FeedConfig config = config_of(0, 1, 4, 2);
+    const auto findings = check_topology(plan_topology(config), config, two_sockets());
+    EXPECT_THAT(texts(findings.problems), IsEmpty());
+    EXPECT_THAT(findings.remarks, Contains(HasSubstr("shares its physical core with poll0")));
+    EXPECT_THAT(findings.remarks, Contains("ring poll0 to core0: between NUMA nodes 0 and 1"));
+    const FeedConfig far = config_of(5, 2, -1, -1);
+    EXPECT_THAT(check_topology(plan_topology(far), far, two_sockets()).remarks,
+                Contains("poll0: cpu 5 is on NUMA node 1, port a0 (0000:3b:00.0) on node 0"));
+}
+
+TEST(Topology, needs_memory_and_known_actors) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    config.cores[0].actors = {"bock"};
+    Machine small = two_sockets();
+    small.memory_bytes = 1 << 20;
+    const auto found = texts(check_topology(plan_topology(config), config, small).problems);
+    EXPECT_THAT(found, Contains(HasSubstr("there is no actor of kind bock; there are: book")));
+    EXPECT_THAT(found, Contains(HasSubstr("the machine has 1.0 MiB")));
+}
+
+TEST(Topology, a_ring_that_nobody_drains_is_a_problem) {
+    const FeedConfig config = config_of(0, 2, -1, -1);
+    Topology topology = plan_topology(config);
+    topology.rings[0].to = "nowhere";
+    topology.rings[1] = topology.rings[2];
+    const auto found = texts(check_topology(topology, config, two_sockets()).problems);
+    EXPECT_THAT(found, Contains("ring poll0 to nowhere: nobody drains it"));
+    EXPECT_THAT(found, Contains("ring poll1 to core0: there are two"));
+}
+
+TEST(Topology, is_printed_for_people) {
+    const FeedConfig config = config_of(0, 2, -1, -1);
+    const std::string text = to_text(plan_topology(config), config);
+    EXPECT_THAT(text, HasSubstr("poll0"));
+    EXPECT_THAT(text, HasSubstr("ring   poll1 to core1: 1024 records"));
+    EXPECT_THAT(text, HasSubstr("dpdk 0000:3b:00.0"));
+}
+
+TEST(Machine, sees_the_cpu_it_runs_on) {
+    const Machine machine = read_machine();
+    if (machine.cpus.empty()) {
+        GTEST_SKIP() << "this host tells nothing of its processors";
+    }
+    EXPECT_TRUE(place_this_thread(machine.cpus.front().index, "test"));
+    EXPECT_GT(machine.memory_bytes, 0U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
