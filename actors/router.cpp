@@ -99,7 +99,10 @@ void Router::settle() noexcept {
     note_refused();
     for (Lane& lane : lanes_) {
         settle(lane, lane.spare / 2 + LineDebt::events_max);
-        lane.publish();
+        lane.count();
+        if (lane.ring.unpublished()) {
+            lane.publish();
+        }
     }
 }
 

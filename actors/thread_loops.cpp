@@ -6,6 +6,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 
@@ -13,18 +14,20 @@ namespace pinstrike::actors {
 namespace {
 
 constexpr std::int64_t spin_before_sleep_ns = 50'000;  // a wake-up costs about as much
-constexpr std::int64_t poller_nap_ns = 250'000;   // of a poller that may sleep: 1 to 2 % of a cpu
+constexpr std::int64_t poller_nap_ns_max =
+    1'000'000;                                    // about 1 % of a processor when idle for long
 constexpr std::int64_t core_nap_ns = 20'000'000;  // timers of a parked core run at least so often
 
 /// How long a loop has found nothing to do.
 class Idleness {
   public:
-    /// True once a spell without work has lasted long enough to sleep.
-    bool grows(std::int64_t now_ns) {
+    /// No work at this moment: how long so, if that is long enough to sleep; else 0.
+    std::int64_t grows(std::int64_t now_ns) {
         if (since_ns_ == 0) {
             since_ns_ = now_ns;
         }
-        return now_ns - since_ns_ >= spin_before_sleep_ns;
+        const std::int64_t lasted_ns = now_ns - since_ns_;
+        return lasted_ns >= spin_before_sleep_ns ? lasted_ns : 0;
     }
 
     void ends() { since_ns_ = 0; }
@@ -50,8 +53,9 @@ void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& cl
         if (poller.exhausted()) {
             return;
         }
-        if (wait == WaitStrategy::park && idleness.grows(now_ns)) {
-            nap(poller_nap_ns);
+        const std::int64_t idle_ns = wait == WaitStrategy::park ? idleness.grows(now_ns) : 0;
+        if (idle_ns != 0) {
+            nap(std::min(idle_ns, poller_nap_ns_max));  // short pauses of the traffic, short naps
         } else {
             _mm_pause();
         }
@@ -89,7 +93,7 @@ void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
             const std::int64_t now_ns = clock.wall_ns();
             if (core.step(now_ns) != 0) {
                 idleness.ends();
-            } else if (bell != nullptr && idleness.grows(now_ns)) {
+            } else if (bell != nullptr && idleness.grows(now_ns) != 0) {
                 bell->park(
                     [&] { return core.has_work() || control.stop.load(std::memory_order_acquire); },
                     core_nap_ns);

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""`run` and `replay` as an operator uses them: signals, endings, exit statuses, idle processors.
+
+    appliance_test.py PINSTRIKE
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+LOADED = """\
+name: loaded
+lines: 1-4
+ports:
+  - {name: sim, kind: sim}
+pollers:
+  - {name: poll0, wait: park}
+cores:
+  - {name: core0, wait: park}
+  - {name: core1, wait: park}
+book: {series_capacity: 40000}
+traffic: {lines_count: 4, roots_count: 100, series_count: 5000, rate_messages_per_second: 300000,
+          a: {loss: 0.01}, b: {loss: 0.01, skew: 100us}}
+"""
+
+# Not one frame comes: the generator is not due for minutes.
+IDLE = LOADED.replace("rate_messages_per_second: 300000", "rate_messages_per_second: 1") \
+             .replace("lines_count: 4,", "lines_count: 4, session: false,")
+
+
+def fail(what):
+    sys.exit(f"FAILED: {what}")
+
+
+def expect(condition, what):
+    if not condition:
+        fail(what)
+
+
+def start(pinstrike, *arguments):
+    return subprocess.Popen([pinstrike, *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def ended(process, status, what):
+    """Waits for the end; its standard error."""
+    _, errors = process.communicate(timeout=60)
+    expect(process.returncode == status,
+           f"{what}: ended with {process.returncode}, not {status}: {errors}")
+    return errors
+
+
+def cpu_seconds(process):
+    """Processor time of a process's hot threads so far, by name."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    times = {}
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        name, fields = re.fullmatch(r"\d+ \((.*)\) (.*)", (task / "stat").read_text().strip()).groups()
+        if name.startswith(("poll", "core")):
+            user, system = fields.split()[11:13]
+            times[name] = (int(user) + int(system)) / ticks
+    return times
+
+
+def await_pollers(process):
+    """The pollers start last, when all actors have."""
+    deadline = time.monotonic() + 60
+    while not any(name.startswith("poll") for name in cpu_seconds(process)):
+        expect(time.monotonic() < deadline and process.poll() is None, "no poller has started")
+        time.sleep(0.05)
+
+
+def stopped_by(pinstrike, folder, number):
+    """Under load, a signal drains, balances, and is no failure."""
+    config, account = folder / "loaded.yaml", folder / "account.json"
+    config.write_text(LOADED)
+    process = start(pinstrike, "run", config, "--account", account)
+    await_pollers(process)
+    time.sleep(1.5)
+    process.send_signal(number)
+    ended(process, 0, f"{number.name} under load")
+    written = json.loads(account.read_text())
+    expect(written["balanced"], f"{number.name}: the account does not balance")
+    events = sum(core["events"] for core in written["cores"])
+    expect(events > 0, f"{number.name}: nothing had been delivered")
+    expect(events == sum(ring["pushed"] for ring in written["rings"]),
+           f"{number.name}: the cores did not empty their rings")
+
+
+def lasts(pinstrike, folder):
+    config = folder / "loaded.yaml"
+    config.write_text(LOADED)
+    begun = time.monotonic()
+    ended(start(pinstrike, "run", config, "--for", "1500ms"), 0, "--for 1500ms")
+    expect(time.monotonic() - begun >= 1.5, "--for 1500ms ended early")
+
+
+def idles(pinstrike, folder):
+    """Parked threads take below 5 % of a processor each."""
+    config = folder / "idle.yaml"
+    config.write_text(IDLE)
+    process = start(pinstrike, "run", config)
+    await_pollers(process)
+    time.sleep(1)
+    before, seconds = cpu_seconds(process), 4
+    time.sleep(seconds)
+    after = cpu_seconds(process)
+    process.terminate()
+    ended(process, 0, "an idle run")
+    expect(len(after) == 3, f"hot threads: {sorted(after)}")
+    for name, used in after.items():
+        share = (used - before[name]) / seconds
+        expect(share < 0.05, f"{name} takes {share:.1%} of a processor and has nothing to do")
+
+
+def refuses(pinstrike, folder):
+    config = folder / "wrong.yaml"
+    config.write_text(LOADED.replace("lines: 1-4", "lines: 1-4\nlinse: 5")
+                      .replace("series_capacity: 40000", "series_capacity: many"))
+    errors = ended(start(pinstrike, "run", config), 78, "a wrong config")
+    for place in ("wrong.yaml:3:", "wrong.yaml:11:", "did you mean"):
+        expect(place in errors, f"a wrong config: {place} not told: {errors}")
+    config.write_text(LOADED.replace("wait: park}\ncores", "cpu: 4000}\ncores"))
+    errors = ended(start(pinstrike, "run", config), 78, "a cpu that is not there")
+    expect("4000" in errors, f"a cpu that is not there is not told: {errors}")
+    for name, content in (("absent.pcap", None), ("text.pcap", b"this is no capture, is it?")):
+        if content is not None:
+            (folder / name).write_bytes(content)
+        errors = ended(start(pinstrike, "replay", folder / name), 1, name)
+        expect(name in errors, f"{name} is not told: {errors}")
+    ended(start(pinstrike, "replay", folder / "a.pcap", "--pace", "quickly"), 2, "a wrong pace")
+    ended(start(pinstrike, "run"), 2, "no config")
+
+
+def replay_is_stopped_by_a_signal(pinstrike, folder):
+    """A replay at real pace that would last for minutes."""
+    capture, account = folder / "long.pcap", folder / "account.json"
+    ended(start(pinstrike, "generate", "--messages", "20000", "--rate", "100", "--lines", "1",
+                "--series", "500", "--roots", "10", "--out", capture), 0, "generate")
+    process = start(pinstrike, "replay", capture, "--pace", "real", "--account", account)
+    await_pollers(process)
+    time.sleep(1)
+    process.terminate()
+    ended(process, 0, "SIGTERM in a replay")
+    expect(json.loads(account.read_text())["balanced"], "a replay cut short does not balance")
+
+
+def main():
+    pinstrike = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        stopped_by(pinstrike, folder, signal.SIGTERM)
+        stopped_by(pinstrike, folder, signal.SIGINT)
+        lasts(pinstrike, folder)
+        idles(pinstrike, folder)
+        refuses(pinstrike, folder)
+        replay_is_stopped_by_a_signal(pinstrike, folder)
+
+
+main()
