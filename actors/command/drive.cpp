@@ -5,6 +5,8 @@
 #include "actors/book/book_json.h"
 #include "actors/command/print_problems.h"
 #include "actors/heap_guard.h"
+#include "actors/live_view.h"
+#include "actors/metrics/metrics_endpoint.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@
 #include <cstdio>
 #include <ctime>
 #include <memory>
+#include <optional>
 
 namespace pinstrike::command {
 namespace {
@@ -49,11 +52,18 @@ void wait_for_the_end(actors::Appliance& appliance, const StopSignals& signals,
     constexpr std::int64_t tick_ns = 20'000'000;
     constexpr double housekeeping_s = 1;
     double housekept_s = 0;
+    std::optional<actors::LiveView> view;
+    if (options.view) {
+        view.emplace(appliance, stdout);
+    }
     while (!appliance.input_ended() && !signals.wait(tick_ns)) {
         const double seconds = appliance.seconds();
         if (seconds - housekept_s >= housekeeping_s) {
             housekept_s = seconds;
             appliance.housekeep();
+        }
+        if (view) {
+            view->step();
         }
         if (options.for_ns && seconds * 1e9 >= static_cast<double>(*options.for_ns)) {
             return;
@@ -135,8 +145,12 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options, Exit f
     const StopSignals signals;
     Problems problems;
     const auto appliance = actors::Appliance::build(config, problems);
+    std::unique_ptr<actors::MetricsEndpoint> metrics;
+    if (appliance && options.metrics && !config.metrics_address.empty()) {
+        metrics = actors::MetricsEndpoint::open(config.metrics_address, *appliance, problems);
+    }
     print_problems(problems);
-    if (!appliance) {
+    if (!problems.empty()) {
         return failure;
     }
     fmt::print(stderr, "{}", actors::to_text(appliance->topology(), config));

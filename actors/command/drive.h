@@ -17,6 +17,8 @@ struct DriveOptions {
     std::optional<std::int64_t> for_ns;  ///< how long; none: until a signal or the input's end
     std::string account_file;            ///< "-": standard output; empty: none
     std::string book_file;               ///< empty: none
+    bool view = false;                   ///< show on standard output what goes on, once a second
+    bool metrics = false;                ///< serve them where the config says
 };
 
 /// Runs until the input ends, the time is over, or SIGINT or SIGTERM comes; stops in order, writes

@@ -7,6 +7,8 @@
 #include "actors/load_config.h"
 #include "config/units.h"
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 
@@ -37,6 +39,12 @@ void add_run(CLI::App& app, Outcome& outcome) {
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");
     command->add_option("--book", given->drive.book_file, "Write every series' state at the end");
+    given->drive.metrics = true;
+    given->drive.view = ::isatty(STDOUT_FILENO) == 1;
+    command->add_flag(
+        "--view,!--no-view", given->drive.view,
+        "Show once a second what goes on: a screen on a terminal (the default there), "
+        "else a line");
     command->callback([given, &outcome] {
         Problems problems;
         const auto config = actors::load_config(given->config, problems);

@@ -1,0 +1,66 @@
+// path: cold
+//
+// What the live view shows, taken from the counters of a running appliance in one look.
+#pragma once
+
+#include "actors/appliance.h"
+#include "actors/book/busiest.h"
+#include "actors/histogram.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+struct LineFigures {
+    std::uint16_t line = 0;
+    std::uint64_t packets_a = 0;
+    std::uint64_t packets_b = 0;
+};
+
+struct ThreadFigures {
+    std::string name;
+    std::uint64_t busy_ns = 0;
+    std::uint64_t idle_ns = 0;
+    std::uint64_t longest_step_ns = 0;
+    std::uint64_t count = 0;  ///< packets of a poller, messages of a core
+    bool polls = false;
+};
+
+struct RingFigures {
+    std::string name;
+    std::uint64_t high_water_records = 0;
+    std::uint64_t capacity_records = 0;
+    std::uint64_t refused = 0;
+};
+
+/// Totals since the start.
+struct LiveFigures {
+    double seconds = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t dropped = 0;   ///< packets, for any reason
+    std::uint64_t missed = 0;    ///< packets lost by devices, where they count them
+    std::uint64_t rejected = 0;  ///< messages that cannot be decoded
+    std::uint64_t delivered = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t gaps = 0;
+    std::uint64_t repaired = 0;
+    std::uint64_t refused = 0;  ///< messages that found a full ring
+    std::vector<LineFigures> lines;
+    std::vector<ThreadFigures> threads;
+    std::vector<RingFigures> rings;
+    std::vector<BusySeries> busiest;
+    Histogram::Snapshot exchange_to_decoded;
+    Histogram::Snapshot receive_to_actor;
+};
+
+/// From the control thread, at any time.
+[[nodiscard]] LiveFigures take_figures(Appliance& appliance);
+
+/// What was recorded after `before` was taken; `highest_ns` is then known to 1/16 only.
+[[nodiscard]] Histogram::Snapshot since(const Histogram::Snapshot& now,
+                                        const Histogram::Snapshot& before);
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,324 @@
+// path: cold
+#include "actors/live_view.h"
+
+#include "actors/book/book_json.h"
+#include "config/version.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace pinstrike::actors {
+
+namespace {
+
+/// 1234567 as 1,234,567.
+std::string grouped(std::uint64_t value) {
+    const std::string digits = fmt::to_string(value);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i != 0 && (digits.size() - i) % 3 == 0) {
+            text.push_back(',');
+        }
+        text.push_back(digits[i]);
+    }
+    return text;
+}
+
+double rate(std::uint64_t now, std::uint64_t before, double seconds) {
+    return seconds > 0 && now > before ? static_cast<double>(now - before) / seconds : 0;
+}
+
+std::string grouped_rate(std::uint64_t now, std::uint64_t before, double seconds) {
+    return grouped(static_cast<std::uint64_t>(rate(now, before, seconds)));
+}
+
+double gigabits(double bytes) {
+    return bytes * 8 / 1e9;
+}
+
+std::string clock_text(double seconds) {
+    const auto whole = static_cast<std::uint64_t>(seconds);
+    return fmt::format("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string microseconds(std::uint64_t ns) {
+    return fmt::format("{:.{}f}", static_cast<double>(ns) / 1e3, ns < 100'000 ? 2 : 0);
+}
+
+std::string series_text(const feed::SeriesKey& key) {
+    const auto bytes = key.bytes();
+    std::string symbol(bytes.data(), feed::SeriesKey::symbol_bytes);
+    for (char& character : symbol) {
+        // Whatever the wire brings, the terminal gets letters.
+        character = character > ' ' && character < 0x7F ? character : ' ';
+    }
+    return fmt::format("{} {:04}-{:02}-{:02} {} {}{}", symbol, key.year(), key.month(), key.day(),
+                       key.call() ? 'C' : 'P', normalised_decimal(key.strike_e8),
+                       key.gth() ? " GTH" : "");
+}
+
+std::string price_text(bool present, const Price& price) {
+    return present ? normalised_decimal(price.e8()) : "-";
+}
+
+std::string latency_row(std::string_view name, const Histogram::Snapshot& taken) {
+    if (taken.count == 0) {
+        return fmt::format("{:<24}{:>11}", name, "-");
+    }
+    std::string row = fmt::format("{:<24}", name);
+    for (const double quantile : {0.5, 0.9, 0.99, 0.999}) {
+        row += fmt::format("{:>11}", microseconds(taken.quantile_ns(quantile)));
+    }
+    return row + fmt::format("{:>11}", microseconds(taken.highest_ns));
+}
+
+double busy_share(const ThreadFigures& now, const ThreadFigures* before) {
+    const std::uint64_t busy = now.busy_ns - (before == nullptr ? 0 : before->busy_ns);
+    const std::uint64_t idle = now.idle_ns - (before == nullptr ? 0 : before->idle_ns);
+    return busy + idle == 0 ? 0 : static_cast<double>(busy) / static_cast<double>(busy + idle);
+}
+
+std::string bar(double share, std::size_t width) {
+    const auto full = static_cast<std::size_t>(share * static_cast<double>(width) + 0.5);
+    return std::string(std::min(full, width), '#') +
+           std::string(width - std::min(full, width), '.');
+}
+
+/// Builds the screen part by part.
+class Screen {
+  public:
+    Screen(const LiveFigures& now, const LiveFigures& before, ScreenSize size)
+        : now_(now), before_(before), seconds_(now.seconds - before.seconds), size_(size) {}
+
+    void head(const std::string& feed) {
+        add(fmt::format("pinstrike {}   {}   running {}", version, feed, clock_text(now_.seconds)));
+        add("");
+    }
+
+    void flow() {
+        add(fmt::format("{:<7}{:>15}{:>17}{:>10}{:>10}{:>10}{:>11}", "", "packets", "messages",
+                        "Gb", "dropped", "refused", "lost"));
+        add(fmt::format("{:<7}{:>15}{:>17}{:>10.3f}{:>10}{:>10}{:>11}", "per s",
+                        per_second(&LiveFigures::packets), per_second(&LiveFigures::delivered),
+                        gigabits(rate(now_.bytes, before_.bytes, seconds_)),
+                        per_second(&LiveFigures::dropped), per_second(&LiveFigures::refused),
+                        per_second(&LiveFigures::lost)));
+        add(fmt::format("{:<7}{:>15}{:>17}{:>10.1f}{:>10}{:>10}{:>11}", "total",
+                        grouped(now_.packets), grouped(now_.delivered),
+                        gigabits(static_cast<double>(now_.bytes)), grouped(now_.dropped),
+                        grouped(now_.refused), grouped(now_.lost)));
+        add("");
+    }
+
+    void lines(LineWatch::Up up) {
+        add(
+            fmt::format("lines {} of {} up (A {}, B {})   gaps {}   repaired {}   missed by NIC {}"
+                        "   rejected {}",
+                        up.lines, now_.lines.size(), up.a, up.b, grouped(now_.gaps),
+                        grouped(now_.repaired), grouped(now_.missed), grouped(now_.rejected)));
+        add("");
+    }
+
+    void latency() {
+        add(fmt::format("{:<24}{:>11}{:>11}{:>11}{:>11}{:>11}", "latency, us", "p50", "p90", "p99",
+                        "p99.9", "highest"));
+        add(latency_row("exchange to decoded",
+                        since(now_.exchange_to_decoded, before_.exchange_to_decoded)));
+        add(latency_row("receive to actor",
+                        since(now_.receive_to_actor, before_.receive_to_actor)));
+        add("");
+    }
+
+    void threads() {
+        add(fmt::format("{:<12}{:<29}{:>20}{:>19}", "thread", "busy", "longest step, us", "per s"));
+        const std::size_t most = size_.rows > 20 ? size_.rows - 18 : 2;
+        for (std::size_t i = 0; i < std::min(now_.threads.size(), most); ++i) {
+            const ThreadFigures& thread = now_.threads[i];
+            const ThreadFigures* before =
+                i < before_.threads.size() ? &before_.threads[i] : nullptr;
+            const double share = busy_share(thread, before);
+            add(fmt::format(
+                "{:<12}{}{:>5.0f} %{:>22}{:>15} {}", thread.name, bar(share, 20), share * 100,
+                microseconds(thread.longest_step_ns),
+                grouped_rate(thread.count, before == nullptr ? 0 : before->count, seconds_),
+                thread.polls ? "pkt" : "msg"));
+        }
+    }
+
+    /// The fullest ring stands for all.
+    void rings() {
+        const auto fullest = std::max_element(now_.rings.begin(), now_.rings.end(),
+                                              [](const RingFigures& a, const RingFigures& b) {
+                                                  return a.high_water_records * b.capacity_records <
+                                                         b.high_water_records * a.capacity_records;
+                                              });
+        if (fullest != now_.rings.end() && fullest->capacity_records > 0) {
+            add(fmt::format("{} ring{}; fullest so far {}: {:.1f} % of {} records",
+                            now_.rings.size(), now_.rings.size() == 1 ? "" : "s", fullest->name,
+                            100 * static_cast<double>(fullest->high_water_records) /
+                                static_cast<double>(fullest->capacity_records),
+                            grouped(fullest->capacity_records)));
+        }
+        add("");
+    }
+
+    void busiest() {
+        add(fmt::format("{:<34}{:>12}{:>14}{:>10}{:>10}", "busiest series", "quotes/s", "quotes",
+                        "bid", "offer"));
+        std::vector<Busy> rows;
+        for (const BusySeries& series : now_.busiest) {
+            rows.push_back({series, rate(series.quotes, quotes_before(series.key), seconds_)});
+        }
+        std::sort(rows.begin(), rows.end(), [](const Busy& a, const Busy& b) {
+            return std::pair{a.per_second, a.series.quotes} >
+                   std::pair{b.per_second, b.series.quotes};
+        });
+        for (const Busy& row : rows) {
+            add(fmt::format("{:<34}{:>12}{:>14}{:>10}{:>10}", series_text(row.series.key),
+                            grouped(static_cast<std::uint64_t>(row.per_second)),
+                            grouped(row.series.quotes),
+                            price_text(row.series.has_bid, row.series.bid),
+                            price_text(row.series.has_offer, row.series.offer)));
+        }
+    }
+
+    [[nodiscard]] std::vector<std::string> take() { return std::move(lines_); }
+
+  private:
+    struct Busy {
+        BusySeries series;
+        double per_second;
+    };
+
+    void add(std::string line) {
+        if (lines_.size() + 1 < size_.rows) {
+            line.resize(std::min(line.size(), size_.columns));
+            lines_.push_back(std::move(line));
+        }
+    }
+
+    [[nodiscard]] std::string per_second(std::uint64_t LiveFigures::*figure) const {
+        return grouped_rate(now_.*figure, before_.*figure, seconds_);
+    }
+
+    [[nodiscard]] std::uint64_t quotes_before(const feed::SeriesKey& key) const {
+        for (const BusySeries& series : before_.busiest) {
+            if (series.key == key) {
+                return series.quotes;
+            }
+        }
+        return ~std::uint64_t{0};  // not seen a second ago: no rate yet
+    }
+
+    const LiveFigures& now_;
+    const LiveFigures& before_;
+    double seconds_;
+    ScreenSize size_;
+    std::vector<std::string> lines_;
+};
+
+ScreenSize size_of(std::FILE* out) {
+    winsize window{};
+    if (::ioctl(::fileno(out), TIOCGWINSZ, &window) != 0 || window.ws_col == 0 ||
+        window.ws_row == 0) {
+        return {};
+    }
+    return {window.ws_col, window.ws_row};
+}
+
+}  // namespace
+
+bool LineWatch::Stream::up(std::uint64_t packets_now, double now_s) {
+    if (packets_now != packets) {
+        packets = packets_now;
+        changed_s = now_s;
+    }
+    return now_s - changed_s < silence_s;
+}
+
+LineWatch::Up LineWatch::update(const LiveFigures& figures) {
+    streams_.resize(2 * figures.lines.size());
+    Up up;
+    for (std::size_t i = 0; i < figures.lines.size(); ++i) {
+        const bool a = streams_[2 * i].up(figures.lines[i].packets_a, figures.seconds);
+        const bool b = streams_[2 * i + 1].up(figures.lines[i].packets_b, figures.seconds);
+        up.a += a ? 1U : 0U;
+        up.b += b ? 1U : 0U;
+        up.lines += a || b ? 1U : 0U;
+    }
+    return up;
+}
+
+std::vector<std::string> screen_text(const std::string& feed, const LiveFigures& now,
+                                     const LiveFigures& before, LineWatch::Up up, ScreenSize size) {
+    Screen screen(now, before, size);
+    screen.head(feed);
+    screen.flow();
+    screen.lines(up);
+    screen.latency();
+    screen.threads();
+    screen.rings();
+    screen.busiest();
+    return screen.take();
+}
+
+std::string plain_text(const LiveFigures& now, const LiveFigures& before, LineWatch::Up up) {
+    const double seconds = now.seconds - before.seconds;
+    const auto latency = since(now.receive_to_actor, before.receive_to_actor);
+    return fmt::format(
+        "{} packets/s {:.0f} messages/s {:.0f} Gb/s {:.3f} dropped {} refused {} lost {} "
+        "lines {}/{} receive-to-actor us p50 {} p99 {}",
+        clock_text(now.seconds), rate(now.packets, before.packets, seconds),
+        rate(now.delivered, before.delivered, seconds),
+        gigabits(rate(now.bytes, before.bytes, seconds)), now.dropped, now.refused, now.lost,
+        up.lines, now.lines.size(), microseconds(latency.quantile_ns(0.5)),
+        microseconds(latency.quantile_ns(0.99)));
+}
+
+LiveView::LiveView(Appliance& appliance, std::FILE* out)
+    : appliance_(appliance), out_(out), terminal_(::isatty(::fileno(out)) == 1) {
+    if (terminal_) {
+        std::fputs("\x1b[?25l\x1b[2J", out_);  // no cursor, empty screen
+    }
+}
+
+LiveView::~LiveView() {
+    if (terminal_) {
+        std::fputs("\x1b[?25h\n", out_);
+        std::fflush(out_);
+    }
+}
+
+void LiveView::step() {
+    constexpr double period_s = 1;
+    if (appliance_.seconds() - drawn_s_ < period_s) {
+        return;
+    }
+    LiveFigures now = take_figures(appliance_);
+    drawn_s_ = now.seconds;
+    draw(now);
+    before_ = std::move(now);
+}
+
+void LiveView::draw(const LiveFigures& now) {
+    const LineWatch::Up up = watch_.update(now);
+    if (!terminal_) {
+        fmt::print(out_, "{}\n", plain_text(now, before_, up));
+        std::fflush(out_);
+        return;
+    }
+    std::string frame = "\x1b[H";
+    for (const std::string& line :
+         screen_text(appliance_.config().name, now, before_, up, size_of(out_))) {
+        frame += line + "\x1b[K\n";
+    }
+    frame += "\x1b[J";
+    std::fwrite(frame.data(), 1, frame.size(), out_);
+    std::fflush(out_);
+}
+
+}  // namespace pinstrike::actors

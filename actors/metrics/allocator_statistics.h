@@ -1,0 +1,22 @@
+// path: cold
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace pinstrike::actors {
+
+/// jemalloc's own figures, bytes.
+struct AllocatorStatistics {
+    std::uint64_t allocated = 0;  ///< by the program
+    std::uint64_t active = 0;     ///< in pages that hold what is allocated
+    std::uint64_t metadata = 0;
+    std::uint64_t resident = 0;  ///< in physical memory
+    std::uint64_t mapped = 0;
+    std::uint64_t retained = 0;  ///< kept for later instead of given back
+};
+
+/// nullopt where jemalloc is not linked (tests, sanitizers): the room does not depend on it.
+[[nodiscard]] std::optional<AllocatorStatistics> read_allocator();
+
+}  // namespace pinstrike::actors

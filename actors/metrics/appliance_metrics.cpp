@@ -1,0 +1,288 @@
+// path: cold
+#include "actors/metrics/appliance_metrics.h"
+
+#include "actors/metrics/allocator_statistics.h"
+#include "actors/metrics/families.h"
+#include "config/version.h"
+
+#include <string>
+#include <utility>
+
+namespace pinstrike::actors {
+
+namespace {
+
+double seconds(std::uint64_t ns) {
+    return static_cast<double>(ns) * 1e-9;
+}
+
+double number(const Counter& counter) {
+    return static_cast<double>(counter.read());
+}
+
+/// Every row of a table with its count.
+template <class Rows, class Counts>
+void add_rows(Families& out, std::string_view subject, const Rows& rows, const Counts& count_of,
+              const Labels& labels) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        out.row(subject, rows[i], labels, count_of(i));
+    }
+}
+
+// ---------------------------------------------------------------- ports
+
+void add_device(Families& out, const nic::Port& port, const Labels& labels) {
+    const nic::DeviceStatistics device = port.statistics();
+    if (device.missed) {
+        out.counter("device_missed_packets_total",
+                    "Packets the device had no free descriptor for. Absent where the driver does "
+                    "not count them",
+                    labels, static_cast<double>(*device.missed));
+    }
+    if (device.no_buffer) {
+        out.counter("device_no_buffer_packets_total",
+                    "Packets for which there was no buffer. Absent where the driver does not count "
+                    "them",
+                    labels, static_cast<double>(*device.no_buffer));
+    }
+    if (device.errors) {
+        out.counter("device_errors_total",
+                    "Packets the device received damaged. Absent where the driver does not count "
+                    "them",
+                    labels, static_cast<double>(*device.errors));
+    }
+    if (device.link_up) {
+        out.gauge("port_link_up", "1 while the port's link is up", labels, *device.link_up ? 1 : 0);
+    }
+}
+
+void add_port(Families& out, const PollerTask& poller, std::size_t i) {
+    const nic::Port& port = poller.port(i);
+    const nic::PortCounters& counters = port.counters();
+    const Labels labels{{"port", port.name()}, {"core", poller.name()}};
+    out.counter("port_packets_total", "Packets received", labels, number(counters.packets));
+    out.counter("port_bytes_total", "Bytes of the packets received, Ethernet header included",
+                labels, number(counters.bytes));
+    out.counter("port_handed_packets_total", "Packets handed to lines: what was not dropped",
+                labels, static_cast<double>(poller.handed(i)));
+    out.counter("port_full_bursts_total", "Receives that filled the burst: more was waiting",
+                labels, number(counters.full_bursts));
+    out.counter("port_link_changes_total", "Times that the link went down or came up", labels,
+                number(counters.link_changes));
+    static const std::string help = reasons_help("Packets dropped before any line", nic::Drop_rows);
+    for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
+        Labels with_reason = labels;
+        with_reason.push_back({"reason", std::string{nic::Drop_rows[drop].name}});
+        out.counter("port_dropped_packets_total", help, std::move(with_reason),
+                    static_cast<double>(poller.drops(i).read(static_cast<nic::Drop>(drop))));
+    }
+    add_device(out, port, labels);
+}
+
+// ---------------------------------------------------------------- lines
+
+void add_stream(Families& out, feed::Arbiter& arbiter, feed::Stream stream, Labels labels) {
+    labels.push_back({"stream", stream == feed::Stream::a ? "A" : "B"});
+    const feed::StreamCounters& counters = arbiter.counters(stream);
+    add_rows(
+        out, "stream", feed::StreamCount_rows,
+        [&](std::size_t i) { return counters.read(static_cast<feed::StreamCount>(i)); }, labels);
+}
+
+void add_line(Families& out, PollerTask& poller, std::size_t i) {
+    feed::Arbiter& arbiter = poller.arbiter(i);
+    const Labels labels{{"line", std::to_string(poller.line_number(i))}};
+    const feed::LineCounters& counters = arbiter.counters();
+    for (std::size_t count = 0; count < feed::LineCount_count; ++count) {
+        const Row& row = feed::LineCount_rows[count];
+        const std::uint64_t value = counters.read(static_cast<feed::LineCount>(count));
+        if (static_cast<feed::LineCount>(count) == feed::LineCount::lost) {
+            // What is found after all is lost no more, so this one can go down.
+            out.gauge(row_name("line", row), row.sentence, labels, static_cast<double>(value));
+        } else {
+            out.row("line", row, labels, value);
+        }
+    }
+    out.counter("line_retransmission_packets_total", "Datagrams of the retransmission groups",
+                labels, static_cast<double>(poller.retransmission_packets(i)));
+    add_stream(out, arbiter, feed::Stream::a, labels);
+    add_stream(out, arbiter, feed::Stream::b, labels);
+}
+
+void add_rejects(Families& out, const PollerTask& poller, std::size_t line) {
+    const auto rows = poller.reject_rows();
+    const std::string help =
+        reasons_help("Blocks refused, whole or from some message on, or remarked upon", rows);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        out.counter("line_rejected_blocks_total", help,
+                    {{"line", std::to_string(poller.line_number(line))},
+                     {"reason", std::string{rows[row].name}}},
+                    static_cast<double>(poller.rejects(line, row)));
+    }
+}
+
+// ---------------------------------------------------------------- threads and rings
+
+void add_loop(Families& out, const LoopCounters& counters, const std::string& name) {
+    const Labels labels{{"core", name}};
+    const double busy = seconds(counters.busy_ns.read());
+    const double idle = seconds(counters.idle_ns.read());
+    out.counter("loop_steps_total", "Turns of a poll or actor thread's loop", labels,
+                number(counters.steps));
+    out.counter("loop_busy_seconds_total", "Time in turns that found work", labels, busy);
+    out.counter("loop_idle_seconds_total", "Time in turns that found none", labels, idle);
+    out.gauge("loop_busy_ratio", "Share of the time since the start that turns with work took",
+              labels, busy + idle > 0 ? busy / (busy + idle) : 0);
+    out.gauge("loop_longest_step_seconds", "Longest turn that found work, since the start", labels,
+              seconds(counters.longest_step_ns.read()));
+}
+
+constexpr std::string_view latency_help =
+    "By stage. exchange_to_decoded: from the exchange's block timestamp to the end of decoding, "
+    "one "
+    "block a burst; its error is at least that of the clock. receive_to_actor: from the arrival at "
+    "this host to the actor's call, first message of a batch";
+
+void add_ring(Families& out, const Router& router, std::size_t ring, const std::string& name) {
+    const RingCounters& counters = router.counters(ring);
+    const Labels labels{{"ring", name}};
+    out.counter("ring_routed_messages_total", "Messages meant for the core", labels,
+                number(counters.routed));
+    out.counter("ring_pushed_messages_total", "Messages written to the ring", labels,
+                number(counters.pushed));
+    out.counter("ring_refused_messages_total",
+                "Messages that found the ring full: the core is told of a gap", labels,
+                number(counters.refused));
+    out.counter("ring_broadcast_records_total", "Controls, gaps and line states written", labels,
+                number(counters.broadcast));
+    out.counter("ring_untold_repairs_total", "Repairs not told for want of room", labels,
+                number(counters.repairs_untold));
+    out.counter("ring_waits_total", "Times that the poller waited for room (replays)", labels,
+                number(counters.waits));
+    out.gauge("ring_high_water_records", "Most records found waiting, since the start", labels,
+              number(router.high_water(ring)));
+    out.gauge("ring_capacity_records", "Records of 64 bytes the ring holds", labels,
+              static_cast<double>(router.capacity(ring)));
+}
+
+void add_poller(Families& out, Appliance& appliance, std::size_t index) {
+    PollerTask& poller = appliance.poller(index);
+    add_loop(out, poller.counters(), poller.name());
+    out.histogram("latency_seconds", latency_help,
+                  {{"stage", "exchange_to_decoded"}, {"core", poller.name()}},
+                  poller.counters().exchange_to_decoded_ns.snapshot());
+    for (std::size_t i = 0; i < poller.ports_count(); ++i) {
+        add_port(out, poller, i);
+    }
+    for (std::size_t i = 0; i < poller.lines_count(); ++i) {
+        add_line(out, poller, i);
+        add_rejects(out, poller, i);
+    }
+    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
+        add_ring(out, poller.router(), i, poller.name() + ":" + appliance.core(i).info().name);
+    }
+}
+
+// ---------------------------------------------------------------- cores and actors
+
+void add_book(Families& out, const Book& book, const Labels& labels) {
+    out.gauge("book_entries",
+              "Series in the book's table, forgotten ones not yet taken out included", labels,
+              static_cast<double>(book.entries_count()));
+    add_rows(
+        out, "book", BookCount_rows,
+        [&](std::size_t i) { return book.counters().read(static_cast<BookCount>(i)); }, labels);
+}
+
+void add_actor(Families& out, const Core& core, std::size_t i) {
+    const Labels labels{{"core", core.info().name}, {"actor", std::string{core.actor(i).name()}}};
+    const ActorCounters& counters = core.actor_counters(i);
+    out.counter("actor_events_total", "Data messages given to the actor", labels,
+                number(counters.events));
+    out.counter("actor_batches_total", "Batches given to the actor", labels,
+                number(counters.batches));
+    out.histogram("actor_waiting_seconds",
+                  "From a message's arrival at this host to the actor's call, sampled by the batch",
+                  labels, counters.waiting_ns.snapshot());
+    out.histogram("actor_service_seconds", "Time in the actor's call, sampled by the batch", labels,
+                  counters.service_ns.snapshot());
+    if (const auto* book = dynamic_cast<const Book*>(&core.actor(i))) {
+        add_book(out, *book, {{"core", core.info().name}});
+    }
+}
+
+void add_core(Families& out, const Appliance& appliance, std::size_t index) {
+    const Core& core = appliance.core(index);
+    const CoreCounters& counters = core.counters();
+    const Labels labels{{"core", core.info().name}};
+    add_loop(out, counters, core.info().name);
+    out.counter("core_events_total", "Data messages taken from the rings", labels,
+                number(counters.events));
+    out.counter("core_gap_events_total", "Gaps and repairs taken from the rings", labels,
+                number(counters.gap_events));
+    out.counter("core_control_events_total", "Controls taken from the rings", labels,
+                number(counters.control_events));
+    out.counter("core_line_state_events_total", "Line states taken from the rings", labels,
+                number(counters.line_state_events));
+    out.counter("core_records_total", "Records of 64 bytes taken from the rings", labels,
+                number(counters.records));
+    out.counter("core_batches_total", "Batches taken from the rings", labels,
+                number(counters.batches));
+    out.counter("core_sleeps_total", "Times that the thread went to sleep for want of work", labels,
+                static_cast<double>(appliance.sleeps(index)));
+    out.histogram("latency_seconds", latency_help,
+                  {{"stage", "receive_to_actor"}, {"core", core.info().name}},
+                  counters.receive_to_actor_ns.snapshot());
+    for (std::size_t i = 0; i < core.actors_count(); ++i) {
+        add_actor(out, core, i);
+    }
+}
+
+// ---------------------------------------------------------------- the program
+
+void add_allocator(Families& out) {
+    const auto statistics = read_allocator();
+    if (!statistics) {
+        return;
+    }
+    const auto bytes = [&out](const char* name, const char* help, std::uint64_t value) {
+        out.gauge(name, help, {}, static_cast<double>(value));
+    };
+    bytes("allocator_allocated_bytes", "Heap memory in use by the program", statistics->allocated);
+    bytes("allocator_active_bytes", "Heap pages that hold what is in use", statistics->active);
+    bytes("allocator_metadata_bytes", "The allocator's own memory", statistics->metadata);
+    bytes("allocator_resident_bytes", "Heap in physical memory", statistics->resident);
+    bytes("allocator_mapped_bytes", "Heap mapped from the system", statistics->mapped);
+    bytes("allocator_retained_bytes", "Heap kept for later instead of given back",
+          statistics->retained);
+}
+
+void add_program(Families& out, const Appliance& appliance) {
+    out.gauge("build_info", "Always 1; what is running",
+              {{"version", version}, {"compiler", __VERSION__}}, 1);
+    out.gauge("running_seconds", "Since the pollers started", {}, appliance.seconds());
+    const nic::Clock& clock = appliance.clock();
+    out.gauge("clock_error_seconds", "How far the program's clock may be off the machine's", {},
+              seconds(clock.error_ns()));
+    out.gauge("clock_tsc", "1 where the time stamp counter is the clock, 0 where the system is", {},
+              clock.uses_tsc() ? 1 : 0);
+    out.counter("clock_steps_total", "Times that the machine's clock was seen to jump", {},
+                static_cast<double>(clock.steps_count()));
+    add_allocator(out);
+}
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance) {
+    Families out(appliance.config().name);
+    add_program(out, appliance);
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        add_poller(out, appliance, i);
+    }
+    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
+        add_core(out, appliance, i);
+    }
+    return out.take();
+}
+
+}  // namespace pinstrike::actors

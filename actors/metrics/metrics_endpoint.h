@@ -1,0 +1,37 @@
+// path: cold
+//
+// The Prometheus endpoint: http://ADDRESS/metrics, answered by threads of its own.
+#pragma once
+
+#include "actors/appliance.h"
+#include "config/problem.h"
+
+#include <memory>
+#include <string>
+
+namespace pinstrike::actors {
+
+class MetricsEndpoint {
+  public:
+    /// Listens at `address`, "127.0.0.1:9464". Null, with a Problem, if it cannot. The appliance
+    /// outlives the endpoint.
+    [[nodiscard]] static std::unique_ptr<MetricsEndpoint> open(const std::string& address,
+                                                               Appliance& appliance,
+                                                               Problems& problems);
+    ~MetricsEndpoint();
+
+    MetricsEndpoint(const MetricsEndpoint&) = delete;
+    MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
+
+    /// Where it listens; the one the system chose if port 0 was asked for.
+    [[nodiscard]] int port() const;
+
+  private:
+    struct Server;
+
+    explicit MetricsEndpoint(std::unique_ptr<Server> server);
+
+    std::unique_ptr<Server> server_;
+};
+
+}  // namespace pinstrike::actors
