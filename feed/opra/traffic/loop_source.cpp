@@ -110,6 +110,7 @@ class LoopSource::Recorder final : public BlockSink {
             frame_of(lines_[block.line], stream, false, block.bytes);
         PINSTRIKE_CHECK(frame.size() >= headers_bytes + patched_at + patched_bytes);
         std::vector<std::byte> bare = frame;
+        PINSTRIKE_CHECK(bare.size() >= headers_bytes + patched_at + patched_bytes);
         std::memset(bare.data() + udp_checksum_at, 0, 2);
         std::memset(bare.data() + headers_bytes + patched_at, 0, patched_bytes);
         entry.udp_sum[index] = sum_of_udp(bare.data(), bare.size());

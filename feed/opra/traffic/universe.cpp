@@ -241,7 +241,8 @@ void Universe::list_regular(std::size_t count) {
             ranked.emplace_back(popular * near * (0.3 + random_.unit()), series_[k]);
         }
     }
-    std::ranges::stable_sort(ranked, std::greater{}, [](const auto& pair) { return pair.first; });
+    // No two weights are equal, so the order needs no stable sort.
+    std::ranges::sort(ranked, std::greater{}, [](const auto& pair) { return pair.first; });
     series_.clear();
     std::ranges::transform(ranked, std::back_inserter(series_),
                            [](const auto& pair) { return pair.second; });
