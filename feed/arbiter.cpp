@@ -330,6 +330,7 @@ bool Arbiter::wait(const Arrival& arrival, const HoldEntry& entry, unsigned firs
     }
     const auto from = static_cast<std::uint16_t>(first);
     const auto to = static_cast<std::uint16_t>(first + (entry.end - entry.begin));
+    drain(arrival.sink);  // of the same block, what is before the entry may have been delivered
     while (entry.begin != expected_position()) {
         HeldBlock* held =
             queue_.full() ? nullptr : arena_.keep(block, from, to, arrival.source, arrival.now_ns);

@@ -116,6 +116,7 @@ class Arbiter {
   private:
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
     static constexpr std::int64_t no_ts = std::numeric_limits<std::int64_t>::min();
+    static constexpr std::int64_t any_ts_ns = std::numeric_limits<std::int64_t>::max();
 
     /// What a stream's latest blocks look like, unless the next ones refute it (see
     /// arbiter_suspicion.cpp).
@@ -249,9 +250,10 @@ class Arbiter {
     [[nodiscard]] bool set_aside(const Arrival& arrival);
     void confirm(const Arrival& arrival);
     void refute(Source source, std::int64_t now_ns, ArbiterSink& sink);
-    void infer_reset(std::int64_t now_ns, ArbiterSink& sink);
+    void infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns = any_ts_ns);
     [[nodiscard]] const HeldBlock* first_after_missed_reset() const;
-    void process_set_aside(std::int64_t now_ns, ArbiterSink& sink);
+    void process_set_aside(std::int64_t now_ns, ArbiterSink& sink,
+                           std::int64_t until_ts_ns = any_ts_ns);
     void process_set_aside(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink);
     [[nodiscard]] bool suspecting() const;
 

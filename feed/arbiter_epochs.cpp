@@ -180,7 +180,8 @@ void Arbiter::on_reset(const Arrival& arrival) {
 
 void Arbiter::apply_reset(const Arrival& arrival) {
     if (confirmed_ && confirmed_ts_ns_ < arrival.block.ts_exchange_ns) {
-        infer_reset(arrival.now_ns, arrival.sink);  // one was missed before this one
+        // One was missed before this one.
+        infer_reset(arrival.now_ns, arrival.sink, arrival.block.ts_exchange_ns);
     }
     counters_.bump(LineCount::resets);
     open_epoch(arrival.block, false, arrival.now_ns, arrival.sink);

@@ -54,11 +54,13 @@ bool Arbiter::suspect(const Arrival& arrival) {
     }
     StreamState& stream = state_of(arrival);
     if (confirmed_) {
+        const std::int64_t ts_ns = arrival.block.ts_exchange_ns;
         if (stream.epoch != epochs_.current_index() ||
-            arrival.block.ts_exchange_ns < confirmed_ts_ns_) {
+            (ts_ns < confirmed_ts_ns_ && !looks_like_missed_reset(arrival.block))) {
             return false;
         }
         if (set_aside(arrival)) {
+            confirmed_ts_ns_ = std::min(confirmed_ts_ns_, ts_ns);
             return true;
         }
         infer_reset(arrival.now_ns, arrival.sink);
@@ -188,8 +190,9 @@ void Arbiter::refute(Source source, std::int64_t now_ns, ArbiterSink& sink) {
     }
 }
 
-/// No stream brought the reset in time: the epoch begins with the first block set aside.
-void Arbiter::infer_reset(std::int64_t now_ns, ArbiterSink& sink) {
+/// No stream brought the reset in time: the epoch begins with the first block set aside. Those
+/// stamped later than `until_ts_ns` stay aside, for the next.
+void Arbiter::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
     const Block& first = first_after_missed_reset()->block;
     const std::uint32_t number = number_of(first);
     Block reset;
@@ -202,7 +205,7 @@ void Arbiter::infer_reset(std::int64_t now_ns, ArbiterSink& sink) {
     counters_.bump(LineCount::resets_inferred);
     open_epoch(reset, true, now_ns, sink);
     join_epoch(streams_[static_cast<std::size_t>(confirmed_by_)], epochs_.current_index());
-    process_set_aside(now_ns, sink);
+    process_set_aside(now_ns, sink, until_ts_ns);
 }
 
 /// The earliest one of the stream that confirmed the reset, or an earlier one of the other stream
@@ -228,12 +231,16 @@ const HeldBlock* Arbiter::first_after_missed_reset() const {
 }
 
 /// An epoch was opened: what was set aside finds its place.
-void Arbiter::process_set_aside(std::int64_t now_ns, ArbiterSink& sink) {
+void Arbiter::process_set_aside(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
     confirmed_ = false;
     infer_at_ns_ = never_ns;
     streams_[0].suspicion = streams_[1].suspicion = {};
-    while (!aside_.empty()) {
-        process_set_aside(aside_.oldest(), now_ns, sink);
+    for (HeldBlock* held = aside_.oldest(); held != nullptr;) {
+        HeldBlock* next = aside_.younger(held);
+        if (held->block.ts_exchange_ns <= until_ts_ns) {
+            process_set_aside(held, now_ns, sink);
+        }
+        held = next;
     }
 }
 

@@ -196,8 +196,10 @@ class Traffic {
     void repair(const Sent& sent) {
         const auto first = static_cast<unsigned>(below(sent.messages));
         const auto count = static_cast<unsigned>(1 + below(sent.messages - first));
-        add({&sent, when(sent) + static_cast<std::int64_t>(below(4000)), Source::repair, first,
-             count});
+        // Asked for by somebody, so later than the originals.
+        const std::int64_t skew_ns = std::max(plan_.faults[0].skew_ns, plan_.faults[1].skew_ns);
+        add({&sent, when(sent) + skew_ns + 300 + static_cast<std::int64_t>(below(4000)),
+             Source::repair, first, count});
     }
 
     /// Sent when stamped; with stamps alike, in order all the same.
@@ -217,6 +219,61 @@ class Traffic {
     std::vector<Copy> copies_;
     std::uint32_t next_identity_ = 0;
     std::size_t epoch_ = 0;
+};
+
+/// One capture without resets, put between two resets or starts of day, several times over. The
+/// first blocks of each turn are not lost: by them a new turn is known.
+class LoopedTraffic {
+  public:
+    LoopedTraffic(const TrafficPlan& plan, std::uint64_t seed, bool day_first, unsigned turns)
+        : once_(plan, seed) {
+        reset_.role = day_first ? BlockRole::start_of_day : BlockRole::reset;
+        reset_.ts_ns = day_first ? once_.sent().front().ts_ns - 5 : once_.sent().back().ts_ns + 5;
+        const std::int64_t turn_ns = once_.sent().back().ts_ns - once_.sent().front().ts_ns + 20;
+        for (unsigned turn = 0; turn < turns; ++turn) {
+            add_turn(plan, turn * turn_ns);
+        }
+        std::stable_sort(copies_.begin(), copies_.end(),
+                         [](const Copy& a, const Copy& b) { return a.arrival_ns < b.arrival_ns; });
+    }
+
+    [[nodiscard]] const std::vector<Copy>& copies() const { return copies_; }
+
+    /// Messages that came on either stream, over all turns.
+    [[nodiscard]] std::uint64_t brought() const { return brought_; }
+
+  private:
+    void add_turn(const TrafficPlan& plan, std::int64_t later_ns) {
+        std::vector<const Sent*> came;
+        for (Copy copy : once_.copies()) {
+            copy.arrival_ns += later_ns;
+            copies_.push_back(copy);
+            came.push_back(copy.sent);
+        }
+        for (std::size_t i = 0; i < 4; ++i) {
+            for (const unsigned stream : {0U, 1U}) {
+                add(plan, once_.sent()[i], stream, later_ns);
+                came.push_back(&once_.sent()[i]);
+            }
+        }
+        add(plan, reset_, 0, later_ns);
+        add(plan, reset_, 1, later_ns);
+        std::sort(came.begin(), came.end());
+        came.erase(std::unique(came.begin(), came.end()), came.end());
+        for (const Sent* sent : came) {
+            brought_ += sent->identities.size();
+        }
+    }
+
+    void add(const TrafficPlan& plan, const Sent& sent, unsigned stream, std::int64_t later_ns) {
+        copies_.push_back({&sent, sent.ts_ns + plan.faults[stream].skew_ns + later_ns,
+                           static_cast<Source>(stream), 0, sent.messages});
+    }
+
+    Traffic once_;
+    Sent reset_;
+    std::vector<Copy> copies_;
+    std::uint64_t brought_ = 0;
 };
 
 }  // namespace pinstrike::feed::test
