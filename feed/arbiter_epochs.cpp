@@ -185,7 +185,12 @@ void Arbiter::apply_reset(const Arrival& arrival) {
     }
     counters_.bump(LineCount::resets);
     open_epoch(arrival.block, false, arrival.now_ns, arrival.sink);
-    join_epoch(state_of(arrival), epochs_.current_index());
+    for (StreamState& stream : streams_) {
+        // The other stream may have brought it already, and be suspected of a loop as well.
+        if (&stream == &state_of(arrival) || stream.suspicion.of == Suspicion::Of::repeated_reset) {
+            join_epoch(stream, epochs_.current_index());
+        }
+    }
     process_set_aside(arrival.now_ns, arrival.sink);
 }
 

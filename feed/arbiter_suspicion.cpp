@@ -97,8 +97,13 @@ bool Arbiter::goes_on(const Arrival& arrival) {
     } else if (suspicion.of == Suspicion::Of::repeated_reset) {
         stamped_so = block.ts_exchange_ns <= suspicion.bound_ts_ns;
     }
-    if (number_of(block) != suspicion.next_number || !stamped_so || !set_aside(arrival)) {
+    const bool next = number_of(block) == suspicion.next_number;
+    const bool again = !next && next_of(block) == suspicion.next_number;  // came twice
+    if ((!next && !again) || !stamped_so || !set_aside(arrival)) {
         return false;
+    }
+    if (again) {
+        return true;
     }
     suspicion.next_number = next_of(block);
     if (suspicion.of == Suspicion::Of::missed_reset) {
