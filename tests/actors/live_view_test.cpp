@@ -79,8 +79,8 @@ TEST(LiveView, TheBusiestOfNowComeFirst) {
                    {late, 5'100, {}, {}, false, false}};
     const std::string text = joined(screen_text("opra", now, before, {}, {}));
     const auto first = text.find("QQQ   2026-02-02 P 12.5 GTH              5,000         5,100");
-    const auto second = text.find(
-        "SPY   2027-01-16 C 100" + std::string(22, ' ') + "10     1,000,010      1.25       1.3");
+    const auto second = text.find("SPY   2027-01-16 C 100" + std::string(22, ' ') +
+                                  "10     1,000,010      1.25       1.3");
     ASSERT_NE(first, std::string::npos) << text;
     ASSERT_NE(second, std::string::npos) << text;
     EXPECT_LT(first, second);
