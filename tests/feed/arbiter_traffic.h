@@ -12,6 +12,7 @@
 #include <cstring>
 #include <random>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace pinstrike::feed::test {
@@ -35,7 +36,17 @@ struct Copy {
     Source source = Source::a;
     unsigned first = 0;  ///< repacked repairs: a part of the block
     unsigned count = 0;
+    std::size_t order = 0;  ///< of those that arrive at one time
 };
+
+inline void sort_by_arrival(std::vector<Copy>& copies) {
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        copies[i].order = i;
+    }
+    std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) {
+        return std::tie(a.arrival_ns, a.order) < std::tie(b.arrival_ns, b.order);
+    });
+}
 
 struct Faults {
     double loss = 0;
@@ -71,8 +82,7 @@ class Traffic {
         for (const Sent& sent : sent_) {
             travel(sent);
         }
-        std::stable_sort(copies_.begin(), copies_.end(),
-                         [](const Copy& a, const Copy& b) { return a.arrival_ns < b.arrival_ns; });
+        sort_by_arrival(copies_);
     }
 
     [[nodiscard]] const std::vector<Sent>& sent() const { return sent_; }
@@ -233,8 +243,7 @@ class LoopedTraffic {
         for (unsigned turn = 0; turn < turns; ++turn) {
             add_turn(plan, turn * turn_ns);
         }
-        std::stable_sort(copies_.begin(), copies_.end(),
-                         [](const Copy& a, const Copy& b) { return a.arrival_ns < b.arrival_ns; });
+        sort_by_arrival(copies_);
     }
 
     [[nodiscard]] const std::vector<Copy>& copies() const { return copies_; }
