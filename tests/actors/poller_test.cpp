@@ -12,17 +12,17 @@
 #include <vector>
 
 namespace pinstrike::actors {
-namespace {
-
-using feed::Event;
-using feed::EventKind;
-
 // clang-format off
 #define TOY_REJECTS(ROW) \
     ROW(too_short, blocks, "shorter than its header") \
     ROW(odd, blocks, "let pass, but odd")
 // clang-format on
 PINSTRIKE_ROWS(ToyReject, TOY_REJECTS)
+
+namespace {
+
+using feed::Event;
+using feed::EventKind;
 
 /// A venue whose blocks are: first number (4 bytes), count (1), role (1). Every message is a quote
 /// of one series, but number 50, a control that flushes quotes, and number 60, a test.

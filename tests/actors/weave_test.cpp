@@ -233,17 +233,15 @@ TEST(WeaveParking, no_wakeup_is_lost_between_two_wakers) {
     weaver.walk(
         [&]() -> std::vector<Weaver::Body> {
             scene = std::make_unique<ParkingScene>(2);
-            // Their pushes are done: what is walked is two wakers against one sleeper.
-            const std::uint64_t value = 7;
             return {[&] {
                         if (!scene->has_work()) {
                             scene->parking.park([&] { return scene->has_work(); }, 0);
                         }
                         scene->consumed = 1;
                     },
-                    [&, value] {
+                    [&] {
                         auto* slot = scene->rings[0].producer.claim(1);
-                        *slot = value;
+                        *slot = 7;
                         scene->rings[0].producer.publish();
                         scene->parking.wake();
                     },
