@@ -49,6 +49,7 @@ FeedConfig config_of(const Shape& shape) {
     config.ring_slots = shape.ring_slots;
     config.book.series_capacity = 40'000;
     config.traffic.lines_count = numbers.size();
+    config.traffic.messages_count = 50'000;
     config.traffic.roots_count = 100;
     config.traffic.series_count = 5'000;
     config.traffic.rate_messages_per_second = shape.rate;
