@@ -2,6 +2,7 @@
 //
 // `pinstrike generate`: realistic OPRA traffic, to a capture or an interface, with the truth of it.
 #include "actors/command/command.h"
+#include "actors/command/generate_loop.h"
 #include "actors/command/generate_output.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
@@ -44,6 +45,7 @@ struct GenerateOptions {
     bool truth_messages = false;
     bool no_session = false;
     bool fast = false;
+    double for_seconds = 0;
     double skew_a_us = 0;
     double skew_b_us = 0;
     std::optional<std::uint64_t> messages;
@@ -196,11 +198,14 @@ Exit generate(GenerateOptions options) {
     if (!lines) {
         return Exit::usage;
     }
-    if (options.truth_messages && options.truth.empty()) {
-        fmt::print(stderr, "pinstrike: --truth-messages needs --truth PREFIX\n");
+    const TrafficConfig config = traffic_of(options, lines->size());
+    if (options.for_seconds > 0 && !options.truth.empty()) {
+        fmt::print(stderr, "pinstrike: --for repeats itself, and has no truth\n");
         return Exit::usage;
     }
-    const TrafficConfig config = traffic_of(options, lines->size());
+    if (options.for_seconds > 0) {
+        return send_loop(config, *lines, options.streams, options.interface, options.for_seconds);
+    }
     const std::unique_ptr<GenerateOutput> output =
         open_output({options.out, options.interface, options.fast});
     if (output == nullptr) {
@@ -292,16 +297,25 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         "  pinstrike generate --out day.pcap --messages 1e5 --series 20000 --truth day\n"
         "  pinstrike generate --out lossy.pcap --loss-a 0.01 --loss-b 0.01 --truth lossy\n"
         "  pinstrike generate --out loop.pcap --preset ordinary\n"
-        "  pinstrike generate --interface veth0 --messages 1000000 --rate 200000");
+        "  pinstrike generate --interface veth0 --messages 1000000 --rate 200000\n"
+        "  pinstrike generate --interface veth0 --for 60 --rate 500000");
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
     command->add_option("--interface", options->interface, "Interface to send on, in real time");
     command->add_flag("--fast", options->fast, "Send as fast as the interface takes it");
+    command
+        ->add_option("--for", options->for_seconds,
+                     "Seconds: send a loop of the traffic for so long; has no truth")
+        ->check(CLI::PositiveNumber)
+        ->needs("--interface");
     command->add_option("--streams", options->streams, "Streams to make")
         ->check(CLI::IsMember({"A", "B", "AB"}));
-    command->add_option("--truth", options->truth,
-                        "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
-    command->add_flag("--truth-messages", options->truth_messages,
-                      "Also PREFIX.messages.jsonl: stream A as `decode --json` shows it");
+    CLI::Option* truth =
+        command->add_option("--truth", options->truth,
+                            "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
+    command
+        ->add_flag("--truth-messages", options->truth_messages,
+                   "Also PREFIX.messages.jsonl: stream A as `decode --json` shows it")
+        ->needs(truth);
     add_traffic(*command, *options);
     add_faults(*command, "a", options->traffic.a, options->skew_a_us);
     add_faults(*command, "b", options->traffic.b, options->skew_b_us);

@@ -1,0 +1,19 @@
+// path: cold
+#pragma once
+
+#include "config/problem.h"
+#include "feed/line_config.h"
+#include "feed/opra/traffic_config.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::command {
+
+/// Sends a loop of generated traffic on an interface, in real time and at the config's rate, for so
+/// many seconds. Says on stdout what was sent, on stderr what went wrong.
+Exit send_loop(const feed::opra::TrafficConfig& config, const std::vector<feed::LineConfig>& lines,
+               std::string_view streams, const std::string& interface, double seconds);
+
+}  // namespace pinstrike::command
