@@ -23,7 +23,7 @@ std::size_t index_of(Stream stream) {
     return static_cast<std::size_t>(stream);
 }
 
-bool is_barrier(const SentBlock& block) {
+bool renumbers(const SentBlock& block) {
     return block.role == BlockRole::start_of_day || block.role == BlockRole::reset;
 }
 
@@ -69,6 +69,11 @@ const StreamFaults& Delivery::faults(Stream stream) const {
     return stream == Stream::a ? config_.a : config_.b;
 }
 
+/// What fixes a line's numbers: a start of day, a reset, or the first block that is heard of it.
+bool Delivery::is_barrier(const SentBlock& block) const {
+    return renumbers(block) || last_first_ns_[block.line] == 0;
+}
+
 StreamFate Delivery::decide(Stream stream, bool barrier) {
     StreamFate fate;
     if (streams_.find(stream == Stream::a ? 'A' : 'B') == std::string::npos) {
@@ -91,9 +96,13 @@ void Delivery::block(const SentBlock& block) {
     const bool barrier = is_barrier(block);
     std::array<StreamFate, streams_count> fates{decide(Stream::a, barrier),
                                                 decide(Stream::b, barrier)};
-    if (barrier && fates[0].sound + fates[1].sound == 0) {
-        // Never on both streams, see StreamFaults.
-        fates[streams_.front() == 'A' ? 0 : 1] = StreamFate{1, 0, false};
+    // See StreamFaults: never on both streams, and the first block of a line on neither, as what
+    // counts is then which copy comes first.
+    if (barrier && (fates[0].sound + fates[1].sound == 0 || !renumbers(block))) {
+        for (std::size_t i = 0; i < streams_count; ++i) {
+            const bool on = streams_.find(i == 0 ? 'A' : 'B') != std::string::npos;
+            fates[i] = StreamFate{on ? 1U : 0U, 0, false};
+        }
     }
     first_arrival_ns_ = std::numeric_limits<std::int64_t>::max();
     fly(block, Stream::a, fates[0]);

@@ -70,6 +70,7 @@ class Delivery final : public BlockSink {
         std::int64_t barrier_ns = 0;  ///< nothing sent now arrives before this
     };
 
+    [[nodiscard]] bool is_barrier(const SentBlock& block) const;
     StreamFate decide(Stream stream, bool barrier);
     std::int64_t arrival(const SentBlock& block, Stream stream);
     void fly(const SentBlock& block, Stream stream, const StreamFate& fate);
