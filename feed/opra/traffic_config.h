@@ -14,9 +14,9 @@ enum class PacketShape : std::uint8_t {
 
 /// Faults of one stream on the way to us. Probabilities are per packet, 0 to 1.
 ///
-/// Starts of day and resets are never lost or damaged on both streams at once, the first block of
-/// a line on neither, and no packet is reordered across them: no document says what a receiver
-/// could know of such a day.
+/// Starts of day and cold restarts are lost or damaged only on the stream that comes later, the
+/// first block of a line and resets of other kinds on neither, and no packet is reordered across
+/// them: no document says what a receiver could know of such a day.
 struct StreamFaults {
     double loss = 0;
     double duplicate = 0;

@@ -90,19 +90,28 @@ StreamFate Delivery::decide(Stream stream, bool barrier) {
     return fate;
 }
 
+/// See StreamFaults. Without its reset what follows looks like old data on the stream in front, a
+/// wrap like a bare one, and a number that a reset took like a lost one; of a line's first block,
+/// what counts is which copy comes first.
+void Delivery::spare(const SentBlock& block, std::array<StreamFate, streams_count>& fates) const {
+    const bool both = !renumbers(block) || !block.lowers;
+    const std::size_t front = config_.b.skew_ns < config_.a.skew_ns ? 1 : 0;
+    for (std::size_t i = 0; i < streams_count; ++i) {
+        const bool on = streams_.find(i == 0 ? 'A' : 'B') != std::string::npos;
+        if (both || i == front || streams_.size() == 1) {
+            fates[i] = StreamFate{on ? 1U : 0U, 0, false};
+        }
+    }
+}
+
 void Delivery::block(const SentBlock& block) {
     // What is sent from now on arrives after this: all before it is in order already.
     hand_out_until(block.ts_ns + network_ns);
     const bool barrier = is_barrier(block);
     std::array<StreamFate, streams_count> fates{decide(Stream::a, barrier),
                                                 decide(Stream::b, barrier)};
-    // See StreamFaults: never on both streams, and the first block of a line on neither, as what
-    // counts is then which copy comes first.
-    if (barrier && (fates[0].sound + fates[1].sound == 0 || !renumbers(block))) {
-        for (std::size_t i = 0; i < streams_count; ++i) {
-            const bool on = streams_.find(i == 0 ? 'A' : 'B') != std::string::npos;
-            fates[i] = StreamFate{on ? 1U : 0U, 0, false};
-        }
+    if (barrier) {
+        spare(block, fates);
     }
     first_arrival_ns_ = std::numeric_limits<std::int64_t>::max();
     fly(block, Stream::a, fates[0]);

@@ -71,6 +71,7 @@ class Delivery final : public BlockSink {
     };
 
     [[nodiscard]] bool is_barrier(const SentBlock& block) const;
+    void spare(const SentBlock& block, std::array<StreamFate, streams_count>& fates) const;
     StreamFate decide(Stream stream, bool barrier);
     std::int64_t arrival(const SentBlock& block, Stream stream);
     void fly(const SentBlock& block, Stream stream, const StreamFate& fate);

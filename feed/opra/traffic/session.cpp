@@ -265,7 +265,9 @@ void Session::restart(bool disaster) {
         }
         restart_number(i, 'K', 1);
         if (disaster) {
+            resets_lower_ = false;
             restart_number(i, 'K', 2);
+            resets_lower_ = true;
             control(i, 'P');
         }
     }

@@ -29,6 +29,7 @@ struct SentBlock {
     wire::BlockHeader header;
     std::int64_t ts_ns = 0;
     BlockRole role = BlockRole::data;
+    bool lowers = true;  ///< of a reset: begins an epoch; else it announces the wrap, or skips
     bool disaster_site = false;  ///< sent from the other data centre
     std::span<const wire::Message> messages;
     std::span<const std::byte> bytes;  ///< the whole block; valid during the call
@@ -118,6 +119,7 @@ class Session {
     std::int64_t housekeep_ns_;
     std::int64_t burst_switch_ns_;
     bool bursting_ = false;
+    bool resets_lower_ = true;
     bool disaster_site_ = false;
     std::uint8_t trade_weekday_ = 1;
     std::uint64_t messages_ = 0;

@@ -135,14 +135,16 @@ void Session::flush(Line& line) {
     line.next = line.last == numbers ? 1 : line.last + 1;
 }
 
-/// Where the wrap is announced, a K with number 1 precedes the block that would straddle it.
+/// Where the wrap is announced, a K with number 1 precedes the block that would reach it.
 void Session::roll_over(Line& line, std::size_t messages_count) {
-    if (!config_.rollover_reset || std::uint64_t{line.next} + messages_count - 1 <= numbers) {
+    if (!config_.rollover_reset || std::uint64_t{line.next} + messages_count <= numbers) {
         return;
     }
     const wire::Message message = control_message('K', 'O');
     const std::uint8_t session = std::exchange(line.session, session_of(line, 'O'));
+    resets_lower_ = false;
     send(line, {&message, 1}, 1, BlockRole::reset);
+    resets_lower_ = true;
     line.session = session;
     line.last = 1;
     line.next = 2;
@@ -167,6 +169,7 @@ void Session::send(Line& line, std::span<const wire::Message> messages, std::uin
     out.header.nanoseconds = static_cast<std::uint32_t>(now_ns_ % second_ns);
     out.ts_ns = now_ns_;
     out.role = role;
+    out.lowers = resets_lower_;
     out.disaster_site = disaster_site_;
     out.messages = messages;
     BlockBuilder builder{buffer_};

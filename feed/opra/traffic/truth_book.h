@@ -61,6 +61,7 @@ class BookTruth {
 
     struct LineNumbers {
         bool joined = false;
+        bool wrapped = false;  ///< since the last reset
         std::uint64_t next = 0;
     };
 
