@@ -356,7 +356,7 @@ void for_each_seed(std::uint64_t count, const std::function<void(std::uint64_t)>
 
 /// Resets come on both streams, at any skew; the window is any.
 TEST(ArbiterProperty, DeliversWhatCameAndListsTheRest) {
-    for_each_seed(3000, [](std::uint64_t seed) {
+    for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
         const TrafficPlan plan = random_plan(dice);
         const ArbitrationConfig config{
@@ -372,7 +372,7 @@ TEST(ArbiterProperty, DeliversWhatCameAndListsTheRest) {
 /// One copy of a reset may be lost and resets may be out of order, as long as the window is longer
 /// than the delays.
 TEST(ArbiterProperty, ALostCopyOfAResetShutsNobodyOut) {
-    for_each_seed(3000, [](std::uint64_t seed) {
+    for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
         TrafficPlan plan = random_plan(dice);
         plan.reset_loss = ResetLoss::of_one_copy;
@@ -388,7 +388,7 @@ TEST(ArbiterProperty, ALostCopyOfAResetShutsNobodyOut) {
 
 /// The program starts in the middle, where one stream may be past a reset and the other not.
 TEST(ArbiterProperty, WhatIsBeforeTheStartIsNotMissing) {
-    for_each_seed(3000, [](std::uint64_t seed) {
+    for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
         TrafficPlan plan = random_plan(dice);
         plan.join_ns = 1'000'000 + dice.one_of({50, 300, 500, 700});
@@ -406,7 +406,7 @@ TEST(ArbiterProperty, WhatIsBeforeTheStartIsNotMissing) {
 
 /// Retransmissions fill what is missing and add nothing else.
 TEST(ArbiterProperty, RepairsFillGapsOnly) {
-    for_each_seed(3000, [](std::uint64_t seed) {
+    for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
         TrafficPlan plan = random_plan(dice);
         plan.repair_share = dice.one_of({0.3, 1.0});
@@ -428,7 +428,7 @@ TEST(ArbiterProperty, RepairsFillGapsOnly) {
 /// Whatever happens (resets lost on both streams, stamps all alike), nothing comes twice or out of
 /// order, and the books balance.
 TEST(ArbiterProperty, AlwaysBalances) {
-    for_each_seed(3000, [](std::uint64_t seed) {
+    for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
         TrafficPlan plan = random_plan(dice);
         plan.reset_loss = dice.one_of({ResetLoss::of_one_copy, ResetLoss::of_both});
