@@ -257,8 +257,9 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
     std::string text;
     for (std::size_t i = 0; i < config.ports.size(); ++i) {
         const nic::PortConfig& port = config.ports[i];
-        text += fmt::format("port   {:<10} {} {}; streams {}; {} queue{}\n", port.name,
-                            kind_text(port.kind), port_source_text(port), port.streams,
+        const std::string source = port_source_text(port);
+        text += fmt::format("port   {:<10} {}{}{}; streams {}; {} queue{}\n", port.name,
+                            kind_text(port.kind), source.empty() ? "" : " ", source, port.streams,
                             topology.port_readers[i].size(),
                             topology.port_readers[i].size() == 1 ? "" : "s");
     }

@@ -225,7 +225,11 @@ Form<T> or_word(std::string word, T value, Form<T> form) {
     return out;
 }
 
-/// A sequence of them, each under path[i]; refused elements are left out.
+/// No config has more elements in one list; a bound keeps a hostile file from costing memory.
+inline constexpr std::size_t list_count_max = 4096;
+
+/// A sequence of them, each under path[i]. A refused element stands in the list as its default, so
+/// that paths stay right.
 template <class T>
 Form<std::vector<T>> list_of(Form<T> form, std::string words) {
     Form<std::vector<T>> out;
@@ -237,6 +241,12 @@ Form<std::vector<T>> list_of(Form<T> form, std::string words) {
                              Reader& reader) {
         if (node.kind != Node::Kind::sequence) {
             reader.wrong(node, path, words);
+            return false;
+        }
+        if (node.children.size() > list_count_max) {
+            reader.spoil(path);
+            reader.report(node.mark, fmt::format("{}: found a list of {}, expected at most {}",
+                                                 path, node.children.size(), list_count_max));
             return false;
         }
         into.clear();

@@ -3,7 +3,6 @@
 
 #include "config/problem.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -34,8 +33,7 @@ class Places {
             if (found != places_.end()) {
                 return found->second;
             }
-            const std::size_t cut = path.find_last_of(".[#");
-            path = path.substr(0, cut == std::string_view::npos ? 0 : cut);
+            path = outer(path);
         }
         return Place{file_, 0, 0};
     }
@@ -45,26 +43,35 @@ class Places {
 
     /// True if the path itself was understood, whatever is wrong below it: a list is one, though
     /// one of its elements may not be what it should.
-    [[nodiscard]] bool reached(const std::string& path) const {
-        return std::none_of(spoiled_.begin(), spoiled_.end(),
-                            [&](const std::string& bad) { return within(path, bad); });
+    [[nodiscard]] bool reached(std::string_view path) const {
+        while (!path.empty()) {
+            if (spoiled_.contains(std::string{path})) {
+                return false;
+            }
+            path = outer(path);
+        }
+        return true;
     }
 
     /// True if all of what stands at and below the path was understood, so that a rule over it
     /// says something the reader does not know already.
     [[nodiscard]] bool sound(const std::string& path) const {
-        return std::none_of(spoiled_.begin(), spoiled_.end(), [&](const std::string& bad) {
-            return within(bad, path) || within(path, bad);
-        });
+        for (const char* inside : {".", "[", "#"}) {
+            const auto below = spoiled_.lower_bound(path + inside);
+            if (below != spoiled_.end() && below->starts_with(path + inside)) {
+                return false;
+            }
+        }
+        return reached(path);
     }
 
     [[nodiscard]] const std::string& file() const { return file_; }
 
   private:
-    static bool within(std::string_view path, std::string_view outer) {
-        return path.starts_with(outer) &&
-               (path.size() == outer.size() || outer.empty() ||
-                std::string_view{".[#"}.find(path[outer.size()]) != std::string_view::npos);
+    /// The section around; empty: none.
+    static std::string_view outer(std::string_view path) {
+        const std::size_t cut = path.find_last_of(".[#");
+        return path.substr(0, cut == std::string_view::npos ? 0 : cut);
     }
 
     std::string file_;

@@ -241,6 +241,23 @@ TEST(Rules, AMisunderstoodKeyHidesNoOtherProblemAndMakesNone) {
               "\"name\"?\n");
 }
 
+TEST(Rules, HostileListsStayCheap) {
+    std::string list;
+    for (int i = 0; i < 250'000; ++i) {
+        list += "1, ";
+    }
+    EXPECT_EQ(problems_of("lines: 1\nports: [" + list +
+                          "]\npollers: [{name: p}]\n"
+                          "cores: [{name: c}]\n"),
+              "f:2:8: ports: found a list of 250000, expected at most 4096\n");
+    // Every line of a long list refused.
+    const std::string text = problems_of(
+        "ports: [{name: s, kind: sim}]\npollers: [{name: p}]\n"
+        "cores: [{name: c}]\nlines: [" +
+        list.substr(0, 30'000) + "x]\n");
+    EXPECT_NE(text.find("lines[10000]: found \"x\""), std::string::npos);
+}
+
 TEST(Rules, LeftOutMeansAll) {
     Problems problems;
     const auto config = parse_config(
