@@ -17,6 +17,7 @@
 // `Feed` is a venue's codec (feed/venue_codecs.h.in).
 #pragma once
 
+#include "actors/arbitration_clock.h"
 #include "actors/line_routes.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
@@ -52,12 +53,7 @@ class Poller final : public PollerTask {
         if (replays_) {
             packets = step_replay(now_ns);
         } else {
-            now_ns_ = std::max(now_ns_, now_ns);
-            for (auto& input : inputs_) {
-                packets += receive(*input, now_ns);
-                admit_burst(*input);
-            }
-            run_timers();
+            packets = step_live(now_ns);
         }
         router_.publish();
         if (now_ns >= next_housekeeping_ns_) {
@@ -281,12 +277,12 @@ class Poller final : public PollerTask {
         }
 
         void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
-                 feed::GapCause cause, std::int64_t now_ns) override {
+                 feed::GapCause cause, std::int64_t /*now_ns*/) override {
             feed::Event event{};
             event.header.kind = feed::EventKind::gap;
             event.header.venue = Feed::venue;
             event.header.line = poller_.line_->number;
-            event.header.ts_receive_ns = now_ns;
+            event.header.ts_receive_ns = poller_.wall_ns_;
             event.header.sequence = first;
             event.body.gap = {first, last, messages, cause};
             poller_.router_.broadcast(event);
@@ -335,6 +331,22 @@ class Poller final : public PollerTask {
         }
     }
 
+    /// A burst of each port, then the timers.
+    std::size_t step_live(std::int64_t now_ns) {
+        wall_ns_ = now_ns;
+        now_ns_ = arbitration_clock_.step(now_ns);
+        std::size_t packets = 0;
+        bool behind = false;
+        for (auto& input : inputs_) {
+            packets += receive(*input, now_ns);
+            behind = behind || input->filled == input->burst.size();
+            admit_burst(*input);
+        }
+        arbitration_clock_.looked(behind);
+        run_timers();
+        return packets;
+    }
+
     /// Packets of all captures by their time, about a burst of them; timers up to each packet's
     /// time before it. `now_ns` is for ports that pace themselves.
     std::size_t step_replay(std::int64_t now_ns) {
@@ -345,7 +357,7 @@ class Poller final : public PollerTask {
                 break;
             }
             const nic::Packet& packet = next->burst[next->taken++];
-            now_ns_ = std::max(now_ns_, packet.ts_receive_ns);
+            now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
             run_timers();
             admit(*next, packet);
             ++packets;
@@ -397,6 +409,8 @@ class Poller final : public PollerTask {
     bool block_checksum_;
     bool test_symbols_;
     bool replays_ = false;
+    std::int64_t wall_ns_ = 0;
+    ArbitrationClock arbitration_clock_;
     std::int64_t now_ns_ = 0;  ///< the time of arbitration: of packets where captures are replayed
     std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;
     std::int64_t next_housekeeping_ns_ = 0;

@@ -277,6 +277,19 @@ TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
 }
 
+TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.poller->step(1 * ms);
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.poller->step(2 * ms);
+    scene.scripts[0]->give(block_frame(14, 1));  // all of this came while the thread was stopped
+    scene.scripts[0]->give(block_frame(11, 1, group_b));
+    scene.scripts[0]->give(block_frame(13, 1, group_b));
+    scene.poller->step(40 * ms);
+    EXPECT_EQ(scene.told(), "10 11 12 13 14");
+}
+
 TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     Scene scene;
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
@@ -285,8 +298,9 @@ TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     scene.poller->step(1 * ms);
     EXPECT_EQ(scene.told(), "C0 1");
     scene.scripts[0]->give(block_frame(49, 2, group_a, feed::BlockRole::data));
-    scene.poller->step(10 * ms);
-    scene.poller->step(20 * ms);
+    for (std::int64_t now_ns = 10 * ms; now_ns <= 20 * ms; now_ns += ms) {
+        scene.poller->step(now_ns);
+    }
     EXPECT_EQ(scene.told(), "gap2-48 49  50") << "the control has no type here but a space";
     scene.scripts[0]->give(block_frame(51, 10));
     scene.poller->step(21 * ms);

@@ -6,4 +6,4 @@ if ! command -v clang-format-16 >/dev/null; then
     echo "SKIP: clang-format-16 is not installed"
     exit 77
 fi
-find config nic feed actors tests -name '*.h' -o -name '*.cpp' | xargs clang-format-16 --dry-run -Werror
+find config nic feed actors tests \( -name '*.h' -o -name '*.cpp' \) -exec clang-format-16 --dry-run -Werror {} +
