@@ -3,11 +3,10 @@
 
 #include "actors/poller.h"
 #include "feed/opra/opra.h"
-#include "feed/opra/traffic/loop_source.h"
+#include "feed/opra/traffic/loop_factory.h"
 #include "feed/venue_codecs.h"
 
 #include <utility>
-#include <vector>
 
 namespace pinstrike::actors {
 
@@ -23,11 +22,7 @@ nic::FrameSourceFactory frame_sources(const FeedConfig& config) {
     if (config.kind != feed::opra::Codec::name) {
         return {};
     }
-    return [traffic = config.traffic, lines = config.lines](
-               const nic::PortConfig&, const std::vector<nic::Group>& groups, Problems&) {
-        return std::make_unique<feed::opra::traffic::LoopSource>(traffic, lines, groups,
-                                                                 nic::UdpChecksumSent::computed);
-    };
+    return feed::opra::traffic::loop_factory(config.traffic, config.lines);
 }
 
 }  // namespace pinstrike::actors
