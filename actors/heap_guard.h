@@ -38,7 +38,7 @@ inline void note_allocation() noexcept {
     if (heap_guard::frozen) [[unlikely]] {
 #ifdef PINSTRIKE_HOOKS
         heap_guard::frozen = false;  // what tells it may allocate
-        PINSTRIKE_CHECK(!"a hot thread allocates");
+        check_failed("no hot thread allocates after its start", __FILE__, __LINE__);
 #else
         heap_guard::allocations.fetch_add(1, std::memory_order_relaxed);  // a count, no more
 #endif

@@ -8,7 +8,8 @@
 // (missed), and a message that finds its ring full is refused. A rate holds if most of its trials
 // lose nothing; it is found by halving.
 //
-//     bench_path CAPTURE [--seconds S] [--series N] [--trusting] [--rate PACKETS_PER_SECOND]
+//     bench_path CAPTURE [--seconds S] [--series N] [--trusting] [--hugepages]
+//                [--rate PACKETS_PER_SECOND]
 //
 // Prints one JSON object. --trusting: UDP and IP checksums are not summed here, as where a NIC
 // gives its verdict (net_pcap gives none); block checksums always are. --rate: one trial at that
@@ -44,6 +45,7 @@ struct Options {
     double seconds = 1;
     std::size_t series = 1'500'000;
     double rate = 0;
+    bool hugepages = false;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
 };
 
@@ -217,7 +219,7 @@ std::unique_ptr<nic::Port> open(const Options& options, std::shared_ptr<nic::dpd
     config.name = "pcap";
     config.kind = nic::PortKind::dpdk;
     config.vdev = "net_pcap0,rx_pcap=" + options.capture + ",infinite_rx=1";
-    config.hugepages = false;
+    config.hugepages = options.hugepages;
     config.membership = nic::Membership::fixed;
     Problems problems;
     nic::dpdk::EalConfig environment;
@@ -259,6 +261,8 @@ int main(int argc, char** argv) {
             options.series = static_cast<std::size_t>(std::atoll(argv[++i]));
         } else if (std::strcmp(argv[i], "--rate") == 0 && i + 1 < argc) {
             options.rate = std::atof(argv[++i]);
+        } else if (std::strcmp(argv[i], "--hugepages") == 0) {
+            options.hugepages = true;
         } else if (std::strcmp(argv[i], "--trusting") == 0) {
             options.udp_checksum = pinstrike::nic::ChecksumCheck::off;
         } else {
@@ -266,9 +270,9 @@ int main(int argc, char** argv) {
         }
     }
     if (options.capture.empty()) {
-        fmt::print(
-            stderr,
-            "usage: bench_path CAPTURE [--seconds S] [--series N] [--trusting] [--rate R]\n");
+        fmt::print(stderr,
+                   "usage: bench_path CAPTURE [--seconds S] [--series N] [--trusting] "
+                   "[--hugepages] [--rate R]\n");
         return 2;
     }
     return pinstrike::bench::run(options);
