@@ -9,6 +9,7 @@ port. Rates depend on the machine, which is named; run it on a quiet one.
 """
 
 import argparse
+import atexit
 import json
 import os
 import platform
@@ -39,20 +40,36 @@ def capture(pinstrike, folder, number, streams, options):
     return path
 
 
-def testpmd(path):
+HUGEPAGES = Path("/proc/sys/vm/nr_hugepages")
+
+
+def reserve_hugepages(wanted=600):
+    """True if so many pages of 2 MiB are there; as many as were before remain at the end."""
+    before = int(HUGEPAGES.read_text())
+    if before < wanted:
+        try:
+            HUGEPAGES.write_text(str(wanted))
+        except OSError:
+            return False
+        atexit.register(lambda: HUGEPAGES.write_text(str(before)))
+    return int(HUGEPAGES.read_text()) >= wanted
+
+
+def testpmd(path, huge):
     """Packets per second that testpmd in rxonly mode takes, or None where it is not there."""
     program = shutil.which("dpdk-testpmd")
     if program is None:
         return None
-    done = run_for(program, path)
+    done = run_for(program, path, huge)
     rates = [int(rate) for rate in re.findall(r"Rx-pps:\s+(\d+)", done)]
     rates = sorted(rate for rate in rates[1:] if rate)
     return rates[len(rates) // 2] if rates else None
 
 
-def run_for(program, path, seconds=5):
+def run_for(program, path, huge, seconds=5):
+    memory = ["--in-memory"] if huge else ["--no-huge", "-m", "1024", "--no-shconf"]
     process = subprocess.Popen(
-        [program, "--no-huge", "-m", "1024", "--no-shconf", "--no-pci", "-l", "0,1", "--vdev",
+        [program, *memory, "--no-pci", "-l", "0,1", "--vdev",
          f"net_pcap0,rx_pcap={path},infinite_rx=1", "--", "--forward-mode=rxonly", "--burst=64",
          "--no-flush-rx", "--stats-period=1", "--total-num-mbufs=32768"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -68,8 +85,9 @@ def run_for(program, path, seconds=5):
     return out
 
 
-def measure(bench, path, seconds, trusting):
+def measure(bench, path, seconds, huge, trusting):
     done = subprocess.run([bench, path, "--seconds", str(seconds),
+                           *(["--hugepages"] if huge else []),
                            *(["--trusting"] if trusting else [])],
                           check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])["nothing_lost"]
@@ -87,15 +105,16 @@ def main():
     parser.add_argument("bench")
     parser.add_argument("--seconds", type=float, default=1)
     options = parser.parse_args()
-    print(machine())
+    huge = reserve_hugepages()
+    print(f"{machine()}, {'2 MiB huge pages' if huge else 'no huge pages'}")
     print("\n| shape | streams | checksums | M packets/s | M messages/s | testpmd, M packets/s | "
           "of testpmd |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
         for number, (shape, streams, traffic) in enumerate(CAPTURES):
             path = capture(options.pinstrike, Path(folder), number, streams, traffic)
-            ceiling = testpmd(path)
+            ceiling = testpmd(path, huge)
             for trusting in (False, True):
-                row = measure(options.bench, path, options.seconds, trusting)
+                row = measure(options.bench, path, options.seconds, huge, trusting)
                 packets = row["packets_per_second"]
                 beside = f"{ceiling / 1e6:.1f} | {packets / ceiling:.2f}" if ceiling else "- | -"
                 print(f"| {shape} | {streams} | {'block' if trusting else 'block, UDP'} | "
