@@ -7,6 +7,7 @@ cannot make namespaces ends with 77 (skipped) and says why; any other trouble is
 import atexit
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -143,7 +144,9 @@ def groups_of(lines):
 
 
 def folder():
-    return Path(tempfile.mkdtemp(prefix="pinstrike-live-"))
+    path = Path(tempfile.mkdtemp(prefix="pinstrike-live-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
 
 
 def compare_account(account, truth):
