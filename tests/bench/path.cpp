@@ -4,16 +4,21 @@
 // bucket offers it at a rate, one poller takes it, one actor core keeps the book.
 //
 // What counts is the highest offered rate at which nothing is refused or lost. The bucket is as
-// deep as a NIC's receive ring: packets that overflow it are those that a NIC would have dropped
-// (missed), and a message that finds its ring full is refused. A rate holds if most of its trials
-// lose nothing; it is found by halving.
+// deep as a large NIC's receive ring: packets that overflow it are those that a NIC would have
+// dropped (missed), and a message that finds its ring full is refused.
 //
-//     bench_path CAPTURE [--seconds S] [--series N] [--trusting] [--hugepages]
+// A rate holds if two of at most three trials lose nothing, so one disturbed trial never decides.
+// The highest is found by halving between the last that held and the last that did not, below a
+// rate that did not hold. Two disturbed trials do spoil a rate, and the search then stays below it:
+// one search errs downwards, and path.py makes several.
+//
+//     bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] [--hugepages]
 //                [--rate PACKETS_PER_SECOND]
 //
-// Prints one JSON object. --trusting: UDP and IP checksums are not summed here, as where a NIC
-// gives its verdict (net_pcap gives none); block checksums always are. --rate: one trial at that
-// rate.
+// Prints one JSON object; `limit` says what failed above the rate: "missed", the poller was too
+// slow, or "refused", the core was. --no-book: the core has no actor and only empties its ring.
+// --trusting: UDP and IP checksums are not summed here, as where a NIC gives its verdict (net_pcap
+// gives none); block checksums always are. --rate: one trial at that rate.
 #include "actors/actor_kinds.h"
 #include "actors/core.h"
 #include "actors/machine.h"
@@ -46,6 +51,7 @@ struct Options {
     std::size_t series = 1'500'000;
     double rate = 0;
     bool hugepages = false;
+    bool book = true;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
 };
 
@@ -166,7 +172,9 @@ class Bench {
         std::vector<actors::Consumer<Event>> consumers;
         consumers.push_back(std::move(consumer));
         std::vector<std::unique_ptr<actors::Actor>> list;
-        list.push_back(actors::make_actor("book", config));
+        if (options_.book) {
+            list.push_back(actors::make_actor("book", config));
+        }
         actors::CoreOptions options;
         options.info = {"core0", 0, 1};
         options.clock = &clock_;
@@ -178,40 +186,64 @@ class Bench {
     nic::Clock clock_;
 };
 
-/// Most of three trials lose nothing.
-bool holds(Bench& bench, double rate, Trial& clean) {
-    int good = 0;
-    int bad = 0;
-    while (good < 2 && bad < 2) {
-        const Trial trial = bench.run(rate);
-        if (trial.clean()) {
-            clean = trial;
+/// Finds the highest rate that holds.
+class Search {
+  public:
+    explicit Search(Bench& bench) : bench_(bench) {}
+
+    void run() {
+        constexpr double unlimited = 1e9;
+        constexpr int halvings = 7;
+        const Trial free_run = bench_.run(unlimited);
+        double low = 0;
+        double high = free_run.packets / free_run.seconds;
+        while (holds(high)) {  // the free run was disturbed
+            low = high;
+            high *= 1.25;
         }
-        ++(trial.clean() ? good : bad);
+        for (int i = 0; i < halvings; ++i) {
+            const double rate = low == 0 ? high * 0.8 : (low + high) / 2;
+            (holds(rate) ? low : high) = rate;
+        }
     }
-    return good == 2;
-}
 
-void print(const Options& options, const char* what, const Trial& trial) {
+    /// Of the highest rate that held.
+    [[nodiscard]] const Trial& clean() const { return clean_; }
+
+    /// Of the lowest rate that did not.
+    [[nodiscard]] const Trial& spoilt() const { return spoilt_; }
+
+  private:
+    /// Two of at most three trials lose nothing.
+    bool holds(double rate) {
+        int good = 0;
+        int bad = 0;
+        Trial clean;
+        Trial spoilt;
+        while (good < 2 && bad < 2) {
+            const Trial trial = bench_.run(rate);
+            ++(trial.clean() ? good : bad);
+            (trial.clean() ? clean : spoilt) = trial;
+        }
+        (good == 2 ? clean_ : spoilt_) = good == 2 ? clean : spoilt;
+        return good == 2;
+    }
+
+    Bench& bench_;
+    Trial clean_;
+    Trial spoilt_;
+};
+
+void print(const char* what, const Trial& trial, const char* limit) {
     fmt::print(
-        "{{\"capture\": \"{}\", \"{}\": {{\"packets_per_second\": {:.0f}, \"messages_per_second\": "
-        "{:.0f}, \"missed\": {}, \"refused\": {}, \"lost\": {}}}}}\n",
-        options.capture, what, trial.packets / trial.seconds, trial.messages / trial.seconds,
-        trial.missed, trial.refused, trial.lost);
+        "{{\"{}\": {{\"packets_per_second\": {:.0f}, \"messages_per_second\": {:.0f}, "
+        "\"missed\": {}, \"refused\": {}, \"lost\": {}, \"limit\": \"{}\"}}}}\n",
+        what, trial.packets / trial.seconds, trial.messages / trial.seconds, trial.missed,
+        trial.refused, trial.lost, limit);
 }
 
-void search(Bench& bench, const Options& options) {
-    constexpr double unlimited = 1e9;
-    const Trial free_run = bench.run(unlimited);
-    double high = free_run.packets / free_run.seconds * 1.05;
-    double low = 0;
-    Trial best;
-    constexpr int halvings = 7;
-    for (int i = 0; i < halvings; ++i) {
-        const double rate = i == 0 ? high * 0.8 : (low + high) / 2;
-        (holds(bench, rate, best) ? low : high) = rate;
-    }
-    print(options, "nothing_lost", best);
+const char* limit_of(const Trial& spoilt) {
+    return spoilt.refused != 0 ? "refused" : spoilt.missed != 0 ? "missed" : "none";
 }
 
 std::unique_ptr<nic::Port> open(const Options& options, std::shared_ptr<nic::dpdk::Eal>& eal) {
@@ -242,9 +274,12 @@ int run(const Options& options) {
     actors::place_this_thread(0, "poller0");
     Bench bench{options, *port};
     if (options.rate > 0) {
-        print(options, "trial", bench.run(options.rate));
+        const Trial trial = bench.run(options.rate);
+        print("trial", trial, limit_of(trial));
     } else {
-        search(bench, options);
+        Search search{bench};
+        search.run();
+        print("nothing_lost", search.clean(), limit_of(search.spoilt()));
     }
     return 0;
 }
@@ -263,6 +298,8 @@ int main(int argc, char** argv) {
             options.rate = std::atof(argv[++i]);
         } else if (std::strcmp(argv[i], "--hugepages") == 0) {
             options.hugepages = true;
+        } else if (std::strcmp(argv[i], "--no-book") == 0) {
+            options.book = false;
         } else if (std::strcmp(argv[i], "--trusting") == 0) {
             options.udp_checksum = pinstrike::nic::ChecksumCheck::off;
         } else {
@@ -271,7 +308,7 @@ int main(int argc, char** argv) {
     }
     if (options.capture.empty()) {
         fmt::print(stderr,
-                   "usage: bench_path CAPTURE [--seconds S] [--series N] [--trusting] "
+                   "usage: bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] "
                    "[--hugepages] [--rate R]\n");
         return 2;
     }

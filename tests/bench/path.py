@@ -1,125 +1,240 @@
 #!/usr/bin/env python3
-"""The poll path with a book on two cores, on both packet shapes: a table for the README.
+"""The poll path on two cores, with and without a book, on every packet shape: a table for README.
 
-    path.py PINSTRIKE BENCH_PATH [--seconds S]
+    path.py PINSTRIKE BENCH_PATH [--runs N] [--seconds S] [--cells PATTERN...] [--hugepages N]
 
-Each figure is the highest offered rate at which nothing was missed, refused or lost (bench_path).
-Beside it stands what testpmd receives and drops of the same capture on one core: the ceiling of the
-port. Rates depend on the machine, which is named; run it on a quiet one.
+A cell is SHAPE/STREAMS/END: END is `book` (one core keeps a book of 1.5 M series), `book-trusting`
+(UDP checksums not summed in software, as behind a NIC that gives its verdict) or `drain` (the core
+only empties its ring: what the poll path alone would take). `--cells 'ordinary*/a/*'` chooses.
+
+A figure is the median of N searches, each for the highest offered rate at which nothing was missed,
+refused or lost (bench_path says how); behind it stand the lowest and the highest. The searches of
+all cells take turns, and testpmd in rxonly mode receives the same capture in each turn: that is the
+ceiling of the port on one core. Which huge pages there are is as the script finds it, unless it is
+told to reserve N of 2 MiB and give them back. Rates are the machine's: run it on a quiet one.
 """
 
 import argparse
 import atexit
+import contextlib
+import fnmatch
 import json
 import os
 import platform
 import re
 import shutil
+import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-CAPTURES = [
-    ("full", "A", ["--shape", "full", "--mix", "0"]),
-    ("full, mix", "A", ["--shape", "full", "--mix", "1"]),
-    ("ordinary", "A", ["--shape", "ordinary", "--mix", "0"]),
-    ("ordinary, mix", "A", ["--shape", "ordinary", "--mix", "1"]),
-    ("full, mix", "AB", ["--shape", "full", "--mix", "1"]),
-    ("ordinary, mix", "AB", ["--shape", "ordinary", "--mix", "1"]),
-]
+SHAPES = {
+    "full": ["--shape", "full", "--mix", "0"],
+    "full-mix": ["--shape", "full", "--mix", "1"],
+    "ordinary": ["--shape", "ordinary", "--mix", "0"],
+    "ordinary-mix": ["--shape", "ordinary", "--mix", "1"],
+}
+ENDS = {
+    "book": [],
+    "book-trusting": ["--trusting"],
+    "drain": ["--no-book"],
+}
+CELLS = ([(shape, "a", end) for shape in SHAPES for end in ENDS] +
+         [(shape, "ab", "book") for shape in SHAPES])
+
+HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+HUGEPAGES_NEEDED = 256  # for testpmd's buffers and ours, which take turns
 
 
-def capture(pinstrike, folder, number, streams, options):
+def reserve_hugepages(count):
+    """As many as were before remain at the end."""
+    file = HUGEPAGES / "nr_hugepages"
+    before = file.read_text()
+    atexit.register(file.write_text, before)
+    file.write_text(str(count))
+
+
+def enough_hugepages():
+    with contextlib.suppress(OSError):
+        return int((HUGEPAGES / "free_hugepages").read_text()) >= HUGEPAGES_NEEDED
+    return False
+
+
+def capture(pinstrike, path, shape, streams):
     """About 10,000 frames that may be looped for ever."""
-    path = folder / f"{number}.pcap"
     subprocess.run([pinstrike, "generate", "--out", path, "--no-session", "--end-with-reset",
-                    "--packets", "10000" if streams == "A" else "5000", "--streams", streams,
-                    "--series", "1500000", "--lines", "1-96", *options],
+                    "--packets", "10000" if streams == "a" else "5000", "--streams",
+                    streams.upper(), "--series", "1500000", "--lines", "1-96", *SHAPES[shape]],
                    check=True, stdout=subprocess.DEVNULL)
-    return path
-
-
-HUGEPAGES = Path("/proc/sys/vm/nr_hugepages")
-
-
-def reserve_hugepages(wanted=600):
-    """True if so many pages of 2 MiB are there; as many as were before remain at the end."""
-    before = int(HUGEPAGES.read_text())
-    if before < wanted:
-        try:
-            HUGEPAGES.write_text(str(wanted))
-        except OSError:
-            return False
-        atexit.register(lambda: HUGEPAGES.write_text(str(before)))
-    return int(HUGEPAGES.read_text()) >= wanted
 
 
 def testpmd(path, huge):
-    """Packets per second that testpmd in rxonly mode takes, or None where it is not there."""
+    """Packets per second that testpmd in rxonly mode takes, or None where it is not installed."""
     program = shutil.which("dpdk-testpmd")
     if program is None:
         return None
-    done = run_for(program, path, huge)
-    rates = [int(rate) for rate in re.findall(r"Rx-pps:\s+(\d+)", done)]
-    rates = sorted(rate for rate in rates[1:] if rate)
-    return rates[len(rates) // 2] if rates else None
-
-
-def run_for(program, path, huge, seconds=5):
-    memory = ["--in-memory"] if huge else ["--no-huge", "-m", "1024", "--no-shconf"]
-    process = subprocess.Popen(
-        [program, *memory, "--no-pci", "-l", "0,1", "--vdev",
-         f"net_pcap0,rx_pcap={path},infinite_rx=1", "--", "--forward-mode=rxonly", "--burst=64",
-         "--no-flush-rx", "--stats-period=1", "--total-num-mbufs=32768"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    prefix = f"pinstrike-bench-{os.getpid()}"
+    memory = ["--in-memory"] if huge else ["--no-huge", "-m", "512", "--no-shconf"]
+    command = [program, *memory, f"--file-prefix={prefix}", "--no-telemetry", "--no-pci", "-l",
+               "0,1", "--vdev", f"net_pcap0,rx_pcap={path},infinite_rx=1", "--",
+               "--forward-mode=rxonly", "--burst=64", "--no-flush-rx", "--stats-period=1",
+               "--total-num-mbufs=32768"]
     try:
-        out, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(2)
+        rates = rates_told(command, 4)[1:]  # the first second has the start in it
+    finally:
+        base = os.environ.get("RUNTIME_DIRECTORY", "/var/run")
+        shutil.rmtree(Path(base) / "dpdk" / prefix, ignore_errors=True)
+    if not rates:
+        sys.exit("path.py: dpdk-testpmd told no rate: " + " ".join(command))
+    return statistics.median(rates)
+
+
+def rates_told(command, count):
+    """The first rates above 0 that testpmd prints; it is ended whatever happens."""
+    rates = []
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as process:
         try:
-            out, _ = process.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, _ = process.communicate()
-    return out
+            for line in process.stdout:
+                found = re.search(r"Rx-pps:\s+([1-9]\d*)", line)
+                if found:
+                    rates.append(int(found.group(1)))
+                if len(rates) == count:
+                    break
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+    return rates
 
 
-def measure(bench, path, seconds, huge, trusting):
-    done = subprocess.run([bench, path, "--seconds", str(seconds),
-                           *(["--hugepages"] if huge else []),
-                           *(["--trusting"] if trusting else [])],
-                          check=True, capture_output=True, text=True)
+def search(bench, path, end, seconds, huge):
+    done = subprocess.run([bench, path, "--seconds", str(seconds), *ENDS[end],
+                           *(["--hugepages"] if huge else [])],
+                          check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])["nothing_lost"]
 
 
-def machine():
+def machine(compiler, huge):
     model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return (f"{model.group(1) if model else platform.processor()}, {os.cpu_count()} cores, "
-            f"Linux {platform.release()}")
+    virtual = "hypervisor" in Path("/proc/cpuinfo").read_text()
+    parts = [model.group(1) if model else platform.processor(),
+             f"{os.cpu_count()} {'virtual ' if virtual else ''}cores",
+             f"Linux {platform.release()}", compiler,
+             "2 MiB huge pages" if huge else "no huge pages",
+             f"load {os.getloadavg()[0]:.1f} before the start"]
+    return ", ".join(part for part in parts if part)
+
+
+class Steal:
+    """The share of processor time that a hypervisor gave to others."""
+
+    def __init__(self):
+        self.begin = self.times()
+
+    @staticmethod
+    def times():
+        return [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+
+    def percent(self):
+        passed = [now - then for now, then in zip(self.times(), self.begin)]
+        return 100 * passed[7] / max(1, sum(passed))
+
+
+class Figures:
+    """What the searches of all cells found, in millions a second."""
+
+    def __init__(self, cells):
+        self.cells = cells
+        self.packets = {cell: [] for cell in cells}
+        self.messages = {cell: [] for cell in cells}
+        self.ratios = {cell: [] for cell in cells}
+        self.limits = {cell: set() for cell in cells}
+        self.ceilings = {cell[:2]: [] for cell in cells}
+
+    def add_ceiling(self, shape, streams, ceiling):
+        self.ceilings[shape, streams].append(ceiling / 1e6)
+
+    def add(self, cell, found, ceiling):
+        self.packets[cell].append(found["packets_per_second"] / 1e6)
+        self.messages[cell].append(found["messages_per_second"] / 1e6)
+        self.limits[cell].add({"missed": "poller", "refused": "core"}.get(found["limit"], "-"))
+        if ceiling:
+            self.ratios[cell].append(found["packets_per_second"] / ceiling)
+
+    def table(self):
+        lines = ["| shape | streams | end | M packets/s | M messages/s | limit | "
+                 "testpmd rxonly, M packets/s | of testpmd |", "|---|---|---|---|---|---|---|---|"]
+        for cell in self.cells:
+            shape, streams, end = cell
+            lines.append(" | ".join([
+                f"| {shape}", streams.upper(), end, spread(self.packets[cell], 2),
+                spread(self.messages[cell], 1), "/".join(sorted(self.limits[cell])),
+                spread(self.ceilings[shape, streams], 1), spread(self.ratios[cell], 2)]) + " |")
+        return "\n".join(lines)
+
+
+def spread(figures, digits):
+    if not figures:
+        return "-"
+    return (f"{statistics.median(figures):.{digits}f} "
+            f"({min(figures):.{digits}f} to {max(figures):.{digits}f})")
+
+
+def measure(options, cells, huge):
+    figures = Figures(cells)
+    with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
+        paths = {kind: Path(folder) / f"{'-'.join(kind)}.pcap" for kind in figures.ceilings}
+        for (shape, streams), path in paths.items():
+            capture(options.pinstrike, path, shape, streams)
+        for turn in range(options.runs):
+            for (shape, streams), path in paths.items():
+                ceiling = testpmd(path, huge)
+                if ceiling:
+                    figures.add_ceiling(shape, streams, ceiling)
+                for cell in (cell for cell in cells if cell[:2] == (shape, streams)):
+                    found = search(options.bench, path, cell[2], options.seconds, huge)
+                    figures.add(cell, found, ceiling)
+                    print(f"run {turn + 1} {'/'.join(cell)}: "
+                          f"{found['packets_per_second'] / 1e6:.2f} M packets/s, "
+                          f"{found['messages_per_second'] / 1e6:.1f} M messages/s",
+                          file=sys.stderr, flush=True)
+    return figures
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pinstrike")
+    parser.add_argument("bench")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1, help="of a trial")
+    parser.add_argument("--cells", nargs="+", default=["*"], metavar="PATTERN",
+                        help=", ".join("/".join(cell) for cell in CELLS))
+    parser.add_argument("--hugepages", type=int, metavar="N", help="reserve N of 2 MiB meanwhile")
+    parser.add_argument("--compiler", default="", help="what to name beside the machine")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("pinstrike")
-    parser.add_argument("bench")
-    parser.add_argument("--seconds", type=float, default=1)
-    options = parser.parse_args()
-    huge = reserve_hugepages()
-    print(f"{machine()}, {'2 MiB huge pages' if huge else 'no huge pages'}")
-    print("\n| shape | streams | checksums | M packets/s | M messages/s | testpmd, M packets/s | "
-          "of testpmd |\n|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
-        for number, (shape, streams, traffic) in enumerate(CAPTURES):
-            path = capture(options.pinstrike, Path(folder), number, streams, traffic)
-            ceiling = testpmd(path, huge)
-            for trusting in (False, True):
-                row = measure(options.bench, path, options.seconds, huge, trusting)
-                packets = row["packets_per_second"]
-                beside = f"{ceiling / 1e6:.1f} | {packets / ceiling:.2f}" if ceiling else "- | -"
-                print(f"| {shape} | {streams} | {'block' if trusting else 'block, UDP'} | "
-                      f"{packets / 1e6:.2f} | {row['messages_per_second'] / 1e6:.1f} | {beside} |",
-                      flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what is reserved is given back
+    options = arguments()
+    cells = [cell for cell in CELLS
+             if any(fnmatch.fnmatch("/".join(cell), pattern) for pattern in options.cells)]
+    if not cells:
+        sys.exit(f"path.py: no cell is called {' or '.join(options.cells)}")
+    if options.hugepages is not None:
+        reserve_hugepages(options.hugepages)
+    huge = enough_hugepages()
+    about = machine(options.compiler, huge)
+    steal = Steal()
+    figures = measure(options, cells, huge)
+    print(f"\nMedians of {options.runs} runs (lowest to highest), trials of {options.seconds:g} s. "
+          f"{about}, {steal.percent():.2f} % stolen.\n\n{figures.table()}")
 
 
 if __name__ == "__main__":
