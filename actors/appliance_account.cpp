@@ -1,9 +1,13 @@
 // path: cold
 //
 // The account of a stopped appliance: its counters, put into the account's places.
+#include "actors/appliance_account.h"
+
 #include "actors/appliance.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -69,7 +73,24 @@ void add_rejects(const PollerTask& poller, std::vector<NamedCount>& rejects) {
     }
 }
 
-CoreAccount core_account(const Core& core) {
+}  // namespace
+
+void add_poller(Account& account, PollerTask& poller, std::span<const std::string> cores) {
+    for (std::size_t i = 0; i < poller.ports_count(); ++i) {
+        account.ports.push_back(port_account(poller, i));
+    }
+    for (std::size_t i = 0; i < poller.lines_count(); ++i) {
+        account.lines.push_back(line_account(poller, i));
+    }
+    for (std::size_t i = 0; i < cores.size(); ++i) {
+        const RingCounters& ring = poller.router().counters(i);
+        account.rings.push_back({poller.name(), cores[i], ring.routed.read(), ring.pushed.read(),
+                                 ring.refused.read(), 0});
+    }
+    add_rejects(poller, account.rejects);
+}
+
+void add_core(Account& total, const Core& core) {
     CoreAccount account;
     account.core = core.info().name;
     account.events = core.counters().events.read();
@@ -82,32 +103,22 @@ CoreAccount core_account(const Core& core) {
             account.series += book->series_count();
         }
     }
-    return account;
+    total.cores.push_back(std::move(account));
 }
-
-}  // namespace
 
 Account Appliance::account() {
     Account account;
     account.feed = config_.name;
     account.seconds = seconds();
-    for (PollerThread& thread : pollers_) {
-        PollerTask& poller = *thread.task;
-        for (std::size_t i = 0; i < poller.ports_count(); ++i) {
-            account.ports.push_back(port_account(poller, i));
-        }
-        for (std::size_t i = 0; i < poller.lines_count(); ++i) {
-            account.lines.push_back(line_account(poller, i));
-        }
-        for (std::size_t i = 0; i < cores_.size(); ++i) {
-            const RingCounters& ring = poller.router().counters(i);
-            account.rings.push_back({poller.name(), cores_[i].config.name, ring.routed.read(),
-                                     ring.pushed.read(), ring.refused.read(), 0});
-        }
-        add_rejects(poller, account.rejects);
+    std::vector<std::string> cores;
+    for (const CoreThread& thread : cores_) {
+        cores.push_back(thread.config.name);
+    }
+    for (const PollerThread& thread : pollers_) {
+        add_poller(account, *thread.task, cores);
     }
     for (const CoreThread& thread : cores_) {
-        account.cores.push_back(core_account(*thread.core));
+        add_core(account, *thread.core);
     }
     return account;
 }

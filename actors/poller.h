@@ -66,7 +66,7 @@ class Poller final : public PollerTask {
     }
 
     /// The input has ended, or is to end here: what was received goes through, what the arbiters
-    /// hold is delivered or declared lost, and the cores are told all they are owed.
+    /// hold is delivered or declared lost.
     void finish() override {
         for (auto& input : inputs_) {
             admit_burst(*input);
@@ -75,8 +75,10 @@ class Poller final : public PollerTask {
             select(*line);
             line->arbiter.finish(now_ns_, sink_);
         }
-        router_.flush();
+        router_.settle();
     }
+
+    bool settle() override { return router_.settle(); }
 
     [[nodiscard]] bool exhausted() const override {
         return std::all_of(inputs_.begin(), inputs_.end(), [](const auto& input) {

@@ -55,9 +55,12 @@ class PollerTask {
     /// One burst of each port. Packets handled; 0: there were none.
     virtual std::size_t step(std::int64_t now_ns) = 0;
 
-    /// After the last step: nothing received is left behind. Needs the cores to be alive, for it
-    /// waits until they have been told what their full rings refused.
+    /// After the last step: nothing received is left behind.
     virtual void finish() = 0;
+
+    /// After finish(), again and again while the cores are alive: tells them what their full rings
+    /// refused. True once they know all of it.
+    virtual bool settle() = 0;
 
     /// No packet will ever come again.
     [[nodiscard]] virtual bool exhausted() const = 0;
@@ -105,8 +108,17 @@ class PollerTask {
     LoopClock loop_clock_;
 
   private:
+    /// By name, so that pollers differ and a run can be repeated (FNV-1a).
+    static std::uint64_t seed_of(const std::string& name) noexcept {
+        std::uint64_t hash = 0xCBF2'9CE4'8422'2325ULL;
+        for (const char letter : name) {
+            hash = (hash ^ static_cast<unsigned char>(letter)) * 0x0000'0100'0000'01B3ULL;
+        }
+        return hash;
+    }
+
     std::string name_;
-    std::uint64_t random_ = reinterpret_cast<std::uintptr_t>(this);  // tidy: only a seed
+    std::uint64_t random_ = seed_of(name_);
 };
 
 }  // namespace pinstrike::actors

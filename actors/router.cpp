@@ -95,15 +95,18 @@ void Router::settle(Lane& lane, std::size_t room) noexcept {
     }
 }
 
-void Router::settle() noexcept {
+bool Router::settle() noexcept {
     note_refused();
+    bool owing = false;
     for (Lane& lane : lanes_) {
         settle(lane, lane.spare / 2 + LineDebt::events_max);
         lane.count();
         if (lane.ring.unpublished()) {
             lane.publish();
         }
+        owing = owing || lane.owing_count != 0;
     }
+    return !owing;
 }
 
 // --- cold ---
@@ -121,20 +124,6 @@ void Router::wait_for_room(Lane& lane, std::size_t records) noexcept {
         if (spins >= spins_before_yield) {
             ::sched_yield();
         }
-    }
-}
-
-void Router::flush() noexcept {
-    for (;;) {
-        settle();
-        bool owing = false;
-        for (const Lane& lane : lanes_) {
-            owing = owing || lane.owing_count != 0;
-        }
-        if (!owing) {
-            return;
-        }
-        ::sched_yield();
     }
 }
 

@@ -101,11 +101,9 @@ class Router {
         }
     }
 
-    /// Tells what is owed wherever there is any room; for housekeeping.
-    void settle() noexcept;
-
-    /// At the end of input: waits until everything owed is told.
-    void flush() noexcept;
+    /// Tells what is owed wherever there is any room; for housekeeping, and at the end of input
+    /// until it says that nothing is owed any more.
+    bool settle() noexcept;
 
     [[nodiscard]] std::size_t rings_count() const noexcept { return lanes_.size(); }
 

@@ -5,6 +5,7 @@
 #include "actors/machine.h"
 
 #include <immintrin.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <ctime>
@@ -77,6 +78,9 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
         }
         poll_until_told(poller, wait, clock, control);
         poller.finish();
+        while (!poller.settle()) {
+            ::sched_yield();  // a core may need this very processor
+        }
     }
     control.ended.store(true, std::memory_order_release);
 }
