@@ -171,7 +171,7 @@ class Poller final : public PollerTask {
         if (drop != nic::not_dropped) [[unlikely]] {
             input.drops.bump(drop);
             if (drop == nic::Drop::igmp) {
-                input.port->on_igmp(packet, now_ns_);
+                input.port->on_igmp(packet, wall_ns_);
             }
             return;
         }

@@ -49,8 +49,9 @@ class Port {
     /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping.
     virtual void housekeep(std::int64_t /*now_ns*/) {}
 
-    /// A frame that parse_udp called Drop::igmp, from the poll thread: a port whose device is taken
-    /// from the kernel answers queries itself. Rare, so it costs the other frames nothing.
+    /// A frame that parse_udp called Drop::igmp, from the poll thread, with the wall time of the
+    /// step: a port whose device is taken from the kernel answers queries itself. Rare, so it costs
+    /// the other frames nothing.
     virtual void on_igmp(const Packet& /*packet*/, std::int64_t /*now_ns*/) {}
 
     /// Cold. What the device counted; may make system calls.

@@ -10,10 +10,6 @@
 namespace pinstrike::nic::dpdk {
 namespace {
 
-/// A query is short: 58 bytes with two VLAN tags and no sources listed, so each frame need not be
-/// looked at. Longer ones list sources, which concerns hosts that chose sources; we take all.
-constexpr std::uint32_t query_frame_bytes_max = 80;
-
 /// Flags of a buffer whose bytes belong to another buffer or to nobody's pool.
 constexpr std::uint64_t borrowed = RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 
@@ -38,7 +34,6 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
         attach();
     }
     give_back();
-    now_ns_ = now_ns;
     const auto asked = static_cast<std::uint16_t>(std::min(burst.size(), held_.size()));
     if (asked == 0) [[unlikely]] {
         return 0;
@@ -63,7 +58,6 @@ template <bool from_hardware>
 inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept {
     std::uint64_t bytes = 0;
     std::uint64_t special = 0;
-    std::uint32_t shortest_bytes = UINT32_MAX;
     for (std::size_t i = 0; i < held_count_; ++i) {
         const rte_mbuf& buffer = *held_[i];
         const auto* data = rte_pktmbuf_mtod(&buffer, const std::byte*);
@@ -91,21 +85,14 @@ inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noe
         }
         bytes += length_bytes;
         special |= not_plain(buffer, pool_);
-        shortest_bytes = std::min(shortest_bytes, length_bytes);
     }
     plain_ = special == 0;
-    short_frames_ = shortest_bytes <= query_bytes_max_;
     counters_.bytes.add(bytes);
 }
 
-/// The frames of the call before were read by now: their first lines are near, and looking for
-/// queries costs a glance at the short ones.
 inline void DpdkPort::give_back() noexcept {
     if (held_count_ == 0) {
         return;
-    }
-    if (short_frames_) {
-        look_for_queries();
     }
     if (plain_) [[likely]] {
         rte_mempool_generic_put(pool_, reinterpret_cast<void* const*>(held_.data()), held_count_,
@@ -150,7 +137,6 @@ DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig
       queue_(config.queue),
       from_hardware_(device->verifies_checksums() || device->stamps().flag != 0),
       verifies_checksums_(device->verifies_checksums()),
-      query_bytes_max_(config.membership ? query_frame_bytes_max : 0),
       stamps_(device->stamps()),
       pool_(device->pool(config.queue)),
       held_(config.burst_packets),
@@ -182,13 +168,9 @@ void DpdkPort::attach() noexcept {
     cache_ = rte_mempool_default_cache(pool_, rte_lcore_id());
 }
 
-void DpdkPort::look_for_queries() noexcept {
-    for (std::size_t i = 0; i < held_count_ && membership_; ++i) {
-        const rte_mbuf& buffer = *held_[i];
-        if (buffer.data_len <= query_bytes_max_) {
-            membership_->on_frame({rte_pktmbuf_mtod(&buffer, const std::byte*), buffer.data_len},
-                                  now_ns_);
-        }
+void DpdkPort::on_igmp(const Packet& packet, std::int64_t now_ns) {
+    if (membership_) {
+        membership_->on_frame(packet.frame(), now_ns);
     }
 }
 
@@ -210,6 +192,7 @@ void DpdkPort::watch_link(std::int64_t now_ns) {
 }
 
 void DpdkPort::housekeep(std::int64_t now_ns) {
+    now_ns_ = now_ns;
     watch_link(now_ns);
     constexpr std::int64_t clock_interval_ns = 1'000'000'000;
     if (stamps_.flag != 0 && now_ns >= clock_due_ns_) {

@@ -32,6 +32,7 @@ class DpdkPort final : public Port {
 
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
     void housekeep(std::int64_t now_ns) override;
+    void on_igmp(const Packet& packet, std::int64_t now_ns) override;
     [[nodiscard]] DeviceStatistics statistics() const override;
 
     [[nodiscard]] const Device& device() const { return *device_; }
@@ -43,7 +44,6 @@ class DpdkPort final : public Port {
     void hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept;
     void give_back() noexcept;
     void attach() noexcept;
-    void look_for_queries() noexcept;
     void watch_link(std::int64_t now_ns);
 
     // What receive() needs, together.
@@ -53,9 +53,7 @@ class DpdkPort final : public Port {
     bool attached_ = false;
     bool from_hardware_;  ///< stamps or checksum verdicts are to be read
     bool verifies_checksums_;
-    bool plain_ = true;          ///< every held buffer may go straight back to its pool
-    bool short_frames_ = false;  ///< one of them may be a query
-    std::uint32_t query_bytes_max_;
+    bool plain_ = true;  ///< every held buffer may go straight back to its pool
     StampField stamps_;
     rte_mempool* pool_;
     rte_mempool_cache* cache_ = nullptr;  ///< of the poll thread
@@ -65,7 +63,7 @@ class DpdkPort final : public Port {
     // Housekeeping.
     std::shared_ptr<Device> device_;
     std::optional<GroupMembership> membership_;
-    std::int64_t now_ns_ = 0;  ///< of the last receive
+    std::int64_t now_ns_ = 0;  ///< of the last housekeeping
     std::int64_t link_due_ns_ = 0;
     std::int64_t clock_due_ns_ = 0;
     std::optional<bool> link_up_;

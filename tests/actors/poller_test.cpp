@@ -111,13 +111,17 @@ class Script : public nic::Port {
 
     [[nodiscard]] bool replays() const override { return replays_; }
 
-    void on_igmp(const nic::Packet&, std::int64_t) override { ++igmp_frames; }
+    void on_igmp(const nic::Packet&, std::int64_t now_ns) override {
+        ++igmp_frames;
+        igmp_ns = now_ns;
+    }
 
     void give(std::vector<std::byte> frame, std::int64_t ts_ns = 0) {
         waiting_.emplace_back(std::move(frame), ts_ns);
     }
 
     int igmp_frames = 0;
+    std::int64_t igmp_ns = 0;
 
   private:
     bool replays_;
@@ -150,6 +154,14 @@ std::vector<std::byte> block_frame(std::uint32_t first, std::uint8_t count, nic:
     block[4] = std::byte{count};
     block[5] = static_cast<std::byte>(role);
     return frame_of(block, to);
+}
+
+std::vector<std::byte> igmp_frame() {
+    auto frame = block_frame(11, 1);
+    frame[23] = std::byte{2};               // the IPv4 protocol
+    nic::store_be16(frame.data() + 24, 0);  // its checksum again
+    nic::store_checksum(frame.data() + 24, nic::checksum_sum(frame.data() + 14, 20));
+    return frame;
 }
 
 constexpr std::int64_t ms = 1'000'000;
@@ -230,11 +242,7 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     damaged.back() ^= std::byte{1};
     scene.scripts[0]->give(damaged);
     scene.scripts[0]->give(std::vector<std::byte>(10));
-    auto igmp = block_frame(11, 1);
-    igmp[23] = std::byte{2};               // the IPv4 protocol
-    nic::store_be16(igmp.data() + 24, 0);  // its checksum again
-    nic::store_checksum(igmp.data() + 24, nic::checksum_sum(igmp.data() + 14, 20));
-    scene.scripts[0]->give(igmp);
+    scene.scripts[0]->give(igmp_frame());
     scene.scripts[0]->give(frame_of(std::span{payload}.first(3), group_a));
     scene.poller->step(1 * ms);
     EXPECT_EQ(scene.told(), "10");
@@ -288,6 +296,14 @@ TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
     scene.scripts[0]->give(block_frame(13, 1, group_b));
     scene.poller->step(40 * ms);
     EXPECT_EQ(scene.told(), "10 11 12 13 14");
+}
+
+TEST(Poller, hands_queries_to_their_port_with_the_time_of_the_wall) {
+    Scene scene;
+    scene.poller->step(1 * ms);
+    scene.scripts[0]->give(igmp_frame());
+    scene.poller->step(40 * ms);  // arbitration time stood still
+    EXPECT_EQ(scene.scripts[0]->igmp_ns, 40 * ms);
 }
 
 TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {

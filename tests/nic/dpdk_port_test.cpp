@@ -9,6 +9,7 @@
 #include "nic/igmp.h"
 #include "nic/open_port.h"
 #include "tests/nic/frames.h"
+#include "tests/nic/igmp_queries.h"
 #include "tests/nic/port_contract.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +27,9 @@
 namespace pinstrike::nic {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 bool with_hugepages = false;
 std::shared_ptr<dpdk::Eal> eal;
@@ -207,6 +210,39 @@ TEST(DpdkPort, ReportsAnnounceTheGroupsAndLeaveThem) {
     EXPECT_EQ(load_be32(ip.bytes.data() + 16), all_v3_routers.value);
     EXPECT_EQ(load_be16(burst[0].bytes + 12), ethertype::vlan);
     EXPECT_EQ(load_be32(ip.content().data() + 12), group.address.value);
+}
+
+/// The type of the first record of each report that the port sent; net_ring gives them back.
+std::vector<unsigned> reports_sent(Port& port, std::int64_t now_ns) {
+    port.housekeep(now_ns);
+    std::array<Packet, 64> burst;
+    std::vector<unsigned> types;
+    for (std::size_t i = 0, count = port.receive(burst, now_ns); i < count; ++i) {
+        Ipv4Packet ip;
+        EXPECT_EQ(walk_ipv4(burst[i].frame(), ip), not_dropped);
+        types.push_back(std::to_integer<unsigned>(ip.content()[8]));
+    }
+    return types;
+}
+
+TEST(DpdkPort, AnswersQueriesOfAnyLength) {
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    constexpr auto join = static_cast<unsigned>(IgmpRecord::join);
+    constexpr auto answer = static_cast<unsigned>(IgmpRecord::is_joined);
+    PortConfig config = vdev_port("net_ring0");
+    config.membership = Membership::igmp;
+    config.source_address = Ipv4{0x0A010203};
+    const auto port = open_one(config);
+    ASSERT_NE(port, nullptr);
+    EXPECT_THAT(reports_sent(*port, 100 * second_ns), ElementsAre(join));
+    EXPECT_THAT(reports_sent(*port, 102 * second_ns), ElementsAre(join));  // repeated once
+    port->on_igmp(packet_of(v3_query(1)), 103 * second_ns);
+    EXPECT_THAT(reports_sent(*port, 104 * second_ns), ElementsAre(answer));
+    // Nine sources are listed: this host takes the group from whoever sends it, so from these.
+    const Bytes of_sources = query_frame(message_of(1, group.address, 12 + 9 * 4), group.address);
+    port->on_igmp(packet_of(of_sources), 105 * second_ns);
+    EXPECT_THAT(reports_sent(*port, 106 * second_ns), ElementsAre(answer));
+    EXPECT_THAT(reports_sent(*port, 107 * second_ns), IsEmpty());
 }
 
 TEST(DpdkPort, SeveralCapturesFeedSeveralQueues) {
