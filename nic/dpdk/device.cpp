@@ -4,6 +4,7 @@
 #include "nic/dpdk/af_xdp_sockets.h"
 #include "nic/dpdk/steering.h"
 #include "nic/dpdk/vdev.h"
+#include "nic/igmp.h"
 
 #include <fmt/format.h>
 
@@ -23,9 +24,14 @@ std::int64_t wall_clock_ns() {
         .count();
 }
 
-/// The addresses of all groups, each once (thirty-two groups share one).
-std::vector<Mac> addresses_of(const std::vector<std::vector<Group>>& groups_by_queue) {
+/// The addresses of all groups, each once (thirty-two groups share one). A port that answers
+/// queries must receive them: those of all groups come to a group that is nobody's line.
+std::vector<Mac> addresses_of(const std::vector<std::vector<Group>>& groups_by_queue,
+                              Membership membership) {
     std::vector<Mac> addresses;
+    if (membership == Membership::igmp) {
+        addresses.push_back(multicast_mac(all_hosts));
+    }
     for (const std::vector<Group>& groups : groups_by_queue) {
         for (const Group& group : groups) {
             addresses.push_back(multicast_mac(group.address));
@@ -236,7 +242,7 @@ bool Device::start(Problems& problems) {
 }
 
 void Device::admit(const std::vector<std::vector<Group>>& groups_by_queue) {
-    const std::vector<Mac> addresses = addresses_of(groups_by_queue);
+    const std::vector<Mac> addresses = addresses_of(groups_by_queue, port_.membership);
     if (addresses.empty()) {
         return;
     }

@@ -68,6 +68,19 @@ std::string rule_text(const rte_flow_item* items, const rte_flow_action* actions
     return text + "queue " + std::to_string(queue->index);
 }
 
+/// "addresses CC:01 CC:02": the ends; all begin as a group's does.
+std::string list_text(std::span<const rte_ether_addr> addresses) {
+    std::string text = "addresses";
+    for (const rte_ether_addr& address : addresses) {
+        std::array<char, RTE_ETHER_ADDR_FMT_SIZE> octets{};
+        rte_ether_format_addr(octets.data(), octets.size(), &address);
+        const std::string_view all = octets.data();
+        EXPECT_EQ(all.substr(0, 12), "01:00:5E:00:");
+        text.append(" ").append(all.substr(12));
+    }
+    return text;
+}
+
 template <class Function>
 Function next_of(const char* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -126,8 +139,8 @@ int rte_flow_flush(std::uint16_t, rte_flow_error*) {
     return 0;
 }
 
-int rte_eth_dev_set_mc_addr_list(std::uint16_t, rte_ether_addr*, std::uint32_t count) {
-    driver.asked.push_back("addresses " + std::to_string(count));
+int rte_eth_dev_set_mc_addr_list(std::uint16_t, rte_ether_addr* addresses, std::uint32_t count) {
+    driver.asked.push_back(pinstrike::nic::list_text({addresses, count}));
     return driver.takes_address_list ? 0 : -ENOTSUP;
 }
 
@@ -212,26 +225,34 @@ class DpdkDriver : public testing::Test {
 
 TEST_F(DpdkDriver, OneQueueIsNotSteered) {
     EXPECT_EQ(open({{first, second}}).size(), 1U);
-    EXPECT_THAT(driver.asked, ElementsAre("addresses 2"));
+    EXPECT_THAT(driver.asked, ElementsAre("addresses CC:01 CC:02"));
+}
+
+TEST_F(DpdkDriver, QueriesOfAllGroupsAreLetInWhereThePortAnswers) {
+    config_.membership = Membership::igmp;
+    config_.source_address = Ipv4{0x0A010203};
+    EXPECT_EQ(open({{first, second}}).size(), 1U);
+    EXPECT_THAT(driver.asked, ElementsAre("addresses 00:01 CC:01 CC:02"));  // 224.0.0.1
 }
 
 TEST_F(DpdkDriver, SeveralQueuesAreSteeredByGroup) {
     EXPECT_EQ(open({{first}, {second, third}}).size(), 2U);
     EXPECT_THAT(driver.asked, ElementsAre("eth ipv4 224.0.204.2 udp 45002 queue 1",
-                                          "eth ipv4 224.0.204.3 udp 45003 queue 1", "addresses 3"));
+                                          "eth ipv4 224.0.204.3 udp 45003 queue 1",
+                                          "addresses CC:01 CC:02 CC:03"));
 }
 
 TEST_F(DpdkDriver, RulesMatchBehindTheVlanTag) {
     config_.vlan = 12;
     EXPECT_EQ(open({{first}, {second}}).size(), 2U);
-    EXPECT_THAT(driver.asked,
-                ElementsAre("eth vlan ipv4 224.0.204.2 udp 45002 queue 1", "addresses 2"));
+    EXPECT_THAT(driver.asked, ElementsAre("eth vlan ipv4 224.0.204.2 udp 45002 queue 1",
+                                          "addresses CC:01 CC:02"));
 }
 
 TEST_F(DpdkDriver, AddressesAloneDoWhereTheyTellQueuesApart) {
     driver.matches_ports = false;
     EXPECT_EQ(open({{first}, {second, {second.address, 45009}}}).size(), 2U);
-    EXPECT_THAT(driver.asked, ElementsAre("eth ipv4 224.0.204.2 queue 1", "addresses 2"));
+    EXPECT_THAT(driver.asked, ElementsAre("eth ipv4 224.0.204.2 queue 1", "addresses CC:01 CC:02"));
 }
 
 TEST_F(DpdkDriver, AddressesAloneDoNotDoWhereTwoQueuesShareOne) {
@@ -252,11 +273,11 @@ TEST_F(DpdkDriver, ARefusedRuleIsAProblemThatSaysWhatToDo) {
 TEST_F(DpdkDriver, GroupsComeInByTheNarrowestFilterThereIs) {
     driver.takes_address_list = false;
     EXPECT_EQ(open({{first}}).size(), 1U);
-    EXPECT_THAT(driver.asked, ElementsAre("addresses 1", "all multicast"));
+    EXPECT_THAT(driver.asked, ElementsAre("addresses CC:01", "all multicast"));
     driver.asked.clear();
     driver.takes_all_multicast = false;
     EXPECT_EQ(open({{first}}).size(), 1U);
-    EXPECT_THAT(driver.asked, ElementsAre("addresses 1", "all multicast", "promiscuous"));
+    EXPECT_THAT(driver.asked, ElementsAre("addresses CC:01", "all multicast", "promiscuous"));
 }
 
 TEST_F(DpdkDriver, ChecksumVerdictsAreHandedOut) {
