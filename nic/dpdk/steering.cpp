@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/steering.h"
 
+#include "nic/datagram.h"
 #include "nic/dpdk/library.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,10 @@ class Flow {
     Flow(const SteeringRule& rule, bool tagged, bool by_port) {
         ip_.hdr.dst_addr = rte_cpu_to_be_32(rule.group.address.value);
         ip_mask_.hdr.dst_addr = UINT32_MAX;
+        if (!by_port) {  // still only what is UDP: queries for the group belong on queue 0
+            ip_.hdr.next_proto_id = ip_protocol::udp;
+            ip_mask_.hdr.next_proto_id = UINT8_MAX;
+        }
         udp_.hdr.dst_port = rte_cpu_to_be_16(rule.group.port);
         udp_mask_.hdr.dst_port = UINT16_MAX;
         queue_.index = rule.queue;

@@ -29,8 +29,8 @@ struct SteeringRule {
     Problems& problems);
 
 /// Plans the rules and asks the driver for them; the first one refused is a Problem that says which
-/// and what to do. A driver that cannot match UDP ports gets rules by address alone, if that tells
-/// the queues apart. True if all stand.
+/// and what to do. A driver that cannot match UDP ports gets rules by address and protocol, if that
+/// tells the queues apart. True if all stand.
 bool install_steering(std::uint16_t device, const PortConfig& port,
                       const std::vector<std::vector<Group>>& groups_by_queue, Problems& problems);
 

@@ -57,7 +57,11 @@ std::string rule_text(const rte_flow_item* items, const rte_flow_action* actions
             text += "vlan ";
         } else if (items->type == RTE_FLOW_ITEM_TYPE_IPV4) {
             const auto* ip = static_cast<const rte_flow_item_ipv4*>(items->spec);
+            const auto* mask = static_cast<const rte_flow_item_ipv4*>(items->mask);
             text += "ipv4 " + address_text(rte_be_to_cpu_32(ip->hdr.dst_addr)) + " ";
+            text += mask->hdr.next_proto_id != 0
+                        ? "protocol " + std::to_string(ip->hdr.next_proto_id) + " "
+                        : "";
         } else if (items->type == RTE_FLOW_ITEM_TYPE_UDP) {
             const auto* udp = static_cast<const rte_flow_item_udp*>(items->spec);
             text += "udp " + std::to_string(rte_be_to_cpu_16(udp->hdr.dst_port)) + " ";
@@ -249,13 +253,14 @@ TEST_F(DpdkDriver, RulesMatchBehindTheVlanTag) {
                                           "addresses CC:01 CC:02"));
 }
 
-TEST_F(DpdkDriver, AddressesAloneDoWhereTheyTellQueuesApart) {
+TEST_F(DpdkDriver, AddressesDoWhereTheyTellQueuesApart) {
     driver.matches_ports = false;
     EXPECT_EQ(open({{first}, {second, {second.address, 45009}}}).size(), 2U);
-    EXPECT_THAT(driver.asked, ElementsAre("eth ipv4 224.0.204.2 queue 1", "addresses CC:01 CC:02"));
+    EXPECT_THAT(driver.asked,
+                ElementsAre("eth ipv4 224.0.204.2 protocol 17 queue 1", "addresses CC:01 CC:02"));
 }
 
-TEST_F(DpdkDriver, AddressesAloneDoNotDoWhereTwoQueuesShareOne) {
+TEST_F(DpdkDriver, AddressesDoNotDoWhereTwoQueuesShareOne) {
     driver.matches_ports = false;
     EXPECT_TRUE(open({{first}, {{first.address, 45009}}}).empty());
     ASSERT_EQ(problems_.size(), 1U);
