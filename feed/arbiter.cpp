@@ -156,13 +156,14 @@ void Arbiter::on_integrity(const Arrival& arrival) {
     if (is_current) {
         const HoldEntry* entry = queue_.find(end - 1);  // the last number waits, or is said to be
         if (end > expected_position() && (entry == nullptr || entry->begin > end)) {
-            raise_known(end);
+            learn(arrival, end, end);
             if (!wait(arrival, {end, end, nullptr, HoldEntry::Kind::evidence}, 0)) {
                 pass(end, arrival.block);
             }
         }
     } else if (end > epoch.end && end - epoch.end <= jump_messages) {
         counters_.bump(LineCount::highest, end - epoch.end);
+        note_missing(arrival, epoch.end, end, epoch.newest_ts_ns);
         declare_lost(epoch.end, end, GapCause::line, arrival);
         epoch.end = end;
     }
@@ -291,11 +292,14 @@ void Arbiter::place_repair(const Arrival& arrival, const Placement& at, const Ru
 
 /// Numbers whose messages cannot be read are lost at once: the other stream carries the same bytes.
 void Arbiter::place_undecodable(const Arrival& arrival, const Placement& at, const Run& run) {
+    if (run.state == Run::State::lost) {
+        arrival.sink.found(run.begin, run.end);
+    }
     if (run.state != Run::State::fresh) {
         return;
     }
     if (at.epoch == epochs_.current_index()) {
-        raise_known(run.end);
+        learn(arrival, run.begin, run.end);
         const HoldEntry entry{run.begin, run.end, nullptr, HoldEntry::Kind::undecodable};
         if (!wait(arrival, entry, at.index_of(run.begin))) {
             pass(run.end, arrival.block);
@@ -308,7 +312,7 @@ void Arbiter::place_undecodable(const Arrival& arrival, const Placement& at, con
 
 /// New numbers of the current epoch: delivered if it is their turn, else they wait for it.
 void Arbiter::claim(const Arrival& arrival, const Placement& at, Position begin, Position end) {
-    raise_known(end);
+    learn(arrival, begin, end);
     count_accepted(arrival, end - begin);
     const HoldEntry entry{begin, end, nullptr, HoldEntry::Kind::messages};
     if (wait(arrival, entry, at.index_of(begin))) {
@@ -353,6 +357,7 @@ bool Arbiter::extend_old_epoch(const Arrival& arrival, const Placement& at, cons
     }
     counters_.bump(LineCount::highest, run.end - epoch.end);
     if (run.begin != epoch.end) {
+        note_missing(arrival, epoch.end, run.begin, epoch.newest_ts_ns);
         declare_lost(epoch.end, run.begin, GapCause::line, arrival);
     }
     epoch.end = run.end;
@@ -366,6 +371,7 @@ void Arbiter::deliver_late(const Arrival& arrival, const Placement& at, const Ru
     }
     Counter& lost = counters_.at(LineCount::lost);
     lost.set(lost.read() - count);
+    arrival.sink.found(run.begin, run.end);
     counters_.bump(LineCount::late, count);
     count_accepted(arrival, count);
     deliver(arrival.block, at.index_of(run.begin), static_cast<unsigned>(count), run.begin,
@@ -410,17 +416,32 @@ Position Arbiter::known_end() const {
     return queue_.empty() ? expected_position() : queue_.back().end;
 }
 
-void Arbiter::raise_known(Position end) {
+/// Numbers that nothing was known of until now, or that were missing: those before them existed.
+void Arbiter::learn(const Arrival& arrival, Position begin, Position end) {
     const Position known = known_end();
+    if (begin > known) {
+        note_missing(arrival, known, begin,
+                     queue_.empty() ? newest_ts_ns_ : queue_.back().held->block.ts_exchange_ns);
+    } else if (begin < known && begin != end) {
+        arrival.sink.found(begin, std::min(end, known));
+    }
     if (end > known) {
         counters_.bump(LineCount::highest, end - known);
     }
+}
+
+/// The arrival shows that they are missing, so it is stamped behind them.
+void Arbiter::note_missing(const Arrival& arrival, Position begin, Position end,
+                           std::int64_t ts_before_ns) {
+    const std::int64_t ts_ns = arrival.block.ts_exchange_ns;
+    arrival.sink.missing(begin, end, std::min(ts_before_ns, ts_ns), std::max(ts_before_ns, ts_ns));
 }
 
 void Arbiter::declare_lost(Position begin, Position end, GapCause cause, std::int64_t now_ns,
                            ArbiterSink& sink) {
     if (!gaps_.add(begin, end)) {
         counters_.bump(LineCount::gaps_unlisted, end - begin);
+        sink.found(begin, end);  // nothing would fill what is not listed
     }
     counters_.bump(LineCount::gaps);
     counters_.bump(LineCount::lost, end - begin);

@@ -53,6 +53,19 @@ class ArbiterSink {
     /// what it makes consumers forget; inferred: no copy of it was seen, and the block, made up,
     /// has no bytes.
     virtual void reset(const Block& block, Forget forget, bool inferred) = 0;
+
+    /// Notes for recovery, whether the numbers are declared lost yet or not: from now on, whoever
+    /// has these may fill them. They were stamped within these times, as far as is known (no_ts_ns,
+    /// any_ts_ns: not known).
+    virtual void missing(Position /*begin*/, Position /*end*/, std::int64_t /*ts_before_ns*/,
+                         std::int64_t /*ts_behind_ns*/) {}
+
+    /// Of these, none need be looked for any more, if any was: they came, or no copy of them would
+    /// help.
+    virtual void found(Position /*begin*/, Position /*end*/) {}
+
+    static constexpr std::int64_t no_ts_ns = std::numeric_limits<std::int64_t>::min();
+    static constexpr std::int64_t any_ts_ns = std::numeric_limits<std::int64_t>::max();
 };
 
 enum class Verdict : std::uint8_t {
@@ -115,8 +128,8 @@ class Arbiter {
 
   private:
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
-    static constexpr std::int64_t no_ts = std::numeric_limits<std::int64_t>::min();
-    static constexpr std::int64_t any_ts_ns = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t no_ts = ArbiterSink::no_ts_ns;
+    static constexpr std::int64_t any_ts_ns = ArbiterSink::any_ts_ns;
 
     /// What a stream's latest blocks look like, unless the next ones refute it (see
     /// arbiter_suspicion.cpp).
@@ -196,7 +209,9 @@ class Arbiter {
     void deliver_late(const Arrival& arrival, const Placement& at, const Run& run);
     void count_accepted(const Arrival& arrival, std::uint64_t messages);
     void count_useless(const Arrival& arrival, std::uint64_t messages);
-    void raise_known(Position end);
+    void learn(const Arrival& arrival, Position begin, Position end);
+    static void note_missing(const Arrival& arrival, Position begin, Position end,
+                             std::int64_t ts_before_ns);
 
     void declare_lost(Position begin, Position end, GapCause cause, const Arrival& arrival) {
         declare_lost(begin, end, cause, arrival.now_ns, arrival.sink);
@@ -232,7 +247,7 @@ class Arbiter {
     void on_reset(const Arrival& arrival);
     void apply_reset(const Arrival& arrival);
     void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
-    void set_aside_later_than(std::int64_t ts_ns);
+    void set_aside_later_than(std::int64_t ts_ns, ArbiterSink& sink);
     [[nodiscard]] bool set_aside(const HoldEntry& entry);
     [[nodiscard]] Forget forget_of(const Block& reset) const;
     [[nodiscard]] bool precedes_start(const Arrival& arrival);

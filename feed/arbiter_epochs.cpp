@@ -90,6 +90,7 @@ bool Arbiter::leads_up_to_inferred(const Block& block) {
 void Arbiter::lower_begin(Position begin, const Arrival& arrival) {
     Epoch& current = epochs_.current();
     counters_.bump(LineCount::highest, current.begin - begin);
+    arrival.sink.missing(begin, current.begin, arrival.block.ts_exchange_ns, current.first_ts_ns);
     declare_lost(begin, current.begin, GapCause::line, arrival);
     current.begin = begin;
 }
@@ -202,7 +203,7 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
     const bool repeats =
         !inferred && (reset.ts_exchange_ns < newest_reset_ts_ns_ || epochs_.knows(identity));
     if (!repeats && !inferred) {
-        set_aside_later_than(reset.ts_exchange_ns);
+        set_aside_later_than(reset.ts_exchange_ns, sink);
     }
     expire_all(now_ns, sink);
     const Forget forget = inferred ? Forget::quotes : forget_of(reset);
@@ -227,15 +228,21 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
 
 /// Blocks that wait although they are stamped later than the reset: the stream that brought them
 /// had lost it. They are placed again once the new epoch is open.
-void Arbiter::set_aside_later_than(std::int64_t ts_ns) {
+void Arbiter::set_aside_later_than(std::int64_t ts_ns, ArbiterSink& sink) {
     const Position known = known_end();
-    queue_.remove_if([this, ts_ns](const HoldEntry& entry) {
+    queue_.remove_if([this, ts_ns, &sink](const HoldEntry& entry) {
         if (entry.held->block.ts_exchange_ns <= ts_ns || !set_aside(entry)) {
             return false;
+        }
+        if (entry.begin != entry.end) {
+            sink.missing(entry.begin, entry.end, newest_ts_ns_, ts_ns);
         }
         arena_.release(entry.held);
         return true;
     });
+    if (known_end() != known) {
+        sink.found(known_end(), known);  // they are not known to have existed any more
+    }
     Counter& highest = counters_.at(LineCount::highest);
     highest.set(highest.read() - (known - known_end()));
 }

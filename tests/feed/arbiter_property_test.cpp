@@ -55,13 +55,52 @@ class Recorder : public ArbiterSink {
         told.push_back(
             {Told::Kind::reset, block.sequence, 0, static_cast<unsigned>(forget), inferred});
     }
+
+    struct Missing {
+        Position end;
+        std::int64_t ts_before_ns;  ///< between these it was sent
+        std::int64_t ts_behind_ns;
+    };
+
+    /// What the notes say is missing, by its begin.
+    std::map<Position, Missing> missed;
+
+    void missing(Position begin, Position end, std::int64_t ts_before_ns,
+                 std::int64_t ts_behind_ns) override {
+        cut(begin);
+        cut(end);
+        EXPECT_EQ(missed.lower_bound(begin), missed.lower_bound(end)) << "noted twice";
+        missed[begin] = {end, ts_before_ns, ts_behind_ns};
+    }
+
+    void found(Position begin, Position end) override {
+        cut(begin);
+        cut(end);
+        missed.erase(missed.lower_bound(begin), missed.lower_bound(end));
+    }
+
+  private:
+    /// No range reaches over this position.
+    void cut(Position position) {
+        const auto behind = missed.lower_bound(position);
+        if (behind != missed.begin() && std::prev(behind)->second.end > position) {
+            Missing& before = std::prev(behind)->second;
+            missed[position] = before;
+            before.end = position;
+        }
+    }
 };
 
 /// Plays the copies into an arbiter as a poller would.
 class Trial {
   public:
+    using After = std::function<void(const Copy&, const Recorder&)>;
+
     template <class Source>
-    Trial(const Source& traffic, const ArbitrationConfig& config) : arbiter(config) {
+    Trial(
+        const Source& traffic, const ArbitrationConfig& config,
+        const After& after = [](const Copy&, const Recorder&) {})
+        : arbiter(config) {
         std::int64_t now = 0;
         for (const Copy& copy : traffic.copies()) {
             now = copy.arrival_ns;
@@ -72,6 +111,7 @@ class Trial {
             }
             admit(copy);
             trace(copy);
+            after(copy, sink);
         }
         arbiter.finish(now, sink);
     }
@@ -247,6 +287,103 @@ void check_gaps(const Model& model, const std::set<std::uint32_t>& delivered, Tr
     EXPECT_EQ(trial.arbiter.counters().read(LineCount::highest), model.known.size());
 }
 
+/// What is missing and may be filled, followed copy by copy: known to have existed, and not heard
+/// (or not decodable) since.
+class MissingModel {
+  public:
+    explicit MissingModel(const Traffic& traffic) : traffic_(traffic) {}
+
+    void check(const Copy& copy, const Recorder& told) {
+        hear(copy);
+        std::multiset<std::uint32_t> noted;
+        for (const auto& [begin, range] : told.missed) {
+            for (Position position = begin; position < range.end; ++position) {
+                noted.insert(identity_of(number_at(position), range));
+            }
+        }
+        const std::multiset<std::uint32_t> missing(missing_.begin(), missing_.end());
+        EXPECT_EQ(noted, missing);
+    }
+
+  private:
+    void hear(const Copy& copy) {
+        const Sent& sent = *copy.sent;
+        if (copy.source == Source::repair) {
+            for (unsigned i = copy.first;
+                 i < std::min<unsigned>(copy.first + copy.count, sent.decodable); ++i) {
+                missing_.erase(sent.identities[i]);
+            }
+            return;
+        }
+        const std::uint64_t begin = sent.offset - sent.identities.size();
+        if (known_to_.empty()) {
+            first_epoch_ = sent.epoch;
+            known_to_[sent.epoch] = begin;
+        }
+        if (sent.epoch < first_epoch_) {
+            return;
+        }
+        std::uint64_t& known_to = known_to_[sent.epoch];
+        for (const Sent& other : traffic_.sent()) {
+            const std::uint64_t other_begin = other.offset - other.identities.size();
+            for (std::size_t i = 0; i < other.identities.size(); ++i) {
+                if (other.epoch == sent.epoch && other_begin + i >= known_to &&
+                    other_begin + i < sent.offset) {
+                    missing_.insert(other.identities[i]);
+                }
+            }
+        }
+        known_to = std::max(known_to, sent.offset);
+        for (const std::uint32_t identity : sent.identities) {
+            missing_.erase(identity);
+        }
+    }
+
+    /// Number and stamps say exactly which message is meant.
+    [[nodiscard]] std::uint32_t identity_of(std::uint32_t number,
+                                            const Recorder::Missing& range) const {
+        std::vector<std::uint32_t> candidates;
+        for (const Sent& sent : traffic_.sent()) {
+            for (std::size_t i = 0; i < sent.identities.size(); ++i) {
+                if (number_at(numbers_per_turn + sent.sequence + i) == number &&
+                    range.ts_before_ns <= sent.ts_ns && sent.ts_ns <= range.ts_behind_ns) {
+                    candidates.push_back(sent.identities[i]);
+                }
+            }
+        }
+        EXPECT_EQ(candidates.size(), 1U) << number;
+        return candidates.empty() ? ~0U : candidates[0];
+    }
+
+    const Traffic& traffic_;
+    std::size_t first_epoch_ = 0;
+    std::map<std::size_t, std::uint64_t> known_to_;
+    std::set<std::uint32_t> missing_;
+};
+
+/// At the end, what the notes leave is listed as lost; the rest of that cannot be decoded.
+void check_notes(Trial& trial, bool all_decodable) {
+    const std::vector<Arbiter::NumberRange> listed = trial.arbiter.gaps();
+    auto gap = listed.begin();
+    std::uint64_t noted = 0;
+    for (const auto& [begin, range] : trial.sink.missed) {
+        for (Position position = begin; position < range.end;) {
+            const Position end = std::min(range.end, turn_of(position) + numbers_per_turn + 1);
+            const std::uint32_t first = number_at(position);
+            const std::uint32_t last = number_at(end - 1);
+            gap = std::find_if(gap, listed.end(), [first, last](const auto& candidate) {
+                return candidate.first <= first && last <= candidate.last;
+            });
+            ASSERT_NE(gap, listed.end()) << "missing, not listed: " << first << "-" << last;
+            noted += end - position;
+            position = end;
+        }
+    }
+    if (all_decodable) {
+        EXPECT_EQ(noted, trial.arbiter.counters().read(LineCount::lost));
+    }
+}
+
 /// Late messages say what consumers forgot since; each reset is told once.
 void check_resets(const Model& model, const Traffic& traffic, Trial& trial) {
     std::vector<std::pair<std::size_t, Forget>> told_resets;  // epoch, forget
@@ -294,6 +431,7 @@ void check_exactly(const Traffic& traffic, Trial& trial) {
         EXPECT_TRUE(model.brought.contains(identity) || model.repairable.contains(identity));
     }
     check_gaps(model, delivered, trial);
+    check_notes(trial, false);
     check_resets(model, traffic, trial);
 }
 
@@ -425,6 +563,27 @@ TEST(ArbiterProperty, RepairsFillGapsOnly) {
     });
 }
 
+/// The union of the notes is at any time what is missing, and their stamps say where to look.
+TEST(ArbiterProperty, TheNotesAreWhatIsMissing) {
+    for_each_seed(1000, [](std::uint64_t seed) {
+        Dice dice(seed);
+        TrafficPlan plan = random_plan(dice);
+        plan.blocks = std::min<std::size_t>(plan.blocks, 60);
+        plan.repair_share = dice.one_of({0.0, 0.5, 1.0});
+        const ArbitrationConfig config{
+            .window_ns = dice.one_of<std::int64_t>({0, 20, 200, wide_ns}),
+            .hold_bytes = dice.one_of<std::size_t>({0, 1000, 1 << 20}),
+            .gap_ranges = 1024};
+        const Traffic traffic(plan, seed);
+        MissingModel model(traffic);
+        Trial trial(traffic, config, [&](const Copy& copy, const Recorder& told) {
+            if (!testing::Test::HasFailure()) {
+                model.check(copy, told);
+            }
+        });
+    });
+}
+
 /// Whatever happens (resets lost on both streams, stamps all alike), nothing comes twice or out of
 /// order, and the books balance.
 TEST(ArbiterProperty, AlwaysBalances) {
@@ -443,6 +602,7 @@ TEST(ArbiterProperty, AlwaysBalances) {
         const Traffic traffic(plan, seed);
         Trial trial(traffic, config);
         check_always(trial);
+        check_notes(trial, plan.undecodable_share == 0);
     });
 }
 

@@ -119,6 +119,10 @@ class Script {
                                                        .gap_ranges = 64})
         : window_ns_(config.window_ns), arbiter(config) {}
 
+    /// Tells another sink than its own.
+    Script(const ArbitrationConfig& config, WordSink& told)
+        : window_ns_(config.window_ns), arbiter(config), told_(&told) {}
+
     /// Plays the words and returns what the arbiter said.
     std::string play(const std::string& words) {
         std::istringstream in(words);
@@ -148,7 +152,7 @@ class Script {
   private:
     void play_word(const std::string& word) {
         if (word == "end") {
-            arbiter.finish(now_ns, sink);
+            arbiter.finish(now_ns, *told_);
         } else if (word == "wait") {
             step(window_ns_);
         } else if (word[0] == '+') {
@@ -162,7 +166,7 @@ class Script {
 
     void step(std::int64_t ns) {
         now_ns += ns;
-        arbiter.step(now_ns, sink);
+        arbiter.step(now_ns, *told_);
     }
 
     void play_block(const std::string& word) {
@@ -181,7 +185,7 @@ class Script {
         fill(block, what, numbers);
         const Stream stream = word[0] == 'B' ? Stream::b : Stream::a;
         if (arbiter.next_deadline_ns() <= now_ns) {
-            arbiter.step(now_ns, sink);
+            arbiter.step(now_ns, *told_);
         }
         admit(block, stream);
     }
@@ -215,16 +219,17 @@ class Script {
         arbiter.count_packet(stream);
         switch (arbiter.admit(block, stream)) {
             case Verdict::deliver_all:
-                sink.deliver(block, 0, block.messages, 0);
+                told_->deliver(block, 0, block.messages, 0);
                 break;
             case Verdict::duplicate_all:
                 break;
             case Verdict::slow:
-                arbiter.admit_slow(block, stream, now_ns, sink);
+                arbiter.admit_slow(block, stream, now_ns, *told_);
                 break;
         }
     }
 
+    WordSink* told_ = &sink;
     std::int64_t ts_ = 100;
     std::map<std::string, std::int64_t> stamps_;
 };
