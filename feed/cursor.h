@@ -70,6 +70,17 @@ class Cursor {
         return value;
     }
 
+    /// The same of a little-endian integer: what we write ourselves stands so.
+    template <std::integral T>
+    [[nodiscard]] std::optional<T> take_little() {
+        if (bytes_.size() < sizeof(T)) {
+            return std::nullopt;
+        }
+        const T value = load_native<T>(bytes_.data());
+        bytes_ = bytes_.subspan(sizeof(T));
+        return value;
+    }
+
     /// The next `count` bytes, or nothing where they are short (none is consumed then).
     [[nodiscard]] std::optional<std::span<const std::byte>> take(std::size_t count) {
         if (bytes_.size() < count) {

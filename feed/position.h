@@ -25,6 +25,11 @@ inline constexpr std::uint64_t numbers_per_turn = 0xFFFF'FFFF;
     return number == numbers_per_turn ? 1 : number + 1;
 }
 
+/// How many numbers `to` is behind `from`, forward and over the wrap.
+[[nodiscard]] constexpr std::uint64_t distance(std::uint32_t from, std::uint32_t to) {
+    return (numbers_per_turn + to - from) % numbers_per_turn;
+}
+
 /// The position of number 0 (which no message has) in the turn that holds `position`.
 [[nodiscard]] constexpr Position turn_of(Position position) {
     return (position - 1) / numbers_per_turn * numbers_per_turn;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "config/rows.h"
+#include "feed/position.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,14 @@ struct RepairRequest {
     std::int64_t ts_before_ns = 0;  ///< of the block before them; the least value: not known
     std::int64_t ts_behind_ns = 0;  ///< of a block behind them; the greatest value: not known
 };
+
+/// Whether a block of numbers first .. first+messages-1, so stamped, holds any that are asked for.
+[[nodiscard]] constexpr bool concerns(const RepairRequest& request, std::uint32_t first,
+                                      std::uint32_t messages, std::int64_t ts_ns) {
+    return ts_ns >= request.ts_before_ns && ts_ns <= request.ts_behind_ns &&
+           (distance(request.first, first) < request.messages ||
+            distance(first, request.first) < messages);
+}
 
 // clang-format off
 #define PINSTRIKE_REFUSALS(ROW) \
