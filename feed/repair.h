@@ -79,6 +79,10 @@ class RepairSource {
     /// As in the config; lives as long as the source.
     [[nodiscard]] virtual std::string_view name() const = 0;
 
+    /// True: it cannot be asked; what it brings comes by itself, another way, and is only waited
+    /// for. Then request() is never called.
+    [[nodiscard]] virtual bool passive() const { return false; }
+
     /// Asks. Nothing: the request was taken, and finished() or refused() will be told of it unless
     /// it is cancelled before. Otherwise why it was not taken. Never waits.
     [[nodiscard]] virtual std::optional<Refusal> request(const RepairRequest& request,

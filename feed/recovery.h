@@ -1,0 +1,192 @@
+// path: cold
+//
+// What happens to a hole once it is known: open (the other stream may fill it), asked for (of one
+// source after the other), and then found, or given up. The arbiter says what is missing and what
+// came (its notes); what it has declared lost stays so unless it comes.
+//
+// A pure state machine: stepped with the time, which never decreases, from one thread. Everything
+// is bounded: ranges of a line, requests in flight, requests and messages of any second. Numbers
+// in flight are asked of one source at a time. Whoever is refused by all sources starts again with
+// the first, after a pause that doubles, until it is given up.
+#pragma once
+
+#include "config/counter.h"
+#include "config/rows.h"
+#include "feed/position.h"
+#include "feed/recovery_config.h"
+#include "feed/repair.h"
+#include "feed/token_bucket.h"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed {
+
+// clang-format off
+#define PINSTRIKE_RECOVERY_COUNTS(ROW) \
+    ROW(holes, ranges, "ranges of numbers noted missing") \
+    ROW(missing, messages, "numbers noted missing") \
+    ROW(filled, messages, "missing numbers found before anybody was asked for them") \
+    ROW(repaired, messages, "missing numbers found after somebody was asked for them") \
+    ROW(abandoned, messages, "missing numbers given up though somebody was asked for them") \
+    ROW(never_asked, messages, \
+        "missing numbers given up before the budget, or a source, let them be asked for") \
+    ROW(untracked, messages, "missing numbers for which a line's list of ranges had no room") \
+    ROW(open, messages, "missing numbers that are still looked for") \
+    ROW(requests, requests, "requests that a source took") \
+    ROW(requested, messages, "messages asked for, each time that they were") \
+    ROW(answered, requests, \
+        "requests that ended because none of their messages was missing any more") \
+    ROW(postponed, requests, "requests that had to wait for the budget of the second") \
+    ROW(repairs, blocks, "blocks that sources brought") \
+    ROW(repairs_dropped, blocks, \
+        "blocks that sources brought, for which the road to the poller had no room")
+// clang-format on
+
+PINSTRIKE_ROWS(RecoveryCount, PINSTRIKE_RECOVERY_COUNTS)
+
+using RecoveryCounters = Counters<RecoveryCount, RecoveryCount_count>;
+using RefusalCounters = Counters<Refusal, Refusal_count>;
+
+/// The way of a block from its source to the arbiter of its line.
+class RepairRoad {
+  public:
+    virtual ~RepairRoad() = default;
+    /// False if there is no room. The bytes are copied.
+    [[nodiscard]] virtual bool carry(std::uint16_t line, std::span<const std::byte> bytes) = 0;
+};
+
+class Recovery final : private RepairAnswers {
+  public:
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::size_t in_flight_max = 256;
+
+    /// `lines`: their numbers; notes name them by their place here. The sources are asked in this
+    /// order.
+    Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> lines,
+             std::vector<std::unique_ptr<RepairSource>> sources, RepairRoad& road);
+
+    // The arbiters' notes.
+
+    void missing(std::size_t line, Position begin, Position end, std::int64_t ts_before_ns,
+                 std::int64_t ts_behind_ns, std::int64_t now_ns);
+    void found(std::size_t line, Position begin, Position end);
+
+    /// Hears the sources, gives up, asks. How much was done.
+    std::size_t step(std::int64_t now_ns);
+
+    /// When step() next has something to do of its own; what sources have to tell comes beside it.
+    [[nodiscard]] std::int64_t next_deadline_ns() const;
+
+    /// The end: nothing is asked for any more, what is open is given up.
+    void finish();
+
+    [[nodiscard]] const RecoveryCounters& counters() const { return counters_; }
+
+    [[nodiscard]] std::size_t sources_count() const { return sources_.size(); }
+
+    [[nodiscard]] const RepairSource& source(std::size_t i) const { return *sources_[i].source; }
+
+    /// Requests that it did not fulfil, by reason.
+    [[nodiscard]] const RefusalCounters& refused(std::size_t i) const {
+        return sources_[i].refused;
+    }
+
+    [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
+
+  private:
+    using RequestId = std::uint64_t;
+    static constexpr RequestId none = 0;
+
+    /// Numbers in one state; its key in the map is the first.
+    struct Range {
+        Position end = 0;
+        std::int64_t ts_before_ns = 0;
+        std::int64_t ts_behind_ns = 0;
+        std::int64_t give_up_ns = 0;
+        std::int64_t ask_ns = 0;   ///< not in flight: when to ask
+        RequestId request = none;  ///< in flight
+        std::size_t source = 0;    ///< to ask next, or asked
+        unsigned round = 0;        ///< times that all sources were asked in vain
+        bool asked = false;        ///< of anybody, ever
+    };
+
+    using Ranges = std::map<Position, Range>;
+
+    struct Line {
+        std::uint16_t number;
+        Ranges ranges;
+    };
+
+    struct Request {
+        std::size_t line;
+        std::size_t source;
+        Position begin;
+        Position end;
+        std::uint64_t open;  ///< of its messages, those still in flight
+        std::int64_t deadline_ns;
+        Refusal at_deadline;  ///< what it is by then
+    };
+
+    struct Source {
+        std::unique_ptr<RepairSource> source;
+        RefusalCounters refused;
+    };
+
+    /// Where a range stands in an order of times.
+    struct Entry {
+        std::int64_t when_ns;
+        std::size_t line;
+        Position begin;
+        auto operator<=>(const Entry&) const = default;
+    };
+
+    // RepairAnswers
+    void block(std::uint16_t line, std::span<const std::byte> bytes) override;
+    void finished(std::uint64_t id) override;
+    void refused(std::uint64_t id, Refusal reason) override;
+
+    void add(std::size_t line, Position begin, const Range& range);
+    Ranges::iterator end(std::size_t line, Ranges::iterator range, RecoveryCount outcome);
+    Ranges::iterator give_up(std::size_t line, Ranges::iterator range);
+    void cut(std::size_t line, Position at);
+    void leave_request(RequestId id, std::uint64_t messages, RecoveryCount outcome);
+    std::size_t give_up_old();
+    std::size_t end_late_requests();
+    std::size_t ask_what_is_due();
+    bool ask(std::size_t line, Ranges::iterator first);
+    [[nodiscard]] RepairRequest request_of(std::uint16_t line, Ranges::iterator first,
+                                           Ranges::iterator last);
+    bool send(std::size_t line, std::size_t source, Position begin, const RepairRequest& request);
+    [[nodiscard]] bool allowed(std::uint32_t messages);
+    [[nodiscard]] Ranges::iterator end_of_request(Line& line, Ranges::iterator first) const;
+    void go_on(Range& range) const;
+    void reopen(RequestId id, Refusal reason);
+    void schedule(std::size_t line, Ranges::iterator range);
+    void unschedule(std::size_t line, Ranges::iterator range);
+
+    RecoveryConfig config_;
+    std::vector<Line> lines_;
+    std::deque<Source> sources_;
+    RepairRoad& road_;
+    TokenBucket requests_budget_;
+    TokenBucket messages_budget_;
+    std::map<RequestId, Request> in_flight_;
+    std::set<Entry> to_ask_;      // all ranges that are not in flight
+    std::set<Entry> to_give_up_;  // all ranges
+    RequestId last_id_ = none;
+    std::int64_t now_ns_ = 0;
+    std::int64_t budget_from_ns_ = 0;  // nothing is asked before: the budget is spent
+    RecoveryCounters counters_;
+};
+
+}  // namespace pinstrike::feed

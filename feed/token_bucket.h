@@ -1,0 +1,50 @@
+// path: cold
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace pinstrike::feed {
+
+/// Lets through no more than `per_second` in any second, however they fall: a tenth of it (but
+/// `burst_least`) at once, the rest by and by. Starts full.
+class TokenBucket {
+  public:
+    /// `per_second` more than `burst_least`.
+    explicit TokenBucket(std::int64_t per_second, std::int64_t burst_least = 1)
+        : burst_(std::max(per_second / 10, burst_least)),
+          refill_(std::max<std::int64_t>(per_second - burst_, 1)),
+          tokens_(burst_ * second_ns) {}
+
+    /// Times never decrease.
+    void advance(std::int64_t now_ns) {
+        if (seen_ns_ != never_seen_ns && now_ns > seen_ns_) {
+            const std::int64_t lacking = burst_ * second_ns - tokens_;
+            const std::int64_t full_after_ns = lacking / refill_ + 1;
+            tokens_ += std::min(std::min(now_ns - seen_ns_, full_after_ns) * refill_, lacking);
+        }
+        seen_ns_ = std::max(seen_ns_, now_ns);
+    }
+
+    [[nodiscard]] bool has(std::int64_t count) const { return tokens_ >= count * second_ns; }
+
+    void take(std::int64_t count) { tokens_ -= count * second_ns; }
+
+    /// When so many (no more than fit at once) will be there.
+    [[nodiscard]] std::int64_t time_of(std::int64_t count) const {
+        const std::int64_t lacking = std::max<std::int64_t>(count * second_ns - tokens_, 0);
+        return seen_ns_ + (lacking + refill_ - 1) / refill_;
+    }
+
+  private:
+    static constexpr std::int64_t second_ns = 1'000'000'000;
+    static constexpr std::int64_t never_seen_ns = std::numeric_limits<std::int64_t>::min();
+
+    std::int64_t burst_;
+    std::int64_t refill_;  // a second
+    std::int64_t tokens_;  // times 1e9
+    std::int64_t seen_ns_ = never_seen_ns;
+};
+
+}  // namespace pinstrike::feed
