@@ -249,11 +249,13 @@ class Arbiter {
     void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
     void set_aside_later_than(std::int64_t ts_ns, ArbiterSink& sink);
     [[nodiscard]] bool set_aside(const HoldEntry& entry);
-    [[nodiscard]] Forget forget_of(const Block& reset) const;
+    [[nodiscard]] static Forget forget_of(const Block& reset, const Epoch& old, Position end);
     [[nodiscard]] bool precedes_start(const Arrival& arrival);
     void adopt_reset(const Arrival& arrival);
     [[nodiscard]] bool is_within_current(const Block& reset) const;
     void note_late_reset(const Arrival& arrival);
+    [[nodiscard]] bool precedes_reset(const Arrival& arrival);
+    void note_overtaken_reset(const Arrival& arrival);
     void on_stale_reset(const Arrival& arrival);
 
     // arbiter_suspicion.cpp: resets that no stream brought, or that look like old ones

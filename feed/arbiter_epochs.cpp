@@ -172,6 +172,8 @@ void Arbiter::on_reset(const Arrival& arrival) {
         adopt_reset(arrival);
     } else if (is_within_current(arrival.block)) {
         note_late_reset(arrival);
+    } else if (precedes_reset(arrival)) {
+        note_overtaken_reset(arrival);
     } else if (current.numbered && (ts_ns < current.begin_ts_ns || ts_ns < newest_ts_ns_)) {
         on_stale_reset(arrival);
     } else {
@@ -206,8 +208,8 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
         set_aside_later_than(reset.ts_exchange_ns, sink);
     }
     expire_all(now_ns, sink);
-    const Forget forget = inferred ? Forget::quotes : forget_of(reset);
     const Position end = expected_position();
+    const Forget forget = inferred ? Forget::quotes : forget_of(reset, epochs_.current(), end);
     epochs_.current().end = end;
     epochs_.current().newest_ts_ns = newest_ts_ns_;
 
@@ -272,17 +274,19 @@ bool Arbiter::set_aside(const HoldEntry& entry) {
     return true;
 }
 
-/// What this reset, applied now that the old epoch is complete, makes consumers forget.
-Forget Arbiter::forget_of(const Block& reset) const {
+/// What this reset makes consumers forget, where it follows an epoch that ended here.
+Forget Arbiter::forget_of(const Block& reset, const Epoch& old, Position end) {
     if (reset.role == BlockRole::start_of_day) {
         return Forget::day;
     }
-    const Epoch& current = epochs_.current();
-    const std::uint32_t last = expected_number_ - 1;  // E is 1 behind the wrap: no reset lowers it
-    if (!current.numbered || reset.sequence >= last) {
+    if (!old.numbered) {
         return Forget::nothing;
     }
-    const bool wrapped_lately = turn_of(current.begin) < turn_ && last < rollover_messages;
+    const std::uint32_t last = number_at(end) - 1;  // E is 1 behind the wrap: no reset lowers it
+    if (reset.sequence >= last) {
+        return Forget::nothing;
+    }
+    const bool wrapped_lately = turn_of(old.begin) < turn_of(end) && last < rollover_messages;
     const bool near_wrap = last > numbers_per_turn + 1 - rollover_messages || wrapped_lately;
     return reset.sequence == 1 && near_wrap ? Forget::nothing : Forget::quotes;
 }
@@ -361,6 +365,32 @@ void Arbiter::note_late_reset(const Arrival& arrival) {
     current.late_reset = ResetIdentity::of(block);
     current.has_late_reset = true;
     arrival.sink.reset(block, forget, false);
+}
+
+/// The faster stream lost this one and brought the next, which began the current epoch.
+bool Arbiter::precedes_reset(const Arrival& arrival) {
+    const Epoch& current = epochs_.current();
+    const EpochIndex index = epochs_.current_index();
+    if (!current.by_reset || current.repeats || index == epochs_.oldest_index() ||
+        state_of(arrival).epoch == index) {
+        return false;
+    }
+    const std::int64_t ts_ns = arrival.block.ts_exchange_ns;
+    return ts_ns < current.begin_ts_ns && ts_ns > epochs_.at(index - 1).newest_ts_ns &&
+           !epochs_.knows(ResetIdentity::of(arrival.block));
+}
+
+/// Its numbers are of no account any more, but what it makes consumers forget is.
+void Arbiter::note_overtaken_reset(const Arrival& arrival) {
+    const Block& block = arrival.block;
+    Epoch& current = epochs_.current();
+    const Epoch& before = epochs_.at(epochs_.current_index() - 1);
+    const Forget forget = forget_of(block, before, before.end);
+    counters_.bump(LineCount::resets);
+    current.late_reset = ResetIdentity::of(block);
+    current.has_late_reset = true;
+    arrival.sink.reset(block, forget > current.forget ? forget : Forget::nothing, false);
+    current.forget = std::max(current.forget, forget);
 }
 
 /// Older than what it would reset. A duplicate, or a copy that lost its way; but if the stream goes

@@ -3,10 +3,11 @@
 // Resets that have to be recognised by what follows them.
 //
 // A reset lost on both streams leaves every later block looking old. A block below E, stamped later
-// than all that was delivered, that fills no gap, is therefore set aside; if the stream goes on
-// from it, a reset was missed. Usually the other stream is only slower and still brings the reset:
-// so the new epoch is inferred only when the window has passed, and what was set aside is placed
-// when the epoch is known, one way or the other. If the stream does not go on from it, it was old.
+// than all that was delivered, is therefore set aside, also where it would fit into a gap or a
+// hole: what fills those is stamped earlier than what is behind them. If the stream goes on from
+// it, a reset was missed. Usually the other stream is only slower and still brings the reset: so
+// the new epoch is inferred only when the window has passed, and what was set aside is placed when
+// the epoch is known, one way or the other. If the stream does not go on from it, it was old.
 //
 // A capture played in a loop repeats its stamps. A reset older than what was delivered is a stray
 // copy, unless two blocks that follow it on the same stream are numbered as it says and old as
@@ -143,14 +144,14 @@ bool Arbiter::looks_like_missed_reset(const Block& block) const {
     const std::uint32_t number = number_of(block);
     const Position expected = expected_position();
     const Position begin = nearest(expected, number);
+    if (const HoldEntry* behind = queue_.find(begin + 1);
+        behind != nullptr && behind->held->block.ts_exchange_ns < block.ts_exchange_ns) {
+        return true;
+    }
     if (begin > expected) {
         return number < expected_number_ && begin - expected > wrap_messages;
     }
-    if (block.role != BlockRole::data) {
-        return begin < expected;
-    }
-    const Position end = begin + block.messages;
-    return end <= expected && !gaps_.touches(begin, end);
+    return block.role == BlockRole::data ? begin + block.messages <= expected : begin < expected;
 }
 
 bool Arbiter::set_aside(const Arrival& arrival) {

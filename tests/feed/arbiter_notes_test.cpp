@@ -34,7 +34,8 @@ class NoteSink final : public WordSink {
     }
 
     static std::string stamp(std::int64_t ts_ns) {
-        return ts_ns == no_ts_ns || ts_ns == any_ts_ns ? "*" : std::to_string(ts_ns);
+        return ts_ns == no_ts_ns || ts_ns == any_ts_ns ? "*"
+                                                       : std::to_string(ts_ns / Script::step_ts);
     }
 };
 

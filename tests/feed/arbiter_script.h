@@ -9,7 +9,8 @@
 //   +500      time goes on by 500 ns, timers run           wait    ... by the window
 //   flush7    the caller decoded number 7, a flush         end     the end of the input
 // Each block is stamped one later than the one before, but a block with the same words behind the
-// stream's letter is stamped as it was first; @42 behind the word sets the stamp.
+// stream's letter is stamped as it was first, and one that is numbered before another just before
+// that, as it was sent; @42 behind the word sets the stamp.
 //
 // Output: "5" delivered; "5L" late, with D (before the day), F (before a flush); R retransmitted;
 // "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes", "inferredK5:quotes".
@@ -114,6 +115,9 @@ inline std::string imbalance(Arbiter& arbiter) {
 
 class Script {
   public:
+    /// Between two stamps of the scripts: what is sent between them finds room.
+    static constexpr std::int64_t step_ts = 1000;
+
     explicit Script(const ArbitrationConfig& config = {.window_ns = 1000,
                                                        .hold_bytes = 65536,
                                                        .gap_ranges = 64})
@@ -172,11 +176,20 @@ class Script {
     void play_block(const std::string& word) {
         const std::size_t at = word.find('@');
         const std::string what = word.substr(1, at == std::string::npos ? at : at - 1);
-        ++ts_;
+        ts_ += step_ts;
         if (at != std::string::npos) {
-            stamps_[what] = ts_ = std::stoll(word.substr(at + 1));
+            stamps_[what] = ts_ = step_ts * std::stoll(word.substr(at + 1));
         }
-        const std::int64_t ts = stamps_.emplace(what, ts_).first->second;
+        const bool numbered = std::isdigit(static_cast<unsigned char>(what[0])) != 0;
+        const auto number = numbered ? static_cast<std::uint32_t>(std::stoul(what)) : 0;
+        const std::int64_t ts =
+            stamps_.emplace(what, numbered && at == std::string::npos ? stamp_of(number) : ts_)
+                .first->second;
+        if (numbered) {
+            numbers_[number] = ts;
+        } else if (what[0] != 'N') {
+            numbers_.clear();
+        }
         Block block;
         block.ts_exchange_ns = ts;
         block.ts_receive_ns = now_ns;
@@ -188,6 +201,20 @@ class Script {
             arbiter.step(now_ns, *told_);
         }
         admit(block, stream);
+    }
+
+    /// Just before that of the next number that was said since the last reset.
+    std::int64_t stamp_of(std::uint32_t number) const {
+        constexpr std::uint32_t near = 1 << 20;
+        std::uint32_t nearest = near;
+        std::int64_t ts = ts_;
+        for (const auto& [other, stamp] : numbers_) {
+            if (other - number - 1 < nearest) {
+                nearest = other - number - 1;
+                ts = stamp - 1;
+            }
+        }
+        return ts;
     }
 
     static void fill(Block& block, const std::string& what, std::vector<std::uint32_t>& numbers) {
@@ -230,8 +257,9 @@ class Script {
     }
 
     WordSink* told_ = &sink;
-    std::int64_t ts_ = 100;
+    std::int64_t ts_ = 100 * step_ts;
     std::map<std::string, std::int64_t> stamps_;
+    std::map<std::uint32_t, std::int64_t> numbers_;  ///< stamps of data since the last reset
 };
 
 }  // namespace pinstrike::feed::test
