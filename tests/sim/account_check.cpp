@@ -1,0 +1,133 @@
+// path: cold
+//
+// The account beside what the links brought: its own identities, and each figure against the
+// harness's.
+#include "tests/sim/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pinstrike::sim {
+
+namespace {
+
+class Comparison {
+  public:
+    Comparison(std::string whose, Findings& findings)
+        : whose_(std::move(whose)), findings_(findings) {}
+
+    void expect(std::uint64_t wanted, std::uint64_t found, const char* what) {
+        if (wanted != found) {
+            findings_.add(
+                fmt::format("account, {}: {} is {}, not {}", whose_, what, found, wanted));
+        }
+    }
+
+  private:
+    std::string whose_;
+    Findings& findings_;
+};
+
+/// Ranges of numbers, adjacent ones joined, in the order of the line.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> lost_ranges(const LineTruth& truth,
+                                                                 const LineExpectation& line) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
+    Place next = 0;
+    std::size_t epoch = 0;
+    for (const Block* block : truth.blocks) {
+        if (line.blocks[block->index].fate != Fate::lost) {
+            continue;
+        }
+        for (Place place = block->begin; place < block->end(); ++place) {
+            const std::uint32_t number = truth.number_at(place);
+            if (!ranges.empty() && place == next && epoch == block->epoch && number != 1) {
+                ranges.back().second = number;
+            } else {
+                ranges.emplace_back(number, number);
+            }
+            next = place + 1;
+            epoch = block->epoch;
+        }
+    }
+    return ranges;
+}
+
+void check_gaps(const LineTruth& truth, const LineExpectation& line,
+                const actors::LineAccount& account, Findings& findings) {
+    const auto wanted = lost_ranges(truth, line);
+    if (wanted == account.gaps) {
+        return;
+    }
+    const auto [at, other] = std::ranges::mismatch(wanted, account.gaps);
+    const auto word = [](const auto& ranges, auto place) {
+        return place == ranges.end() ? std::string{"none"}
+                                     : fmt::format("{}-{}", place->first, place->second);
+    };
+    findings.add(fmt::format("account, line {}: the list of gaps has {} where {} is lost",
+                             truth.number, word(account.gaps, other), word(wanted, at)));
+}
+
+std::uint64_t count_brought(const LineTruth& truth, const LineExpectation& line, auto&& counts) {
+    std::uint64_t count = 0;
+    for (const Block* block : truth.blocks) {
+        if (block->numbered() && line.blocks[block->index].fate == Fate::brought) {
+            count += static_cast<std::uint64_t>(std::ranges::count_if(block->messages, counts));
+        }
+    }
+    return count;
+}
+
+void check_line(const LineTruth& truth, const LineExpectation& line,
+                const actors::LineAccount& account, bool test_symbols, Findings& findings) {
+    Comparison compare{fmt::format("line {}", truth.number), findings};
+    const std::array streams{&account.a, &account.b};
+    for (std::size_t i = 0; i < feed::streams_count; ++i) {
+        compare.expect(line.streams[i].packets, streams[i]->packets,
+                       i == 0 ? "packets of A" : "packets of B");
+        compare.expect(line.streams[i].messages, streams[i]->messages,
+                       i == 0 ? "messages of A" : "messages of B");
+    }
+    if (!line.exact) {
+        return;
+    }
+    compare.expect(line.brought + line.lost, account.highest, "highest");
+    compare.expect(line.brought, account.delivered, "delivered");
+    compare.expect(line.lost, account.lost, "lost");
+    compare.expect(0, account.repaired + account.unasked, "repaired and unasked");
+    const auto tests = count_brought(truth, line, is_test);
+    compare.expect(test_symbols ? 0 : tests, account.filtered, "filtered");
+    compare.expect(
+        count_brought(truth, line, [](const auto& message) { return message.category() == 'H'; }),
+        account.controls, "controls");
+    check_gaps(truth, line, account, findings);
+}
+
+}  // namespace
+
+void check_account(const Truth& truth, const std::vector<LineExpectation>& lines, Host& host,
+                   bool test_symbols, Findings& findings) {
+    const actors::Account account = host.account();
+    for (const std::string& identity : actors::imbalances(account)) {
+        findings.add("account: " + identity);
+    }
+    for (const actors::LineAccount& line : account.lines) {
+        const std::size_t index = truth.line_index(line.line);
+        check_line(truth.lines()[index], lines[index], line, test_symbols, findings);
+    }
+    std::uint64_t packets = 0;
+    std::uint64_t missed = 0;
+    for (const actors::PortAccount& port : account.ports) {
+        packets += port.packets;
+        missed += port.missed.value_or(0);
+    }
+    std::uint64_t handed = 0;
+    for (const auto& witness : host.witnesses()) {
+        handed += witness->handed().size();
+    }
+    Comparison compare{"ports", findings};
+    compare.expect(handed, packets, "packets");
+    compare.expect(host.missed(), missed, "missed");
+}
+
+}  // namespace pinstrike::sim

@@ -1,0 +1,361 @@
+// path: cold
+//
+// What the cores were told, record by record, beside what had to be told.
+#include "feed/event.h"
+#include "tests/opra/decoded.h"
+#include "tests/sim/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace pinstrike::sim {
+
+namespace {
+
+using feed::Event;
+using feed::EventKind;
+using feed::GapCause;
+
+bool has(std::uint8_t cores, std::size_t core) {
+    return (cores >> core & 1U) != 0;
+}
+
+void set(std::uint8_t& cores, std::size_t core) {
+    cores = static_cast<std::uint8_t>(cores | 1U << core);
+}
+
+bool is_control(const Block& block, unsigned index) {
+    return block.messages[index].category() == 'H';
+}
+
+}  // namespace
+
+void Weight::add(const Weight& other) {
+    messages += other.messages;
+    lost += other.lost;
+    late += other.late;
+    refused += other.refused;
+    lines += other.lines;
+    lines_exact += other.lines_exact;
+    sides_fresh += other.sides_fresh;
+    sides_vague += other.sides_vague;
+}
+
+Tellings::Tellings(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
+                   Host& host, Findings& findings)
+    : plan_(plan),
+      truth_(truth),
+      lines_(lines),
+      host_(host),
+      findings_(findings),
+      at_(host.cores_count(), std::vector<CoreLine>(truth.lines().size())),
+      lost_told_(host.cores_count()),
+      refused_told_(host.cores_count()) {
+    for (const LineTruth& line : truth.lines()) {
+        told_.emplace_back(line.messages.size());
+        resets_told_.emplace_back(line.blocks.size());
+    }
+}
+
+void Tellings::check(Weight& weight) {
+    for (std::size_t core = 0; core < host_.cores_count(); ++core) {
+        read_core(core);
+        weight.refused += refused(core);
+    }
+    check_lines(weight);
+    check_sums(weight);
+    check_resets();
+}
+
+std::string Tellings::name(std::size_t line, Place place) const {
+    const LineTruth& truth = truth_.lines()[line];
+    const Block& block = *truth.messages[place].first;
+    return fmt::format("line {} number {} (numbering {}, stamped {})", truth.number,
+                       truth.number_at(place), block.epoch, block.ts_ns);
+}
+
+std::uint64_t Tellings::refused(std::size_t core) const {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
+        count += host_.poller(i).router().counters(core).refused.read();
+    }
+    return count;
+}
+
+void Tellings::read_core(std::size_t core) {
+    const std::vector<Event>& records = host_.recorder(core).records();
+    for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
+        const Event& event = records[at];
+        switch (event.header.kind) {
+            case EventKind::gap:
+                read_gap(core, event);
+                break;
+            case EventKind::control:
+                read_control(core, event);
+                break;
+            case EventKind::line_state:
+                break;
+            default:
+                read_data(core, std::span{records}.subspan(at, event.header.records));
+                break;
+        }
+    }
+    const std::size_t in_time = host_.records_before_end(core);
+    if (host_.had_time_to_tell() && records.size() != in_time) {
+        const Event& event = records[in_time];
+        findings_.add(
+            fmt::format("core {}: {} records came only when the host ended, the first of "
+                        "kind {} on line {} number {}",
+                        core, records.size() - in_time, static_cast<int>(event.header.kind),
+                        event.header.line, event.header.sequence));
+    }
+}
+
+void Tellings::read_data(std::size_t core, std::span<const Event> event) {
+    const feed::Header& header = event[0].header;
+    const Block* block = truth_.stamped(header.ts_exchange_ns);
+    if (block == nullptr || !block->numbered() || block->line_number != header.line ||
+        block->header.session != header.session) {
+        return findings_.add(
+            fmt::format("core {}: a message that nobody sent: line {} number {} "
+                        "stamped {}",
+                        core, header.line, header.sequence, header.ts_exchange_ns));
+    }
+    const std::uint64_t index = steps_between(block->header.sequence, header.sequence);
+    if (index >= block->messages.size()) {
+        return findings_.add(fmt::format("core {}: line {} number {} is not in its block {}", core,
+                                         header.line, header.sequence, block->header.sequence));
+    }
+    const bool gth = header.line >= 201 && header.line <= 204;
+    const auto what =
+        feed::opra::difference({event.begin(), event.end()}, block->messages[index], gth);
+    if (!what.empty()) {
+        findings_.add(fmt::format("core {}: {} says something else: {}", core,
+                                  name(block->line, block->begin + index), what));
+    }
+    note_place(core, event[0], *block, block->begin + index);
+}
+
+void Tellings::note_place(std::size_t core, const Event& event, const Block& block, Place place) {
+    const LineExpectation& line = lines_[block.line];
+    const BlockFate& fate = line.blocks[block.index];
+    Told& told = told_[block.line][place];
+    CoreLine& at = at_[core][block.line];
+    const bool control = event.header.kind == EventKind::control;
+    const bool late = (event.header.flags & feed::flag_late) != 0;
+    if (line.exact && (has(told.cores, core) || (!control && told.data_count != 0))) {
+        findings_.add(fmt::format("core {}: {} comes twice", core, name(block.line, place)));
+    }
+    if (line.exact && !late && place < at.next) {
+        findings_.add(fmt::format("core {}: {} is behind {}, and not marked late", core,
+                                  name(block.line, place), name(block.line, at.next - 1)));
+    }
+    if (late) {
+        set(told.late, core);
+    } else {
+        at.next = std::max(at.next, place + 1);
+    }
+    set(told.cores, core);
+    told.data_count = static_cast<std::uint8_t>(told.data_count + (control ? 0 : 1));
+    data_seen_ += control ? 0 : 1;
+    if (!line.exact) {
+        return;
+    }
+    if (fate.fate != Fate::brought) {
+        findings_.add(fmt::format("core {}: {} was not to be delivered: fate {}", core,
+                                  name(block.line, place), static_cast<int>(fate.fate)));
+    }
+    if (late && fate.in_time) {
+        findings_.add(fmt::format("core {}: {} is marked late, but came in time", core,
+                                  name(block.line, place)));
+    }
+    if (late && !fate.overtaken && !has(told.lost, core) && !has(told.refused, core)) {
+        findings_.add(fmt::format("core {}: {} is late, but was not declared lost", core,
+                                  name(block.line, place)));
+    }
+}
+
+void Tellings::read_control(std::size_t core, const Event& event) {
+    const feed::Header& header = event.header;
+    if ((header.flags & feed::flag_inferred) != 0) {
+        const std::size_t line = truth_.line_index(header.line);
+        if (lines_[line].exact) {
+            findings_.add(fmt::format("core {}: line {}: a reset was inferred that was not missed",
+                                      core, header.line));
+        }
+        return;
+    }
+    const Block* block = truth_.stamped(header.ts_exchange_ns);
+    if (block != nullptr && block->renumbers() && block->line_number == header.line) {
+        return read_reset(core, event, *block);
+    }
+    read_data(core, {&event, 1});
+}
+
+void Tellings::read_reset(std::size_t core, const Event& event, const Block& block) {
+    const std::string what =
+        fmt::format("core {}: line {} {} {} stamped {}", core, block.line_number, event.header.type,
+                    event.header.sequence, block.ts_ns);
+    const bool day = block.role == feed::BlockRole::start_of_day;
+    if (event.header.type != (day ? 'C' : 'K') || event.header.sequence != block.header.sequence) {
+        findings_.add(what + ": is not what was sent");
+    }
+    std::uint8_t& told = resets_told_[block.line][block.index];
+    if (has(told, core)) {
+        findings_.add(what + ": told twice");
+    }
+    set(told, core);
+    const LineExpectation& line = lines_[block.line];
+    if (!line.exact || !line.blocks[block.index].clean || block.index <= line.begin_block) {
+        return;
+    }
+    if (at_[core][block.line].next > block.begin) {
+        findings_.add(what + ": told behind what came after it");
+    }
+    const feed::Forget forget = event.body.control.forget;
+    const Block* before =
+        block.index == 0 ? nullptr : truth_.lines()[block.line].blocks[block.index - 1];
+    // Where two follow each other, the second does what the first did if that was lost.
+    const bool sure = day || (!block.lowers && before != nullptr && !before->renumbers());
+    const feed::Forget wanted = day ? feed::Forget::day : feed::Forget::nothing;
+    if (sure && forget != wanted) {
+        findings_.add(fmt::format("{}: makes forget {}", what, static_cast<int>(forget)));
+    }
+}
+
+/// Marks the numbers in whatever numbering they can be of.
+void Tellings::read_gap(std::size_t core, const Event& event) {
+    const std::size_t index = truth_.line_index(event.header.line);
+    if (index == truth_.lines().size()) {
+        return findings_.add(fmt::format("core {}: a gap of line {}", core, event.header.line));
+    }
+    const feed::Gap& gap = event.body.gap;
+    if (gap.cause == GapCause::repaired) {
+        lost_told_[core] -= gap.messages;
+        return;
+    }
+    const bool mine = gap.cause == GapCause::ring_full;
+    (mine ? refused_told_ : lost_told_)[core] += gap.messages;
+    const std::uint64_t span = steps_between(gap.first, gap.last);
+    for (const Epoch& epoch : truth_.lines()[index].epochs) {
+        const std::uint64_t size = epoch.end - epoch.begin;
+        const std::uint64_t into = steps_between(epoch.first_number, gap.first);  // of the epoch
+        const std::uint64_t before = steps_between(gap.first, epoch.first_number);
+        std::uint64_t from = into;
+        std::uint64_t to = into + span + 1;
+        if (into >= size) {  // the gap begins before the epoch does, or is none of it
+            from = 0;
+            to = before <= span ? span - before + 1 : 0;
+        }
+        for (std::uint64_t i = from; i < std::min(to, size); ++i) {
+            Told& told = told_[index][epoch.begin + i];
+            set(mine ? told.refused : told.lost, core);
+        }
+    }
+}
+
+void Tellings::check_lines(Weight& weight) {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        const LineExpectation& line = lines_[i];
+        weight.lines += line.heard ? 1 : 0;
+        if (!line.heard || !line.exact) {
+            continue;
+        }
+        ++weight.lines_exact;
+        weight.messages += line.brought;
+        weight.lost += line.lost;
+        for (const Block* block : truth_.lines()[i].blocks) {
+            for (Place place = block->begin; place < block->end(); ++place) {
+                weight.late += told_[i][place].late != 0 ? 1 : 0;
+                check_place(i, *block, place);
+            }
+        }
+    }
+}
+
+void Tellings::check_place(std::size_t line, const Block& block, Place place) {
+    const Fate fate = lines_[line].blocks[block.index].fate;
+    const Told& told = told_[line][place];
+    const auto index = static_cast<unsigned>(place - block.begin);
+    const auto all = static_cast<std::uint8_t>((1U << host_.cores_count()) - 1);
+    const bool filtered = !plan_.host.test_symbols && is_test(block.messages[index]);
+    if (filtered && told.cores != 0) {
+        findings_.add(fmt::format("{} is a test, and came through", name(line, place)));
+    }
+    if (fate == Fate::lost && (told.lost | told.refused) != all) {
+        findings_.add(fmt::format("{} is lost in silence: told to cores {:b}", name(line, place),
+                                  told.lost | told.refused));
+    }
+    if (fate != Fate::brought || filtered) {
+        return;
+    }
+    const bool all_know = (told.cores | told.refused) == all;
+    const bool known =
+        is_control(block, index) ? all_know : told.data_count != 0 || told.refused != 0;
+    if (!known) {
+        findings_.add(
+            fmt::format("{} was brought and is neither delivered nor declared refused: "
+                        "cores {:b}, refused {:b}, lost {:b}",
+                        name(line, place), told.cores, told.refused, told.lost));
+    }
+}
+
+void Tellings::check_sums(Weight& /*weight*/) {
+    std::uint64_t due = 0;
+    std::uint64_t lost = 0;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        if (lines_[i].heard && !lines_[i].exact) {
+            return;
+        }
+        lost += lines_[i].lost;
+        for (const Block* block : truth_.lines()[i].blocks) {
+            for (unsigned m = 0; m < block->messages.size() && block->numbered(); ++m) {
+                const bool filtered = !plan_.host.test_symbols && is_test(block->messages[m]);
+                const bool brought =
+                    lines_[i].heard && lines_[i].blocks[block->index].fate == Fate::brought;
+                due += brought && !filtered && !is_control(*block, m) ? 1 : 0;
+            }
+        }
+    }
+    std::uint64_t all_refused = 0;
+    for (std::size_t core = 0; core < host_.cores_count(); ++core) {
+        const std::uint64_t mine = refused(core);
+        all_refused += mine;
+        const std::uint64_t told = lost_told_[core] + refused_told_[core];
+        const bool calm = mine == 0 && refused_told_[core] == 0;
+        if (told < lost + mine || (calm && told != lost)) {
+            findings_.add(
+                fmt::format("core {}: gaps speak of {} messages; {} are lost and {} were "
+                            "refused",
+                            core, told, lost, mine));
+        }
+    }
+    if (due != data_seen_ + all_refused) {
+        findings_.add(fmt::format("{} messages had to come, {} did, and {} were refused", due,
+                                  data_seen_, all_refused));
+    }
+}
+
+void Tellings::check_resets() {
+    for (std::size_t core = 0; core < host_.cores_count(); ++core) {
+        if (refused(core) != 0 || refused_told_[core] != 0) {
+            continue;
+        }
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            for (const Block* block : truth_.lines()[i].blocks) {
+                const bool due = lines_[i].heard && lines_[i].exact && block->renumbers() &&
+                                 lines_[i].blocks[block->index].fate == Fate::brought;
+                if (due && !has(resets_told_[i][block->index], core)) {
+                    findings_.add(fmt::format(
+                        "core {}: line {}: a reset to {} stamped {} was not "
+                        "told",
+                        core, block->line_number, block->header.sequence, block->ts_ns));
+                }
+            }
+        }
+    }
+}
+
+}  // namespace pinstrike::sim

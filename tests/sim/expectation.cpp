@@ -1,0 +1,203 @@
+// path: cold
+#include "tests/sim/expectation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace pinstrike::sim {
+
+namespace {
+
+constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
+/// When something was first handed over: its turn, and the patience by then.
+struct Moment {
+    std::size_t turn = never;
+    std::int64_t waited_ns = 0;
+
+    [[nodiscard]] bool ever() const { return turn != never; }
+
+    void note(const Moment& other) {
+        if (other.turn < turn) {
+            *this = other;
+        }
+    }
+};
+
+class Reading {
+  public:
+    Reading(const LineTruth& truth, std::size_t line, const Witness& witness)
+        : truth_(truth), first_(truth.blocks.size()), heard_ns_(truth.blocks.size()) {
+        out_.blocks.resize(truth.blocks.size());
+        std::size_t turn = 0;
+        for (const Handed& handed : witness.handed()) {
+            if (handed.flight->line == line && handed.flight->to_line) {
+                read(handed, turn);
+            }
+            ++turn;
+        }
+    }
+
+    LineExpectation conclude(std::int64_t window_ns, bool much_memory) {
+        if (out_.heard) {
+            if (truth_.unannounced) {
+                out_.exact = false;
+                out_.inexact_why = "numbers begin anew without a reset";
+            }
+            decide_fates();
+            judge_resets(window_ns, much_memory);
+            judge_times(window_ns, much_memory);
+        }
+        return std::move(out_);
+    }
+
+  private:
+    void read(const Handed& handed, std::size_t turn) {
+        const Flight& flight = *handed.flight;
+        StreamExpectation& stream = out_.streams[static_cast<std::size_t>(flight.stream)];
+        ++stream.packets;
+        if (!flight.whole) {
+            return;
+        }
+        const Block& block = *flight.block;
+        if (block.numbered()) {
+            stream.messages += block.messages.size();
+        }
+        if (!out_.heard) {
+            out_.heard = true;
+            out_.begin = block.begin;
+            out_.begin_block = block.index;
+        }
+        if (!first_[block.index].ever()) {
+            heard_ns_[block.index] = handed.true_ns;
+        }
+        first_[block.index].note({turn, handed.waited_ns});
+    }
+
+    void decide_fates() {
+        std::vector<Place> known(truth_.epochs.size());  // by epoch: behind the last known number
+        for (const Block* block : truth_.blocks) {
+            if (first_[block->index].ever()) {
+                known[block->epoch] = std::max(known[block->epoch], block->end());
+            }
+        }
+        for (const Block* block : truth_.blocks) {
+            BlockFate& fate = out_.blocks[block->index];
+            fate.heard_ns = heard_ns_[block->index];
+            const bool heard = first_[block->index].ever();
+            if (block->begin < out_.begin || block->index < out_.begin_block) {
+                fate.fate = Fate::before_start;
+            } else if (heard) {
+                fate.fate = Fate::brought;
+                out_.brought += block->numbered() ? block->messages.size() : 0;
+            } else if (block->numbered() && block->end() <= known[block->epoch]) {
+                fate.fate = Fate::lost;
+                out_.lost += block->messages.size();
+            }
+        }
+    }
+
+    void doubt(const Block& reset, const char* why) {
+        out_.exact = false;
+        out_.inexact_why =
+            fmt::format("{}: reset to {} stamped {}", why, reset.header.sequence, reset.ts_ns);
+    }
+
+    /// The last number of the numbering before this reset that was heard before this turn.
+    [[nodiscard]] std::uint32_t highest_before(const Block& reset, std::size_t turn) const {
+        std::uint32_t highest = 0;
+        for (std::size_t i = reset.index; i-- > 0;) {
+            const Block& block = *truth_.blocks[i];
+            if (block.epoch + 1 != reset.epoch) {
+                break;
+            }
+            if (first_[i].turn < turn && block.numbered()) {
+                highest = std::max(highest, truth_.number_at(block.end() - 1));
+            }
+        }
+        return highest;
+    }
+
+    /// Whether what is behind the reset, heard before it, could as well be what goes on from the
+    /// numbers before it: then no receiver can know.
+    [[nodiscard]] bool seems_to_go_on(const Block& reset) const {
+        const std::size_t turn = first_[reset.index].turn;
+        const std::uint32_t last = highest_before(reset, turn);
+        for (std::size_t i = reset.index + 1; i < truth_.blocks.size(); ++i) {
+            const Block& block = *truth_.blocks[i];
+            if (block.numbered() && first_[i].turn < turn && block.header.sequence <= last + 1 &&
+                truth_.number_at(block.end() - 1) > highest_before(reset, first_[i].turn)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// A reset must be heard before what is behind it, or within the window.
+    void judge_resets(std::int64_t window_ns, bool much_memory) {
+        Moment behind;  // first heard of all blocks behind the one looked at
+        for (auto at = truth_.blocks.rbegin(); at != truth_.blocks.rend(); ++at) {
+            const Block& block = **at;
+            if (block.index < out_.begin_block) {
+                break;
+            }
+            const Moment& first = first_[block.index];
+            if (block.renumbers() && block.index != out_.begin_block && behind.ever()) {
+                BlockFate& fate = out_.blocks[block.index];
+                fate.clean = first.turn < behind.turn;
+                if (!first.ever()) {
+                    doubt(block, "on neither stream");
+                } else if (!fate.clean && !much_memory) {
+                    doubt(block, "behind its data, with little memory");
+                } else if (!fate.clean && first.waited_ns - behind.waited_ns >= window_ns) {
+                    doubt(block, "too long behind its data");
+                } else if (!fate.clean && seems_to_go_on(block)) {
+                    doubt(block, "behind data that seemed to go on");
+                }
+                out_.late_possible = out_.late_possible || !fate.clean;
+            }
+            behind.note(first);
+        }
+    }
+
+    /// What was brought before a hole's wait was over must be in order.
+    void judge_times(std::int64_t window_ns, bool much_memory) {
+        Moment later_epoch;  // first heard of any numbering behind the block's
+        Moment behind;       // first heard behind the block, in its epoch
+        std::size_t epoch = truth_.epochs.size();
+        for (auto at = truth_.blocks.rbegin(); at != truth_.blocks.rend(); ++at) {
+            const Block& block = **at;
+            const Moment& first = first_[block.index];
+            if (block.epoch != epoch) {
+                later_epoch.note(behind);
+                behind = {};
+                epoch = block.epoch;
+            }
+            BlockFate& fate = out_.blocks[block.index];
+            if (fate.fate == Fate::brought && block.numbered()) {
+                fate.overtaken = later_epoch.turn < first.turn;
+                const bool next = first.turn < behind.turn;
+                const bool waits = first.waited_ns - behind.waited_ns < window_ns;
+                fate.in_time = !fate.overtaken && (next || (waits && much_memory));
+                out_.late_possible = out_.late_possible || !fate.in_time;
+            }
+            behind.note(first);
+        }
+    }
+
+    const LineTruth& truth_;
+    std::vector<Moment> first_;
+    std::vector<std::int64_t> heard_ns_;
+    LineExpectation out_;
+};
+
+}  // namespace
+
+LineExpectation expect_line(const LineTruth& truth, std::size_t line, const Witness& witness,
+                            std::int64_t window_ns, bool much_memory) {
+    return Reading{truth, line, witness}.conclude(window_ns, much_memory);
+}
+
+}  // namespace pinstrike::sim

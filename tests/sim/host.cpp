@@ -1,0 +1,311 @@
+// path: cold
+#include "tests/sim/host.h"
+
+#include "actors/appliance_account.h"
+#include "actors/ring.h"
+#include "actors/router.h"
+#include "actors/venues.h"
+#include "config/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace pinstrike::sim {
+
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+
+/// Nothing happens for so long: then nobody needs to look every millisecond.
+constexpr std::int64_t night_ns = 3'000 * ms;
+constexpr std::int64_t morning_ns = 1'000 * ms;  // before the traffic begins again
+constexpr std::int64_t night_step_ns = 2'000 * ms;
+
+/// The end of the stops of this thread that hold this time, or the time itself.
+std::int64_t after_stops(const std::vector<Stop>& stops, std::size_t thread, std::int64_t at_ns) {
+    for (const Stop& stop : stops) {
+        if (stop.thread == thread && at_ns >= stop.at_ns && at_ns < stop.at_ns + stop.for_ns) {
+            at_ns = stop.at_ns + stop.for_ns;
+        }
+    }
+    return at_ns;
+}
+
+}  // namespace
+
+Host::Host(const Plan& plan)
+    : plan_(plan),
+      random_(feed::opra::traffic::scramble(plan.seed ^ 0x484F'5354ULL)),
+      traffic_ns_(plan.days.front().start_ns),
+      begin_ns_(traffic_ns_ + plan.host.start_after_ns),
+      now_ns_(begin_ns_) {
+    const HostPlan& host = plan.host;
+    std::vector<std::vector<actors::Consumer<feed::Event>>> inputs(host.cores);
+    pollers_.resize(host.pollers);
+    for (std::size_t i = 0; i < host.pollers; ++i) {
+        std::vector<actors::Producer<feed::Event>> outputs;
+        for (auto& input : inputs) {
+            auto ring = actors::Ring<feed::Event>::make(
+                actors::Ring<feed::Event>::slots_for(host.ring_slots));
+            outputs.push_back(std::move(ring.producer));
+            input.push_back(std::move(ring.consumer));
+        }
+        make_poller(i, std::move(outputs));
+    }
+    make_cores(std::move(inputs));
+}
+
+void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs) {
+    const HostPlan& host = plan_.host;
+    Poller& poller = pollers_[index];
+    Witness& witness = *witnesses_.emplace_back(std::make_unique<Witness>());
+    actors::PollerSetup setup;
+    setup.name = fmt::format("poll{}", index);
+    setup.arbitration = host.arbitration;
+    setup.test_symbols = host.test_symbols;
+    for (std::size_t line = 0; line < plan_.lines.size(); ++line) {
+        if (poller_of(line) == index) {
+            setup.lines.push_back(plan_.lines[line]);
+        }
+    }
+    for (std::size_t nic = 0; nic < nics_count; ++nic) {
+        auto port = std::make_unique<LinkPort>(
+            fmt::format("nic{}", nic),
+            LinkPortOptions{host.queue_packets, host.nic_checks, host.nic_stamps}, witness);
+        poller.ports.push_back(port.get());
+        setup.ports.push_back(
+            {port->name(), std::move(port), host.udp_checksum, {}, host.burst_packets});
+    }
+    const actors::RouterConfig routing{host.sharding, actors::WhenFull::refuse, setup.lines.size()};
+    const std::vector<actors::Parking*> bells(host.cores, nullptr);
+    poller.task = actors::make_poller("opra", std::move(setup),
+                                      actors::Router{routing, std::move(outputs), bells});
+    PINSTRIKE_CHECK(poller.task != nullptr);
+}
+
+void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> inputs) {
+    const auto count = static_cast<unsigned>(inputs.size());
+    actors::BookConfig book_config;
+    book_config.series_capacity = 1 << 13;
+    book_config.test_symbols = plan_.host.test_symbols;
+    for (unsigned i = 0; i < count; ++i) {
+        Core& core = cores_.emplace_back();
+        auto book = std::make_unique<actors::Book>(book_config, count);
+        auto recorder = std::make_unique<Recorder>();
+        core.book = book.get();
+        core.recorder = recorder.get();
+        std::vector<std::unique_ptr<actors::Actor>> actors;
+        actors.push_back(std::move(book));
+        actors.push_back(std::move(recorder));
+        actors::CoreOptions options;
+        options.info = {fmt::format("core{}", i), i, count};
+        core.core = std::make_unique<actors::Core>(std::move(options), std::move(inputs[i]),
+                                                   std::move(actors));
+    }
+}
+
+/// The clock that the program sees.
+std::int64_t Host::program_ns(std::int64_t true_ns) const {
+    std::int64_t ns = true_ns;
+    for (const ClockStep& step : plan_.host.clock_steps) {
+        ns += true_ns >= traffic_ns_ + step.at_ns ? step.by_ns : 0;
+    }
+    return ns;
+}
+
+std::size_t Host::nic_of(const Flight& flight) const {
+    const bool later = flight.ts_ns >= traffic_ns_ + plan_.swap_after_ns;
+    const bool swapped =
+        plan_.cabling == Cabling::swapped || (plan_.cabling == Cabling::swapped_later && later);
+    if (plan_.cabling == Cabling::one_nic) {
+        return 0;
+    }
+    return (flight.stream == feed::Stream::b) != swapped ? 1 : 0;
+}
+
+/// What has arrived by now is in the queues of the NICs, or missed.
+void Host::bring_until(std::int64_t true_ns) {
+    for (Poller& poller : pollers_) {
+        while (poller.arrived < poller.flights.size() &&
+               poller.flights[poller.arrived]->ts_ns <= true_ns) {
+            const Flight& flight = *poller.flights[poller.arrived++];
+            poller.ports[nic_of(flight)]->arrive(flight, program_ns(flight.ts_ns));
+        }
+    }
+}
+
+std::int64_t Host::next_arrival_ns() const {
+    std::int64_t next_ns = never_ns;
+    for (const Poller& poller : pollers_) {
+        if (poller.arrived < poller.flights.size()) {
+            next_ns = std::min(next_ns, poller.flights[poller.arrived]->ts_ns);
+        }
+    }
+    return next_ns;
+}
+
+void Host::step(Poller& poller, std::size_t index) {
+    bring_until(now_ns_);
+    witnesses_[index]->begin_step(program_ns(now_ns_), now_ns_);
+    const std::size_t packets = poller.task->step(program_ns(now_ns_));
+    const HostPlan& host = plan_.host;
+    std::int64_t next_ns = 0;
+    if (packets != 0) {
+        next_ns = now_ns_ + random_.between(200, 400) +
+                  static_cast<std::int64_t>(packets) * host.packet_ns;
+    } else {
+        next_ns = now_ns_ + random_.between(1, host.poller_idle_ns);
+        if (poller.arrived < poller.flights.size()) {
+            const std::int64_t arrival_ns = poller.flights[poller.arrived]->ts_ns;
+            next_ns = std::clamp(arrival_ns + random_.between(0, 3'000), now_ns_ + 200, next_ns);
+        }
+    }
+    poller.next_ns = traffic_ns_ + after_stops(host.poller_stops, index, next_ns - traffic_ns_);
+}
+
+void Host::step(Core& core, std::size_t index) {
+    core.core->step(program_ns(now_ns_));
+    constexpr std::int64_t idle_ns = 700'000;
+    const std::int64_t pace_ns = plan_.host.core_step_ns[index];
+    const std::int64_t most_ns = core.core->has_work() ? pace_ns : std::max(pace_ns, idle_ns);
+    const std::int64_t next_ns = now_ns_ + random_.between(1, most_ns);
+    core.next_ns = traffic_ns_ + after_stops(plan_.host.core_stops, index, next_ns - traffic_ns_);
+}
+
+/// Whose turn is next takes it. False if that is later than `until_ns`.
+bool Host::step_next(std::int64_t until_ns) {
+    std::int64_t* next_ns = nullptr;
+    std::size_t index = 0;
+    for (std::size_t i = 0; i < pollers_.size() + cores_.size(); ++i) {
+        std::int64_t& mine =
+            i < pollers_.size() ? pollers_[i].next_ns : cores_[i - pollers_.size()].next_ns;
+        if (next_ns == nullptr || mine < *next_ns) {
+            next_ns = &mine;
+            index = i;
+        }
+    }
+    if (*next_ns > until_ns) {
+        return false;
+    }
+    now_ns_ = std::max(now_ns_, *next_ns);
+    if (index < pollers_.size()) {
+        step(pollers_[index], index);
+    } else {
+        step(cores_[index - pollers_.size()], index - pollers_.size());
+    }
+    return true;
+}
+
+void Host::run_until(std::int64_t until_ns) {
+    std::int64_t calm_since_ns = now_ns_;
+    while (step_next(until_ns)) {
+        const std::int64_t arrival_ns = std::min(next_arrival_ns(), until_ns);
+        if (!quiet()) {
+            calm_since_ns = now_ns_;
+        } else if (now_ns_ - calm_since_ns > morning_ns && arrival_ns - now_ns_ > night_ns) {
+            for (Poller& poller : pollers_) {
+                poller.next_ns = std::max(poller.next_ns, now_ns_ + night_step_ns);
+            }
+            for (Core& core : cores_) {
+                core.next_ns = std::max(core.next_ns, now_ns_ + night_step_ns);
+            }
+        }
+    }
+    now_ns_ = until_ns;
+    bring_until(now_ns_);
+}
+
+/// Nothing waits in a queue of a NIC or in a ring.
+bool Host::quiet() const {
+    return std::ranges::none_of(pollers_,
+                                [](const Poller& poller) {
+                                    return std::ranges::any_of(
+                                        poller.ports, [](auto* port) { return !port->empty(); });
+                                }) &&
+           std::ranges::none_of(cores_, [](const Core& core) { return core.core->has_work(); });
+}
+
+void Host::run(std::span<const Flight> flights) {
+    std::int64_t last_ns = begin_ns_;
+    for (const Flight& flight : flights) {
+        if (flight.ts_ns >= begin_ns_) {
+            pollers_[poller_of(flight.line)].flights.push_back(&flight);
+            last_ns = std::max(last_ns, flight.ts_ns);
+        }
+    }
+    for (Core& core : cores_) {
+        core.core->start();
+        core.next_ns = now_ns_;
+    }
+    for (Poller& poller : pollers_) {
+        poller.next_ns = now_ns_ + random_.between(0, 1'000);
+    }
+    const HostPlan& host = plan_.host;
+    if (host.stop_after_ns != 0) {
+        run_until(std::max(begin_ns_, traffic_ns_ + host.stop_after_ns));
+        return end();
+    }
+    for (const Stop& stop : host.poller_stops) {
+        last_ns = std::max(last_ns, traffic_ns_ + stop.at_ns + stop.for_ns);
+    }
+    for (const Stop& stop : host.core_stops) {
+        last_ns = std::max(last_ns, traffic_ns_ + stop.at_ns + stop.for_ns);
+    }
+    run_until(last_ns);
+    constexpr std::int64_t patience_ns = 100 * ms;  // for waits, housekeeping and what is owed
+    do {
+        run_until(now_ns_ + host.arbitration.window_ns + patience_ns);
+    } while (!quiet());
+    run_until(now_ns_ + patience_ns);
+    end();
+}
+
+void Host::end() {
+    for (Core& core : cores_) {
+        core.records_before_end = core.recorder->records().size();
+    }
+    for (Poller& poller : pollers_) {
+        poller.task->finish();
+        while (!poller.task->settle()) {
+            for (Core& core : cores_) {
+                core.core->step(program_ns(now_ns_));
+            }
+        }
+    }
+    for (Core& core : cores_) {
+        core.core->drain(program_ns(now_ns_));
+        core.core->stop();
+    }
+}
+
+actors::Account Host::account() {
+    actors::Account account;
+    account.feed = "opra";
+    std::vector<std::string> names;
+    for (const Core& core : cores_) {
+        names.push_back(core.core->info().name);
+    }
+    for (Poller& poller : pollers_) {
+        actors::add_poller(account, *poller.task, names);
+    }
+    for (const Core& core : cores_) {
+        actors::add_core(account, *core.core);
+    }
+    return account;
+}
+
+std::uint64_t Host::missed() const {
+    std::uint64_t missed = 0;
+    for (const Poller& poller : pollers_) {
+        for (const LinkPort* port : poller.ports) {
+            missed += port->missed();
+        }
+    }
+    return missed;
+}
+
+}  // namespace pinstrike::sim

@@ -1,0 +1,123 @@
+// path: cold
+//
+// The appliance without threads: real pollers, rings, cores and actors, whose steps are taken by
+// turns, in an order and at a pace drawn from the seed, on simulated time.
+#pragma once
+
+#include "actors/account.h"
+#include "actors/actor.h"
+#include "actors/book/book.h"
+#include "actors/core.h"
+#include "actors/poller_task.h"
+#include "tests/sim/link_port.h"
+#include "tests/sim/plan.h"
+#include "tests/sim/witness.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::sim {
+
+/// Keeps every record that its core got.
+class Recorder final : public actors::Actor {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "recorder"; }
+
+    void on_events(actors::EventBatch batch) override {
+        records_.insert(records_.end(), batch.records().begin(), batch.records().end());
+    }
+
+    [[nodiscard]] const std::vector<feed::Event>& records() const { return records_; }
+
+  private:
+    std::vector<feed::Event> records_;
+};
+
+class Host {
+  public:
+    explicit Host(const Plan& plan);
+
+    /// Lives through all of it. Flights in the order of their arrival.
+    void run(std::span<const Flight> flights);
+
+    // After run().
+
+    [[nodiscard]] const std::vector<std::unique_ptr<Witness>>& witnesses() const {
+        return witnesses_;
+    }
+
+    /// The poller that has the line of this index.
+    [[nodiscard]] std::size_t poller_of(std::size_t line) const { return line % pollers_.size(); }
+
+    [[nodiscard]] actors::PollerTask& poller(std::size_t i) { return *pollers_[i].task; }
+
+    [[nodiscard]] std::size_t cores_count() const { return cores_.size(); }
+
+    [[nodiscard]] const actors::Core& core(std::size_t i) const { return *cores_[i].core; }
+
+    [[nodiscard]] const actors::Book& book(std::size_t i) const { return *cores_[i].book; }
+
+    [[nodiscard]] const Recorder& recorder(std::size_t i) const { return *cores_[i].recorder; }
+
+    /// Of what the recorder got, what had come before the host was told to end. Everything had to
+    /// be told by then, if it was given the time.
+    [[nodiscard]] std::size_t records_before_end(std::size_t core) const {
+        return cores_[core].records_before_end;
+    }
+
+    [[nodiscard]] bool had_time_to_tell() const { return plan_.host.stop_after_ns == 0; }
+
+    [[nodiscard]] actors::Account account();
+
+    /// Packets that found a port's queue full.
+    [[nodiscard]] std::uint64_t missed() const;
+
+    [[nodiscard]] std::int64_t lived_ns() const { return now_ns_ - begin_ns_; }
+
+  private:
+    static constexpr std::size_t nics_count = 2;
+
+    struct Poller {
+        std::unique_ptr<actors::PollerTask> task;
+        std::vector<LinkPort*> ports;  ///< a queue of each NIC
+        std::vector<const Flight*> flights;
+        std::size_t arrived = 0;  ///< of the flights
+        std::int64_t next_ns = 0;
+    };
+
+    struct Core {
+        std::unique_ptr<actors::Core> core;
+        const actors::Book* book = nullptr;
+        const Recorder* recorder = nullptr;
+        std::int64_t next_ns = 0;
+        std::size_t records_before_end = 0;
+    };
+
+    void make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> inputs);
+    void make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs);
+    [[nodiscard]] std::int64_t program_ns(std::int64_t true_ns) const;
+    [[nodiscard]] std::size_t nic_of(const Flight& flight) const;
+    void bring_until(std::int64_t true_ns);
+    void step(Poller& poller, std::size_t index);
+    void step(Core& core, std::size_t index);
+    bool step_next(std::int64_t until_ns);
+    void run_until(std::int64_t until_ns);
+    [[nodiscard]] std::int64_t next_arrival_ns() const;
+    [[nodiscard]] bool quiet() const;
+    void end();
+
+    const Plan& plan_;
+    Random random_;
+    std::vector<std::unique_ptr<Witness>> witnesses_;
+    std::vector<Poller> pollers_;
+    std::vector<Core> cores_;
+    std::int64_t traffic_ns_;  ///< its start: times of the plan count from here
+    std::int64_t begin_ns_;
+    std::int64_t now_ns_;  ///< true time
+};
+
+}  // namespace pinstrike::sim

@@ -1,0 +1,129 @@
+// path: cold
+#include "tests/sim/link.h"
+
+#include "feed/opra/traffic/delivery.h"
+#include "nic/udp_frame.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pinstrike::sim {
+
+namespace {
+
+constexpr std::size_t udp_checksum_offset = nic::ethernet_header_bytes + 20 + 6;
+
+std::vector<std::byte> random_bytes(std::size_t count, Random& random) {
+    std::vector<std::byte> bytes(count);
+    for (std::byte& byte : bytes) {
+        byte = static_cast<std::byte>(random.next());
+    }
+    return bytes;
+}
+
+std::vector<std::byte> udp_frame(const nic::UdpRoute& route, std::span<const std::byte> payload) {
+    const std::size_t headers = nic::udp_headers_bytes(route.vlan);
+    std::vector<std::byte> frame(headers + payload.size());
+    std::memcpy(frame.data() + headers, payload.data(), payload.size());
+    nic::write_udp_headers(frame.data(), route, payload.size(), nic::UdpChecksumSent::computed);
+    return frame;
+}
+
+}  // namespace
+
+Link::Link(const LinkFaults& faults, std::span<const feed::LineConfig> lines, feed::Stream stream,
+           std::int64_t start_ns, std::uint64_t seed)
+    : faults_(faults), lines_(lines), stream_(stream), start_ns_(start_ns), random_(seed) {}
+
+bool Link::loses(std::int64_t ts_ns) {
+    bad_ = random_.chance(bad_ ? 1 - faults_.bad_ends : faults_.bad_begins);
+    const bool lost = random_.chance(faults_.loss) || (bad_ && random_.chance(faults_.bad_loss));
+    const std::int64_t since_ns = ts_ns - start_ns_;
+    return lost || std::ranges::any_of(faults_.outages, [=](const Outage& outage) {
+               return since_ns >= outage.at_ns && since_ns - outage.at_ns < outage.for_ns;
+           });
+}
+
+Flight Link::flight_of(const Block& block) {
+    Flight flight;
+    flight.block = &block;
+    flight.line = block.line;
+    flight.stream = stream_;
+    flight.whole = flight.to_line = true;
+    flight.frame = feed::opra::traffic::frame_of(lines_[block.line], stream_, block.disaster_site,
+                                                 block.bytes);
+    flight.ts_ns = block.ts_ns + faults_.delay_ns;
+    if (faults_.jitter_ns > 0) {
+        flight.ts_ns +=
+            static_cast<std::int64_t>(random_.exponential(static_cast<double>(faults_.jitter_ns)));
+    }
+    flight.ts_ns = std::max(flight.ts_ns, latest_ns_);
+    if (faults_.reorder > 0 && random_.chance(faults_.reorder)) {
+        flight.ts_ns += random_.between(1, std::max<std::int64_t>(faults_.reorder_ns, 1));
+    } else {
+        latest_ns_ = flight.ts_ns;
+    }
+    damage(flight);
+    return flight;
+}
+
+/// One byte from the Ethernet type on; never of the UDP checksum, where it could come to say that
+/// there is none. So a damaged packet never gets through.
+void Link::damage(Flight& flight) {
+    std::vector<std::byte>& frame = flight.frame;
+    if (random_.chance(faults_.corrupt)) {
+        std::size_t at = 0;
+        do {
+            at = 12 + random_.below(frame.size() - 12);
+        } while (at == udp_checksum_offset || at == udp_checksum_offset + 1);
+        frame[at] ^= static_cast<std::byte>(random_.between(1, 255));
+        flight.whole = flight.to_line = false;
+    } else if (random_.chance(faults_.truncate)) {
+        frame.resize(random_.below(frame.size()));
+        flight.whole = flight.to_line = false;
+    } else if (random_.chance(faults_.pad)) {
+        frame.resize(frame.size() + random_.below(64));
+    }
+}
+
+void Link::carry(const Block& block, std::vector<Flight>& flights) {
+    if (loses(block.ts_ns)) {
+        return;
+    }
+    flights.push_back(flight_of(block));
+    if (random_.chance(faults_.duplicate)) {
+        flights.push_back(flight_of(block));
+    }
+}
+
+void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, std::int64_t from_ns,
+               std::int64_t to_ns, Random& random, std::vector<Flight>& flights) {
+    for (std::size_t i = 0; i < count; ++i) {
+        Flight flight;
+        flight.ts_ns = random.between(from_ns, to_ns);
+        flight.line = random.below(lines.size());
+        flight.stream = random.chance(0.5) ? feed::Stream::a : feed::Stream::b;
+        nic::UdpRoute route =
+            feed::opra::traffic::route_of(lines[flight.line], flight.stream, false);
+        switch (random.below(4)) {
+            case 0:  // somebody else's group
+                route.destination.address.value ^= 0x0001'0000U;
+                flight.frame = udp_frame(route, random_bytes(random.below(500), random));
+                break;
+            case 1:  // the right group, another port
+                route.destination.port ^= 0x4000;
+                flight.frame = udp_frame(route, random_bytes(random.below(500), random));
+                break;
+            case 2:  // a line's own address, and garbage
+                flight.frame = udp_frame(route, random_bytes(random.below(500), random));
+                flight.to_line = true;
+                break;
+            default:
+                flight.frame = random_bytes(random.below(1500), random);
+                break;
+        }
+        flights.push_back(std::move(flight));
+    }
+}
+
+}  // namespace pinstrike::sim

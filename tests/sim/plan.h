@@ -1,0 +1,80 @@
+// path: cold
+//
+// One seed's world: the traffic, the two links, the host and what befalls it. All of it is drawn
+// here and nothing later, so that a plan can be told in words.
+#pragma once
+
+#include "actors/feed_config.h"
+#include "feed/arbiter.h"
+#include "feed/opra/traffic_config.h"
+#include "nic/port_config.h"
+#include "tests/sim/link.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinstrike::sim {
+
+/// A thread of the host does not run for this long, counted from the start of the traffic.
+struct Stop {
+    std::size_t thread = 0;  ///< among the pollers, or among the cores
+    std::int64_t at_ns = 0;
+    std::int64_t for_ns = 0;
+};
+
+/// The clock that the program sees is set by this much.
+struct ClockStep {
+    std::int64_t at_ns = 0;
+    std::int64_t by_ns = 0;
+};
+
+/// Which stream's cable is in which NIC.
+enum class Cabling : std::uint8_t { straight, swapped, swapped_later, one_nic };
+
+struct HostPlan {
+    std::size_t pollers = 1;
+    std::size_t cores = 1;
+    std::size_t ring_slots = 1 << 14;
+    actors::Sharding sharding = actors::Sharding::series;
+    feed::ArbitrationConfig arbitration;
+    std::size_t queue_packets = 4096;  ///< of a NIC's receive queue
+    std::size_t burst_packets = 64;
+    nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::offload;
+    bool nic_checks = true;  ///< the NIC says whether checksums are right
+    bool nic_stamps = false;
+    bool test_symbols = false;
+    std::int64_t poller_idle_ns = 500'000;   ///< at most between two looks at empty queues
+    std::int64_t packet_ns = 200;            ///< a poller's work for one packet
+    std::vector<std::int64_t> core_step_ns;  ///< at most, each core
+    std::vector<Stop> poller_stops;
+    std::vector<Stop> core_stops;
+    std::vector<ClockStep> clock_steps;
+    std::int64_t start_after_ns = 0;  ///< of the traffic's start
+    std::int64_t stop_after_ns = 0;   ///< 0: when everything has arrived and been told
+};
+
+struct Plan {
+    std::uint64_t seed = 0;
+    std::vector<feed::LineConfig> lines;
+    std::vector<feed::opra::TrafficConfig> days;
+    std::array<LinkFaults, feed::streams_count> links;
+    Cabling cabling = Cabling::straight;
+    std::int64_t swap_after_ns = 0;
+    std::size_t noise_packets = 0;
+    HostPlan host;
+};
+
+/// How much a seed is given to do.
+enum class Size : std::uint8_t { small, large };
+
+[[nodiscard]] Plan draw_plan(std::uint64_t seed);
+
+/// Most seeds are small.
+[[nodiscard]] Size size_of(std::uint64_t seed);
+
+[[nodiscard]] std::string describe(const Plan& plan);
+
+}  // namespace pinstrike::sim

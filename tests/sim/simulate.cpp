@@ -1,0 +1,123 @@
+// path: cold
+//
+// Runs seeds. One that fails prints the command that shows it again.
+#include "tests/sim/simulation.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+namespace pinstrike::sim {
+namespace {
+
+struct Arguments {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;  ///< included
+    bool verbose = false;
+    std::uint16_t line = 0;
+    bool keep_going = false;
+    double seconds = 0;  ///< 0: as long as it takes
+};
+
+[[noreturn]] void usage() {
+    std::cerr
+        << "usage: simulate --seed N | --seeds FROM..TO [--verbose] [--line N] [--keep-going] "
+           "[--for SECONDS]\n";
+    std::exit(2);
+}
+
+Arguments read(int count, char** words) {
+    Arguments arguments;
+    bool chosen = false;
+    for (int i = 1; i < count; ++i) {
+        const std::string_view word = words[i];
+        if (word == "--verbose") {
+            arguments.verbose = true;
+            continue;
+        }
+        if (word == "--keep-going") {
+            arguments.keep_going = true;
+            continue;
+        }
+        if (++i == count) {
+            usage();
+        }
+        const std::string value = words[i];
+        if (word == "--line") {
+            arguments.line = static_cast<std::uint16_t>(std::stoul(value));
+            arguments.verbose = true;
+        } else if (word == "--seed") {
+            arguments.from = arguments.to = std::stoull(value);
+            chosen = true;
+        } else if (const auto dots = value.find("..");
+                   word == "--seeds" && dots != std::string::npos) {
+            arguments.from = std::stoull(value);
+            arguments.to = std::stoull(value.substr(dots + 2));
+            chosen = true;
+        } else if (word == "--for") {
+            arguments.seconds = std::stod(value);
+        } else {
+            usage();
+        }
+    }
+    if (!chosen) {
+        usage();
+    }
+    return arguments;
+}
+
+void tell_failure(std::uint64_t seed, const Outcome& outcome) {
+    std::cout << fmt::format("seed {} fails, {} findings:\n", seed, outcome.findings.count());
+    for (const std::string& what : outcome.findings.kept()) {
+        std::cout << "  " << what << '\n';
+    }
+    std::cout << "again: build/tests/sim/simulate --seed " << seed << " --verbose" << std::endl;
+}
+
+int run(const Arguments& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    Weight weight;
+    std::uint64_t seeds = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t messages = 0;
+    double hours = 0;
+    for (std::uint64_t seed = arguments.from; seed <= arguments.to; ++seed) {
+        const Outcome outcome =
+            simulate(seed, {arguments.verbose ? &std::cout : nullptr, arguments.line});
+        ++seeds;
+        messages += outcome.messages;
+        hours += static_cast<double>(outcome.lived_ns) / 3.6e12;
+        weight.add(outcome.weight);
+        if (outcome.findings.count() != 0) {
+            ++failed;
+            tell_failure(seed, outcome);
+            if (!arguments.keep_going) {
+                break;
+            }
+        }
+        if (arguments.seconds != 0 && elapsed() >= arguments.seconds) {
+            break;
+        }
+    }
+    std::cout << fmt::format(
+        "{} seeds, {} failed; {:.2f} simulated hours, {} messages sent, {} judged one by one, {} "
+        "lost, {} late, {} refused; {} of {} lines exact; {} fresh sides equal the truth, {} "
+        "vague; {:.1f} s\n",
+        seeds, failed, hours, messages, weight.messages, weight.lost, weight.late, weight.refused,
+        weight.lines_exact, weight.lines, weight.sides_fresh, weight.sides_vague, elapsed());
+    return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace pinstrike::sim
+
+int main(int count, char** words) {
+    return pinstrike::sim::run(pinstrike::sim::read(count, words));
+}

@@ -1,0 +1,155 @@
+// path: cold
+#include "tests/sim/simulation.h"
+
+#include "tests/sim/host.h"
+#include "tests/sim/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ostream>
+
+namespace pinstrike::sim {
+
+namespace {
+
+void send(const Plan& plan, Truth& truth) {
+    for (const feed::opra::TrafficConfig& day : plan.days) {
+        feed::opra::traffic::Session session{day, plan.lines, truth};
+        session.run();
+    }
+}
+
+std::vector<Flight> carry(const Plan& plan, const Truth& truth) {
+    std::vector<Flight> flights;
+    const std::int64_t start_ns = plan.days.front().start_ns;
+    for (std::size_t i = 0; i < feed::streams_count; ++i) {
+        Link link{plan.links[i], plan.lines, static_cast<feed::Stream>(i), start_ns,
+                  feed::opra::traffic::scramble(plan.seed * 2 + i)};
+        for (const Block& block : truth.blocks()) {
+            link.carry(block, flights);
+        }
+    }
+    Random random{feed::opra::traffic::scramble(plan.seed ^ 0x4E4F'4953'45ULL)};
+    if (!truth.blocks().empty()) {
+        add_noise(plan.lines, plan.noise_packets, start_ns, truth.blocks().back().ts_ns, random,
+                  flights);
+    }
+    std::ranges::stable_sort(flights, {}, &Flight::ts_ns);
+    return flights;
+}
+
+std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const Host& host) {
+    constexpr std::size_t much_bytes = 512 << 10;
+    std::vector<LineExpectation> lines;
+    for (std::size_t i = 0; i < plan.lines.size(); ++i) {
+        lines.push_back(expect_line(truth.lines()[i], i, *host.witnesses()[host.poller_of(i)],
+                                    plan.host.arbitration.window_ns,
+                                    plan.host.arbitration.hold_bytes >= much_bytes));
+    }
+    return lines;
+}
+
+std::uint64_t fingerprint_of(const Host& host) {
+    std::uint64_t hash = 0;
+    for (std::size_t core = 0; core < host.cores_count(); ++core) {
+        for (const feed::Event& event : host.recorder(core).records()) {
+            std::array<std::uint64_t, sizeof(event) / sizeof(std::uint64_t)> words{};
+            std::memcpy(words.data(), &event, sizeof words);
+            for (const std::uint64_t word : words) {
+                hash = feed::opra::traffic::scramble(hash ^ word);
+            }
+        }
+    }
+    return hash;
+}
+
+void tell_lines(const Plan& plan, const std::vector<LineExpectation>& lines, std::ostream& out) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const LineExpectation& line = lines[i];
+        out << fmt::format("  line {}: {} brought, {} lost, A {} packets, B {} packets, {}\n",
+                           plan.lines[i].number, line.brought, line.lost, line.streams[0].packets,
+                           line.streams[1].packets,
+                           !line.heard  ? "not heard"
+                           : line.exact ? "exact"
+                                        : line.inexact_why);
+    }
+}
+
+void tell_arrivals(const Truth& truth, const Host& host, std::size_t line, std::ostream& out) {
+    std::size_t turn = 0;
+    for (const Handed& handed : host.witnesses()[host.poller_of(line)]->handed()) {
+        const Flight& flight = *handed.flight;
+        if (flight.line == line && flight.block != nullptr) {
+            const Block& block = *flight.block;
+            out << fmt::format(
+                "  {:5} at {:.6f} s waited {:.6f}: {}{} {} numbers {}+{} numbering {} stamped {}\n",
+                turn, static_cast<double>(handed.true_ns - truth.blocks().front().ts_ns) / 1e9,
+                static_cast<double>(handed.waited_ns) / 1e9, "AB"[static_cast<int>(flight.stream)],
+                flight.whole ? "" : " damaged", "dNCK"[static_cast<int>(block.role)],
+                block.header.sequence, block.messages.size(), block.epoch, block.ts_ns);
+        }
+        ++turn;
+    }
+}
+
+void tell_records(const Host& host, std::size_t core, std::uint16_t line, std::ostream& out) {
+    const auto& records = host.recorder(core).records();
+    for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
+        const feed::Event& event = records[at];
+        if (event.header.line != line) {
+            continue;
+        }
+        if (event.header.kind == feed::EventKind::gap) {
+            const feed::Gap& gap = event.body.gap;
+            out << fmt::format("  core {}: gap {}-{} of {}, cause {}\n", core, gap.first, gap.last,
+                               gap.messages, static_cast<int>(gap.cause));
+        } else {
+            out << fmt::format("  core {}: kind {} type {} number {} flags {} stamped {}\n", core,
+                               static_cast<int>(event.header.kind), event.header.type,
+                               event.header.sequence, event.header.flags,
+                               event.header.ts_exchange_ns);
+        }
+    }
+}
+
+void tell_line(const Truth& truth, const Host& host, std::uint16_t number, std::ostream& out) {
+    const std::size_t line = truth.line_index(number);
+    if (line == truth.lines().size()) {
+        return;
+    }
+    tell_arrivals(truth, host, line, out);
+    for (std::size_t core = 0; core < host.cores_count(); ++core) {
+        tell_records(host, core, number, out);
+    }
+}
+
+}  // namespace
+
+Outcome simulate(std::uint64_t seed, const Trace& trace) {
+    Outcome outcome;
+    const Plan plan = draw_plan(seed);
+    if (trace.out != nullptr) {
+        *trace.out << describe(plan);
+    }
+    Truth truth{plan.lines};
+    send(plan, truth);
+    const std::vector<Flight> flights = carry(plan, truth);
+    Host host{plan};
+    host.run(flights);
+    const std::vector<LineExpectation> lines = expect(plan, truth, host);
+    if (trace.out != nullptr) {
+        tell_lines(plan, lines, *trace.out);
+        tell_line(truth, host, trace.line, *trace.out);
+    }
+    Tellings{plan, truth, lines, host, outcome.findings}.check(outcome.weight);
+    check_account(truth, lines, host, plan.host.test_symbols, outcome.findings);
+    check_books(plan, truth, lines, host, outcome.findings, outcome.weight);
+    outcome.messages = truth.messages_count();
+    outcome.lived_ns = host.lived_ns();
+    outcome.fingerprint = fingerprint_of(host);
+    return outcome;
+}
+
+}  // namespace pinstrike::sim

@@ -1,0 +1,106 @@
+// path: cold
+#include "tests/sim/truth.h"
+
+#include "config/check.h"
+#include "feed/opra/traffic/reserved_symbols.h"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+namespace pinstrike::sim {
+
+namespace {
+
+constexpr std::uint64_t numbers = 0xFFFF'FFFFULL;
+
+}  // namespace
+
+std::uint32_t number_after(std::uint32_t number, std::uint64_t steps) {
+    return static_cast<std::uint32_t>((std::uint64_t{number} - 1 + steps) % numbers + 1);
+}
+
+std::uint64_t steps_between(std::uint32_t from, std::uint32_t to) {
+    return (std::uint64_t{to} + numbers - from) % numbers;
+}
+
+bool is_test(const feed::opra::wire::Message& message) {
+    const auto reserved = [](const auto& symbol) {
+        std::string text{symbol.data(), symbol.size()};
+        text.erase(text.find_last_not_of(' ') + 1);
+        return feed::opra::traffic::is_reserved_symbol(text);
+    };
+    return std::visit(
+        [&](const auto& body) {
+            if constexpr (requires { body.series; }) {
+                return reserved(body.series.symbol);
+            } else if constexpr (requires { body.symbol; }) {
+                return reserved(body.symbol);
+            } else {
+                return false;
+            }
+        },
+        message.body);
+}
+
+std::uint32_t LineTruth::number_at(Place place) const {
+    const auto& [block, index] = messages[place];
+    return number_after(block->header.sequence, index);
+}
+
+Truth::Truth(std::span<const feed::LineConfig> lines) {
+    for (const feed::LineConfig& line : lines) {
+        lines_.emplace_back().number = line.number;
+        lines_.back().epochs.emplace_back();
+    }
+}
+
+void Truth::block(const feed::opra::traffic::SentBlock& sent) {
+    LineTruth& line = lines_[sent.line];
+    Block& block = blocks_.emplace_back();
+    block.line = sent.line;
+    block.line_number = sent.line_number;
+    block.header = sent.header;
+    block.ts_ns = sent.ts_ns;
+    block.role = sent.role;
+    block.lowers = sent.lowers;
+    block.disaster_site = sent.disaster_site;
+    block.messages.assign(sent.messages.begin(), sent.messages.end());
+    block.bytes.assign(sent.bytes.begin(), sent.bytes.end());
+    const Epoch& current = line.epochs.back();
+    if (block.numbered() && current.begin != current.end &&
+        sent.header.sequence != number_after(current.first_number, current.end - current.begin)) {
+        line.unannounced = true;
+        line.epochs.push_back({sent.header.sequence, line.messages.size(), line.messages.size()});
+    }
+    block.index = line.blocks.size();
+    block.begin = line.messages.size();
+    if (block.renumbers()) {
+        line.epochs.push_back({sent.header.sequence + 1, block.begin, block.begin});
+    } else if (block.numbered()) {
+        Epoch& epoch = line.epochs.back();
+        if (epoch.begin == epoch.end) {
+            epoch.first_number = sent.header.sequence;
+        }
+        for (unsigned i = 0; i < block.messages.size(); ++i) {
+            line.messages.emplace_back(&block, i);
+        }
+        epoch.end = line.messages.size();
+        messages_count_ += block.messages.size();
+    }
+    block.epoch = line.epochs.size() - 1;
+    line.blocks.push_back(&block);
+    PINSTRIKE_CHECK(by_ts_.emplace(block.ts_ns, &block).second);
+}
+
+std::size_t Truth::line_index(std::uint16_t number) const {
+    const auto at = std::ranges::find(lines_, number, &LineTruth::number);
+    return static_cast<std::size_t>(at - lines_.begin());
+}
+
+const Block* Truth::stamped(std::int64_t ts_ns) const {
+    const auto at = by_ts_.find(ts_ns);
+    return at == by_ts_.end() ? nullptr : at->second;
+}
+
+}  // namespace pinstrike::sim

@@ -1,0 +1,103 @@
+// path: cold
+//
+// What OPRA sent: every block of the generated days, kept, with its place among its line's
+// messages. The oracle asks here what a block, a number, a time stamp stands for.
+#pragma once
+
+#include "feed/block.h"
+#include "feed/line_config.h"
+#include "feed/opra/message.h"
+#include "feed/opra/traffic/session.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace pinstrike::sim {
+
+/// A message's place among all that its line ever sent.
+using Place = std::size_t;
+
+/// One block as it left OPRA, the same on both streams.
+struct Block {
+    std::size_t line = 0;  ///< index
+    std::uint16_t line_number = 0;
+    feed::opra::wire::BlockHeader header;
+    std::int64_t ts_ns = 0;
+    feed::BlockRole role = feed::BlockRole::data;
+    bool lowers = true;  ///< of a reset
+    bool disaster_site = false;
+    std::vector<feed::opra::wire::Message> messages;
+    std::vector<std::byte> bytes;
+    std::size_t index = 0;  ///< among the line's blocks
+    std::size_t epoch = 0;  ///< of its line: each start of day and each reset begins one
+    Place begin = 0;        ///< of its first message; of a control without number, of the next one
+
+    [[nodiscard]] bool numbered() const { return role == feed::BlockRole::data; }
+
+    [[nodiscard]] bool renumbers() const {
+        return role == feed::BlockRole::start_of_day || role == feed::BlockRole::reset;
+    }
+
+    [[nodiscard]] Place end() const { return begin + (numbered() ? messages.size() : 0); }
+};
+
+/// A line's numbers between two resets.
+struct Epoch {
+    std::uint32_t first_number = 1;
+    Place begin = 0;
+    Place end = 0;
+};
+
+struct LineTruth {
+    std::uint16_t number = 0;
+    bool unannounced = false;  ///< begins anew without a word, as line 220 does each day
+    std::vector<const Block*> blocks;
+    std::vector<Epoch> epochs;
+    std::vector<std::pair<const Block*, unsigned>> messages;  ///< by place
+
+    [[nodiscard]] std::uint32_t number_at(Place place) const;
+
+    [[nodiscard]] const feed::opra::wire::Message& message(Place place) const {
+        return messages[place].first->messages[messages[place].second];
+    }
+};
+
+class Truth final : public feed::opra::traffic::BlockSink {
+  public:
+    explicit Truth(std::span<const feed::LineConfig> lines);
+
+    void block(const feed::opra::traffic::SentBlock& sent) override;
+
+    [[nodiscard]] const std::deque<Block>& blocks() const { return blocks_; }
+
+    [[nodiscard]] const std::vector<LineTruth>& lines() const { return lines_; }
+
+    /// The line's index; lines().size() if there is none of this number.
+    [[nodiscard]] std::size_t line_index(std::uint16_t number) const;
+
+    /// The block stamped so: no two bear the same time. Null: none does.
+    [[nodiscard]] const Block* stamped(std::int64_t ts_ns) const;
+
+    [[nodiscard]] std::uint64_t messages_count() const { return messages_count_; }
+
+  private:
+    std::deque<Block> blocks_;  ///< a deque: references stay
+    std::vector<LineTruth> lines_;
+    std::unordered_map<std::int64_t, const Block*> by_ts_;
+    std::uint64_t messages_count_ = 0;
+};
+
+/// Numbers follow each other 1 .. 2^32 - 1, then 1 again.
+[[nodiscard]] std::uint32_t number_after(std::uint32_t number, std::uint64_t steps);
+
+/// How many steps lead from one number to the other.
+[[nodiscard]] std::uint64_t steps_between(std::uint32_t from, std::uint32_t to);
+
+/// A message of a reserved test symbol: filtered before the cores.
+[[nodiscard]] bool is_test(const feed::opra::wire::Message& message);
+
+}  // namespace pinstrike::sim
