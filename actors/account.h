@@ -46,6 +46,8 @@ struct LineAccount {
     std::uint64_t repaired = 0;
     std::uint64_t unasked = 0;
     std::uint64_t filtered = 0;
+    /// Lost numbers that `gaps` does not name: the arbiter's list was full.
+    std::uint64_t gaps_unlisted = 0;
     /// First and last number of each, both included, in order.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> gaps;
     StreamAccount a;

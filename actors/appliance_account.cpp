@@ -50,6 +50,7 @@ LineAccount line_account(PollerTask& poller, std::size_t i) {
     account.repaired = counts.read(LineCount::repaired);
     account.unasked = counts.read(LineCount::unasked);
     account.filtered = counts.read(LineCount::filtered);
+    account.gaps_unlisted = counts.read(LineCount::gaps_unlisted);
     account.controls = counts.read(LineCount::controls);
     account.retransmission_packets = poller.retransmission_packets(i);
     account.poller = poller.name();

@@ -24,12 +24,13 @@ Account balanced_account() {
                       .handed = 25}};
     LineAccount line;
     line.line = 4;
-    line.highest = 100;
+    line.highest = 105;
     line.delivered = 90;
-    line.lost = 10;
+    line.lost = 15;
     line.repaired = 5;
     line.unasked = 7;
     line.filtered = 4;
+    line.gaps_unlisted = 5;
     line.gaps = {{11, 18}, {4294967294, 4294967295}};
     line.a = {.packets = 12, .messages = 80, .accepted = 50, .duplicate = 28, .rejected = 2};
     line.b = {.packets = 10, .messages = 70, .accepted = 35, .duplicate = 35, .rejected = 0};
@@ -71,6 +72,7 @@ TEST(Account, NamesWhatDoesNotBalance) {
         {"line 4: delivered = accepted", [](Account& a) { ++a.lines[0].repaired; }},
         {"line 4: delivered + lost = highest", [](Account& a) { ++a.lines[0].highest; }},
         {"line 4: lost = size of gaps", [](Account& a) { ++a.lines[0].gaps[0].second; }},
+        {"line 4: lost = size of gaps", [](Account& a) { ++a.lines[0].gaps_unlisted; }},
         {"line 4: first <= last",
          [](Account& a) {
              a.lines[0].gaps = {{11, 20}, {21, 20}};
@@ -103,8 +105,9 @@ TEST(Account, WritesTheCanonicalForm) {
         "feed": "opra", "balanced": true, "seconds": 12.5,
         "ports": [{"port": "a0", "packets": 30, "bytes": 3000, "missed": 5, "no_buffer": null,
                    "errors": 0, "dropped": {"not_udp": 2, "unknown_group": 3}}],
-        "lines": [{"line": 4, "highest": 100, "delivered": 90, "lost": 10, "repaired": 5,
+        "lines": [{"line": 4, "highest": 105, "delivered": 90, "lost": 15, "repaired": 5,
                    "unasked": 7, "filtered": 4, "gaps": [[11, 18], [4294967294, 4294967295]],
+                   "gaps_unlisted": 5,
                    "streams": {"A": {"packets": 12, "messages": 80, "accepted": 50,
                                      "duplicate": 28, "rejected": 2},
                                "B": {"packets": 10, "messages": 70, "accepted": 35,

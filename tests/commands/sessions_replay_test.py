@@ -26,6 +26,14 @@ SESSIONS = {
     "lossy": ["--messages", "60000", "--lines", "1-4", "--loss-a", "0.03", "--loss-b", "0.03",
               "--duplicate-a", "0.01", "--reorder-b", "0.01", "--corrupt-a", "0.01"],
 }
+CONFIG = """\
+name: sessions
+lines: 1-4
+ports: [{name: capture, kind: pcap, files: [unused]}]
+pollers: [{name: poll0}]
+cores: [{name: core0, wait: park}]
+book: {series_capacity: 20000}
+"""
 STREAM_KEYS = ("packets", "messages", "accepted", "duplicate", "rejected")
 LINE_KEYS = ("highest", "delivered", "lost", "repaired", "unasked", "filtered", "gaps")
 
@@ -100,6 +108,33 @@ def without_time(account):
     return {key: value for key, value in account.items() if key != "seconds"}
 
 
+def check_short_gap_list(pinstrike, folder):
+    """A list of gaps that is too short is cut and says so: nothing else changes, and it balances."""
+    capture = folder / "holes.pcap"
+    subprocess.run([pinstrike, "generate", "--out", capture, *COMMON, "--messages", "20000",
+                    "--lines", "1-4", "--loss-a", "0.4", "--loss-b", "0.4"],
+                   check=True, stdout=subprocess.DEVNULL)
+    account, _ = replay(pinstrike, capture, folder)
+    config = folder / "short.yaml"
+    config.write_text(CONFIG + "arbitration: {gap_ranges: 10}\n")
+    cut, _ = replay(pinstrike, capture, folder, "--config", config)
+    if cut["balanced"] is not True:
+        fail("a short list of gaps does not balance")
+    unlisted = 0
+    for line, whole in zip(cut["lines"], account["lines"]):
+        listed = sum(last - first + 1 for first, last in line["gaps"])
+        if (line["lost"], line["delivered"]) != (whole["lost"], whole["delivered"]):
+            fail(f"line {line['line']}: a short list of gaps changed what is lost")
+        if len(line["gaps"]) > 10 or listed + line["gaps_unlisted"] != line["lost"]:
+            fail(f"line {line['line']}: a short list of gaps: {listed} listed, "
+                 f"{line['gaps_unlisted']} unlisted, {line['lost']} lost")
+        if whole["gaps_unlisted"] != 0:
+            fail(f"line {line['line']}: unlisted gaps where there was room")
+        unlisted += line["gaps_unlisted"]
+    if unlisted == 0:
+        fail("a list of 10 gaps was not too short")
+
+
 def main():
     pinstrike = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="pinstrike-replay-") as folder:
@@ -109,6 +144,7 @@ def main():
         again = replay(pinstrike, capture, folder, "--pace", "x20")
         if without_time(again[0]) != without_time(account) or again[1] != book:
             fail("the lossy session at another pace gave other figures")
+        check_short_gap_list(pinstrike, folder)
 
 
 if __name__ == "__main__":
