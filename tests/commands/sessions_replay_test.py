@@ -3,8 +3,8 @@
 
     sessions_replay_test.py PINSTRIKE
 
-Account and book must equal both; the same capture must give the same account and book at any pace
-and over any number of cores.
+Account and book must equal both; the same capture must give the same account and book at any pace,
+and the same lines and book over several pollers and cores, however the series are dealt out.
 """
 
 import json
@@ -32,6 +32,14 @@ lines: 1-4
 ports: [{name: capture, kind: pcap, files: [unused]}]
 pollers: [{name: poll0}]
 cores: [{name: core0, wait: park}]
+book: {series_capacity: 20000}
+"""
+SPREAD = """\
+name: spread
+lines: 1-4
+ports: [{name: capture, kind: pcap, files: [unused]}]
+pollers: [{name: poll0, lines: 1-2}, {name: poll1, lines: 3-4}]
+cores: [{name: core0, wait: park}, {name: core1, wait: park}, {name: core2, wait: park}]
 book: {series_capacity: 20000}
 """
 STREAM_KEYS = ("packets", "messages", "accepted", "duplicate", "rejected")
@@ -108,6 +116,20 @@ def without_time(account):
     return {key: value for key, value in account.items() if key != "seconds"}
 
 
+def check_spread(pinstrike, folder, capture, account, book, sharding):
+    """Two pollers and three cores find what one of each does."""
+    config = folder / "spread.yaml"
+    config.write_text(SPREAD + f"sharding: {sharding}\n")
+    spread, spread_book = replay(pinstrike, capture, folder, "--config", config)
+    if spread["lines"] != [line for line in account["lines"] if line["highest"]]:
+        fail(f"the lossy session over three cores by {sharding} gave other lines")
+    if spread_book != book:
+        fail(f"the lossy session over three cores by {sharding} gave another book")
+    idle = [core["core"] for core in spread["cores"] if core["events"] == 0]
+    if len(spread["cores"]) != 3 or idle:
+        fail(f"sharding by {sharding}: no message came to {idle}")
+
+
 def check_short_gap_list(pinstrike, folder):
     """A list of gaps that is too short is cut and says so: nothing else changes, and it balances."""
     capture = folder / "holes.pcap"
@@ -144,6 +166,8 @@ def main():
         again = replay(pinstrike, capture, folder, "--pace", "x20")
         if without_time(again[0]) != without_time(account) or again[1] != book:
             fail("the lossy session at another pace gave other figures")
+        for sharding in ("series", "underlying"):
+            check_spread(pinstrike, folder, capture, account, book, sharding)
         check_short_gap_list(pinstrike, folder)
 
 
