@@ -205,7 +205,7 @@ void Appliance::start() {
     for (const CoreThread& core : cores_) {
         wait_for(core.control->started);
     }
-    started_ns_ = monotonic_ns();
+    started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
     for (PollerThread& poller : pollers_) {
         poller.thread = std::thread{[&poller, live, this] {
             run_poller(*poller.task, poller.config.cpu, poller.config.wait, live, clock_,
@@ -240,7 +240,7 @@ void Appliance::stop() {
     for (CoreThread& core : cores_) {
         core.thread.join();
     }
-    stopped_ns_ = monotonic_ns();
+    stopped_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
 void Appliance::housekeep() {
@@ -252,11 +252,12 @@ std::uint64_t Appliance::sleeps(std::size_t core) const {
 }
 
 double Appliance::seconds() const {
-    if (started_ns_ == 0) {
+    const std::int64_t started_ns = started_ns_.load(std::memory_order_relaxed);
+    const std::int64_t stopped_ns = stopped_ns_.load(std::memory_order_relaxed);
+    if (started_ns == 0) {
         return 0;
     }
-    const std::int64_t until_ns = running_ ? monotonic_ns() : stopped_ns_;
-    return static_cast<double>(until_ns - started_ns_) / 1e9;
+    return static_cast<double>((stopped_ns != 0 ? stopped_ns : monotonic_ns()) - started_ns) / 1e9;
 }
 
 std::vector<const Book*> Appliance::books() const {

@@ -19,6 +19,7 @@
 #include "config/problem.h"
 #include "nic/clock.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -59,7 +60,7 @@ class Appliance {
     /// The books of all cores; to be read after stop().
     [[nodiscard]] std::vector<const Book*> books() const;
 
-    // Views for metrics and people, at any time from the control thread: counters behind const
+    // Views for metrics and people, at any time from any cold thread: counters behind const
     // references. Nothing here is added or taken away after build().
 
     [[nodiscard]] const FeedConfig& config() const { return config_; }
@@ -79,7 +80,7 @@ class Appliance {
 
     [[nodiscard]] const nic::Clock& clock() const { return clock_; }
 
-    /// Since start(), until stop().
+    /// Since start(), until stop(). Any thread.
     [[nodiscard]] double seconds() const;
 
     /// What a person should know though it stops nothing: placements, captures cut short.
@@ -118,8 +119,11 @@ class Appliance {
     std::vector<CoreThread> cores_;
     std::vector<std::string> remarks_;
     bool running_ = false;
-    std::int64_t started_ns_ = 0;  ///< monotonic
-    std::int64_t stopped_ns_ = 0;
+
+    // Monotonic; 0: not yet. Written by the control thread, read by scrapes; figures and no more:
+    // nobody concludes from them what else has happened, so relaxed is enough.
+    std::atomic<std::int64_t> started_ns_{0};
+    std::atomic<std::int64_t> stopped_ns_{0};
 };
 
 }  // namespace pinstrike::actors

@@ -3,10 +3,13 @@
 #include "actors/appliance.h"
 
 #include "actors/heap_guard.h"
+#include "actors/metrics/appliance_metrics.h"
 #include "feed/opra/lines.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -140,6 +143,31 @@ TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {
         running->start();
     }
     EXPECT_TRUE(problems.empty());
+}
+
+/// Prometheus asks when it likes: from before the start until after the end.
+TEST(Appliance, is_scraped_while_it_starts_and_stops) {
+    Problems problems;
+    const auto appliance = Appliance::build(config_of({.pollers = 2, .cores = 2}), problems);
+    ASSERT_TRUE(appliance);
+    std::atomic<bool> done{false};
+    double shortest_s = 0;
+    std::size_t scrapes_count = 0;
+    std::thread scraper{[&] {
+        while (!done.load(std::memory_order_acquire)) {
+            shortest_s = std::min(shortest_s, appliance->seconds());
+            scrapes_count += appliance_metrics(*appliance).empty() ? 0 : 1;
+        }
+    }};
+    appliance->start();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    appliance->housekeep();
+    appliance->stop();
+    done.store(true, std::memory_order_release);
+    scraper.join();
+    EXPECT_GT(scrapes_count, 0U);
+    EXPECT_GE(shortest_s, 0.0);
+    EXPECT_GT(appliance->seconds(), 0.0);
 }
 
 TEST(Appliance, tells_what_does_not_fit) {
