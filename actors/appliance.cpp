@@ -212,6 +212,7 @@ void Appliance::start() {
                        *poller.control);
         }};
     }
+    control_misplaced_ = !bind_this_thread(config_.control_cpu);
 }
 
 bool Appliance::input_ended() const {
@@ -284,6 +285,9 @@ std::vector<std::string> Appliance::remarks() const {
                 all.push_back(fmt::format("port {}: {}", poller.task->port(i).name(), remark));
             }
         }
+    }
+    if (control_misplaced_) {
+        all.push_back(fmt::format("control: the system refused cpu {}", config_.control_cpu));
     }
     for (const CoreThread& core : cores_) {
         if (core.control->misplaced.load(std::memory_order_relaxed)) {

@@ -42,7 +42,9 @@ class Appliance {
     Appliance(const Appliance&) = delete;
     Appliance& operator=(const Appliance&) = delete;
 
-    /// Starts the cores, waits until all their actors have started, then starts the pollers.
+    /// Starts the cores, waits until all their actors have started, then starts the pollers. The
+    /// calling thread is the control thread: it goes to the config's control_cpu last of all, so
+    /// that no hot thread inherits its place.
     void start();
 
     /// Has every poller come to the end of its input?
@@ -119,6 +121,7 @@ class Appliance {
     std::vector<CoreThread> cores_;
     std::vector<std::string> remarks_;
     bool running_ = false;
+    bool control_misplaced_ = false;
 
     // Monotonic; 0: not yet. Written by the control thread, read by scrapes; figures and no more:
     // nobody concludes from them what else has happened, so relaxed is enough.

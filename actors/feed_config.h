@@ -60,7 +60,7 @@ struct FeedConfig {
     bool test_symbols = false;  ///< true: tests reach the cores
     BookConfig book;
     feed::opra::TrafficConfig traffic;  ///< of sim ports
-    CpuIndex control_cpu = -1;          ///< housekeeping: EAL's main lcore, metrics, logs
+    CpuIndex control_cpu = -1;          ///< of all that is not hot
     std::string metrics_address;        ///< "127.0.0.1:9464"; empty: no endpoint
     std::string log_level = "info";
 };

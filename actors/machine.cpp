@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 namespace pinstrike::actors {
 namespace {
@@ -17,6 +18,12 @@ struct DestroyTopology {
 };
 
 using HwlocTopology = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+struct FreeBitmap {
+    void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+
+using HwlocBitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
 /// Null where the host cannot be looked at.
 HwlocTopology load_topology(bool devices) {
@@ -88,21 +95,43 @@ Machine read_machine() {
     return machine;
 }
 
-bool place_this_thread(CpuIndex cpu, const std::string& name) {
-    constexpr std::size_t name_max = 15;
-    ::pthread_setname_np(::pthread_self(), name.substr(0, name_max).c_str());
+bool bind_this_thread(CpuIndex cpu) {
     if (cpu < 0) {
         return true;
     }
     const HwlocTopology topology = load_topology(false);
-    if (!topology) {
-        return false;
+    const HwlocBitmap where{hwloc_bitmap_alloc()};
+    return topology && hwloc_bitmap_only(where.get(), static_cast<unsigned>(cpu)) == 0 &&
+           hwloc_set_cpubind(topology.get(), where.get(), HWLOC_CPUBIND_THREAD) == 0;
+}
+
+struct BoundToCpu::Before {
+    HwlocTopology topology = load_topology(false);
+    HwlocBitmap cpus{hwloc_bitmap_alloc()};
+};
+
+BoundToCpu::BoundToCpu(CpuIndex cpu) {
+    if (cpu < 0) {
+        return;
     }
-    hwloc_bitmap_t where = hwloc_bitmap_alloc();
-    hwloc_bitmap_only(where, static_cast<unsigned>(cpu));
-    const bool bound = hwloc_set_cpubind(topology.get(), where, HWLOC_CPUBIND_THREAD) == 0;
-    hwloc_bitmap_free(where);
-    return bound;
+    auto before = std::make_unique<Before>();
+    if (before->topology &&
+        hwloc_get_cpubind(before->topology.get(), before->cpus.get(), HWLOC_CPUBIND_THREAD) == 0) {
+        before_ = std::move(before);
+        bind_this_thread(cpu);
+    }
+}
+
+BoundToCpu::~BoundToCpu() {
+    if (before_) {
+        hwloc_set_cpubind(before_->topology.get(), before_->cpus.get(), HWLOC_CPUBIND_THREAD);
+    }
+}
+
+bool place_this_thread(CpuIndex cpu, const std::string& name) {
+    constexpr std::size_t name_max = 15;
+    ::pthread_setname_np(::pthread_self(), name.substr(0, name_max).c_str());
+    return bind_this_thread(cpu);
 }
 
 }  // namespace pinstrike::actors

@@ -7,6 +7,7 @@
 #include "actors/feed_config.h"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,26 @@ struct Machine {
 
 /// Looks, with hwloc. A host that tells nothing yields no cpus.
 [[nodiscard]] Machine read_machine();
+
+/// Puts the calling thread, and threads that it makes meanwhile, on one cpu, and itself back in the
+/// end. A negative cpu changes nothing.
+class BoundToCpu {
+  public:
+    explicit BoundToCpu(CpuIndex cpu);
+    ~BoundToCpu();
+
+    BoundToCpu(const BoundToCpu&) = delete;
+    BoundToCpu& operator=(const BoundToCpu&) = delete;
+
+  private:
+    struct Before;
+
+    std::unique_ptr<Before> before_;
+};
+
+/// Binds the calling thread to a cpu for good. A negative cpu binds nothing. False where the system
+/// refuses.
+bool bind_this_thread(CpuIndex cpu);
 
 /// Binds the calling thread to a cpu and names it (`name` is cut to 15 characters). A negative cpu
 /// only names it. False where the system refuses.

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/metrics/metrics_endpoint.h"
 
+#include "actors/machine.h"
 #include "actors/metrics/appliance_metrics.h"
 
 #include <fmt/format.h>
@@ -53,6 +54,8 @@ int MetricsEndpoint::port() const {
 std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& address,
                                                        Appliance& appliance, Problems& problems) {
     try {
+        // The server's threads inherit it.
+        const BoundToCpu control(appliance.config().control_cpu);
         return std::unique_ptr<MetricsEndpoint>(
             new MetricsEndpoint(std::make_unique<Server>(address, appliance)));
     } catch (const std::exception&) {

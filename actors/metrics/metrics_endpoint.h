@@ -1,6 +1,7 @@
 // path: cold
 //
-// The Prometheus endpoint: http://ADDRESS/metrics, answered by threads of its own.
+// The Prometheus endpoint: http://ADDRESS/metrics, answered by threads of its own, on the
+// config's control_cpu.
 #pragma once
 
 #include "actors/appliance.h"

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,37 @@ def idles(pinstrike, folder):
         expect(share < 0.05, f"{name} takes {share:.1%} of a processor and has nothing to do")
 
 
+def cpus_of_threads(process):
+    """The processors each thread may use, by the thread's name."""
+    return {(task / "comm").read_text().strip():
+            re.search(r"Cpus_allowed_list:\s*(\S+)", (task / "status").read_text()).group(1)
+            for task in Path(f"/proc/{process.pid}/task").iterdir()}
+
+
+def keeps_off_the_hot_processors(pinstrike, folder):
+    """All but the hot threads are on control_cpu; these are on any, having no cpu of their own."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        port = holder.getsockname()[1]
+    own = re.search(r"Cpus_allowed_list:\s*(\S+)", Path("/proc/self/status").read_text()).group(1)
+    control = max(os.sched_getaffinity(0))
+    config = folder / "placed.yaml"
+    config.write_text(IDLE + f"control_cpu: {control}\nmetrics_address: 127.0.0.1:{port}\n")
+    process = start(pinstrike, "run", config)
+    await_pollers(process)
+    deadline = time.monotonic() + 60
+    while cpus_of_threads(process)["pinstrike"] != str(control):
+        expect(time.monotonic() < deadline, "the control thread did not go to control_cpu")
+        time.sleep(0.05)
+    placed = cpus_of_threads(process)
+    process.terminate()
+    ended(process, 0, "a run with a control_cpu")
+    expect(len(placed) >= 5, f"no thread of the metrics endpoint among {sorted(placed)}")
+    for name, cpus in placed.items():
+        wanted = own if name.startswith(("poll", "core")) else str(control)
+        expect(cpus == wanted, f"{name} may use cpus {cpus}, not {wanted}: {placed}")
+
+
 def refuses(pinstrike, folder):
     config = folder / "wrong.yaml"
     config.write_text(LOADED.replace("lines: 1-4", "lines: 1-4\nlinse: 5")
@@ -159,6 +191,7 @@ def main():
         stopped_by(pinstrike, folder, signal.SIGINT)
         lasts(pinstrike, folder)
         idles(pinstrike, folder)
+        keeps_off_the_hot_processors(pinstrike, folder)
         refuses(pinstrike, folder)
         replay_is_stopped_by_a_signal(pinstrike, folder)
 
