@@ -54,12 +54,7 @@ std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& po
 std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topology& topology,
                                            Problems& problems) {
     nic::dpdk::EalConfig eal;
-    for (std::size_t i = 0; i < config.ports.size(); ++i) {
-        if (config.ports[i].kind == nic::PortKind::dpdk) {
-            eal.ports.push_back(nic::dpdk::demand_of(
-                config.ports[i], static_cast<unsigned>(topology.port_readers[i].size())));
-        }
-    }
+    eal.ports = dpdk_demands(config, topology);
     if (eal.ports.empty()) {
         return nullptr;
     }
@@ -84,8 +79,8 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
         made->make_threads(std::move(queues));
     } catch (const std::bad_alloc&) {
         tell(problems, "",
-             fmt::format("no memory: rings need {} bytes, actors {}", made->topology_.ring_bytes(),
-                         made->topology_.actor_bytes()));
+             fmt::format("no memory: rings need {} bytes (and twice that in addresses), actors {}",
+                         made->topology_.ring_bytes(), made->topology_.actor_bytes()));
         return nullptr;
     }
     return made;

@@ -15,17 +15,6 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-std::vector<nic::dpdk::PortDemand> demands_of(const FeedConfig& config, const Topology& topology) {
-    std::vector<nic::dpdk::PortDemand> demands;
-    for (std::size_t i = 0; i < config.ports.size(); ++i) {
-        if (config.ports[i].kind == nic::PortKind::dpdk) {
-            demands.push_back(nic::dpdk::demand_of(
-                config.ports[i], static_cast<unsigned>(topology.port_readers[i].size())));
-        }
-    }
-    return demands;
-}
-
 std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
     std::string text;
     for (const nic::dpdk::Hugepages& size : pages) {
@@ -81,7 +70,7 @@ HostReport report_on(const Host& host, const FeedConfig& config, const Topology&
     }
     report.text = fmt::format("memory of the machine {} MiB, {} cpus for this process\n",
                               host.machine.memory_bytes / mebibyte, host.machine.cpus.size());
-    const auto demands = demands_of(config, topology);
+    const auto demands = dpdk_demands(config, topology);
     if (demands.empty()) {
         report.text += "no hugepages needed: no port of kind dpdk\n";
         return report;

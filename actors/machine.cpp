@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -68,6 +69,18 @@ void read_pci(hwloc_topology* topology, Machine& machine) {
     }
 }
 
+/// MemAvailable: free, or in caches that can be dropped; reserved hugepages are not in it.
+std::size_t read_free_bytes() {
+    std::ifstream in("/proc/meminfo");
+    for (std::string line; std::getline(in, line);) {
+        std::size_t kib = 0;
+        if (std::sscanf(line.c_str(), "MemAvailable: %zu kB", &kib) == 1) {
+            return kib * 1024;
+        }
+    }
+    return 0;
+}
+
 }  // namespace
 
 const MachineCpu* Machine::find(CpuIndex index) const {
@@ -91,6 +104,7 @@ Machine read_machine() {
         read_cpus(topology.get(), machine);
         read_pci(topology.get(), machine);
         machine.memory_bytes = hwloc_get_root_obj(topology.get())->total_memory;
+        machine.free_bytes = read_free_bytes();
     }
     return machine;
 }

@@ -23,6 +23,7 @@ struct MachineCpu {
 struct Machine {
     std::vector<MachineCpu> cpus;  ///< those this process may run on, ascending
     std::size_t memory_bytes = 0;  ///< of the machine
+    std::size_t free_bytes = 0;    ///< of it, what the kernel could give now; 0: unknown
 
     [[nodiscard]] const MachineCpu* find(CpuIndex index) const;
 

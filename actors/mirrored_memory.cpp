@@ -27,10 +27,55 @@ Shared& shared_of(std::byte* base) {
     return *std::launder(reinterpret_cast<Shared*>(base));  // tidy: made in the constructor
 }
 
-void map_at(std::byte* where, std::size_t bytes, int file, std::size_t offset) {
+class MemoryFile {
+  public:
+    /// Without one (`descriptor()` < 0) where the host refuses.
+    explicit MemoryFile(std::size_t bytes) : file_(::memfd_create("pinstrike-ring", MFD_CLOEXEC)) {
+        if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(bytes)) != 0) {
+            ::close(std::exchange(file_, -1));
+        }
+    }
+
+    ~MemoryFile() {
+        if (file_ >= 0) {
+            ::close(file_);
+        }
+    }
+
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+
+    [[nodiscard]] int descriptor() const { return file_; }
+
+  private:
+    int file_;
+};
+
+bool map_at(std::byte* where, std::size_t bytes, int file, std::size_t offset) {
     void* mapped = ::mmap(where, bytes, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, static_cast<off_t>(offset));
-    PINSTRIKE_CHECK(mapped == where);
+    return mapped == where;
+}
+
+/// The control page and the data once, then the data again; null where the host has no room.
+std::byte* map_mirrored(std::size_t control_bytes, std::size_t data_bytes) {
+    const MemoryFile file(control_bytes + data_bytes);
+    if (file.descriptor() < 0) {
+        return nullptr;
+    }
+    const std::size_t all_bytes = control_bytes + 2 * data_bytes;
+    void* reserved =
+        ::mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) {
+        return nullptr;
+    }
+    auto* base = static_cast<std::byte*>(reserved);
+    if (!map_at(base, control_bytes + data_bytes, file.descriptor(), 0) ||
+        !map_at(base + control_bytes + data_bytes, data_bytes, file.descriptor(), control_bytes)) {
+        ::munmap(reserved, all_bytes);
+        return nullptr;
+    }
+    return base;
 }
 
 }  // namespace
@@ -44,16 +89,10 @@ MirroredMemory::MirroredMemory(std::size_t data_bytes) : data_bytes_(data_bytes)
     static_assert(sizeof(Shared) <= shared_bytes);
     PINSTRIKE_CHECK(data_bytes > 0 && data_bytes % page_bytes() == 0);
     PINSTRIKE_CHECK(control_bytes % page_bytes() == 0);
-    const int file = ::memfd_create("pinstrike-ring", MFD_CLOEXEC);
-    PINSTRIKE_CHECK(file >= 0);
-    PINSTRIKE_CHECK(::ftruncate(file, static_cast<off_t>(control_bytes + data_bytes)) == 0);
-    void* reserved = ::mmap(nullptr, control_bytes + 2 * data_bytes, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    PINSTRIKE_CHECK(reserved != MAP_FAILED);
-    base_ = static_cast<std::byte*>(reserved);
-    map_at(base_, control_bytes + data_bytes, file, 0);
-    map_at(base_ + control_bytes + data_bytes, data_bytes, file, control_bytes);
-    ::close(file);
+    base_ = map_mirrored(control_bytes, data_bytes);
+    if (base_ == nullptr) {
+        throw std::bad_alloc{};
+    }
     ::new (base_) Shared{};
 }
 

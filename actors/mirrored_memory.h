@@ -21,7 +21,7 @@ class MirroredMemory {
 
     MirroredMemory() = default;
     /// Maps `data_bytes`, a multiple of the page; every page is touched, so that no later access
-    /// faults. Ends the program where the host has no memory left: called at start only.
+    /// faults. std::bad_alloc where the host has no memory for it.
     explicit MirroredMemory(std::size_t data_bytes);
     MirroredMemory(MirroredMemory&& other) noexcept;
     MirroredMemory& operator=(MirroredMemory&& other) noexcept;

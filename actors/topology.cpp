@@ -141,6 +141,20 @@ std::string memory_text(std::size_t bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / mebi);
 }
 
+/// More than is free would bring the kernel to kill something, most likely this program.
+void check_memory(const Topology& topology, const Machine& machine, TopologyFindings& findings) {
+    const std::size_t free_bytes =
+        machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
+    if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
+        tell(findings,
+             fmt::format("rings need {}, actors {}, DPDK {} beside hugepages; of the machine's {} "
+                         "are free {}",
+                         memory_text(topology.ring_bytes()), memory_text(topology.actor_bytes()),
+                         memory_text(topology.dpdk_bytes), memory_text(machine.memory_bytes),
+                         memory_text(free_bytes)));
+    }
+}
+
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) {
@@ -213,6 +227,22 @@ std::size_t Topology::actor_bytes() const {
     return bytes;
 }
 
+std::size_t Topology::memory_bytes() const {
+    return ring_bytes() + actor_bytes() + dpdk_bytes;
+}
+
+std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
+                                                const Topology& topology) {
+    std::vector<nic::dpdk::PortDemand> demands;
+    for (std::size_t i = 0; i < config.ports.size(); ++i) {
+        if (config.ports[i].kind == nic::PortKind::dpdk) {
+            demands.push_back(nic::dpdk::demand_of(
+                config.ports[i], static_cast<unsigned>(topology.port_readers[i].size())));
+        }
+    }
+    return demands;
+}
+
 Topology plan_topology(const FeedConfig& config) {
     Topology topology;
     topology.control_cpu = config.control_cpu;
@@ -236,6 +266,10 @@ Topology plan_topology(const FeedConfig& config) {
             topology.rings.push_back({poller.name, core.name, slots, slots * sizeof(feed::Event)});
         }
     }
+    const auto demands = dpdk_demands(config, topology);
+    if (!demands.empty() && !demands.front().config.hugepages) {  // all ports say the same
+        topology.dpdk_bytes = nic::dpdk::memory_need_bytes(demands);
+    }
     return topology;
 }
 
@@ -245,11 +279,7 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     check_rings(topology, findings);
     check_cpus(topology, machine, findings);
     check_nodes(topology, config, machine, findings);
-    const std::size_t wanted = topology.ring_bytes() + topology.actor_bytes();
-    if (machine.memory_bytes != 0 && wanted > machine.memory_bytes) {
-        tell(findings, fmt::format("rings and actors need {}; the machine has {}",
-                                   memory_text(wanted), memory_text(machine.memory_bytes)));
-    }
+    check_memory(topology, machine, findings);
     return findings;
 }
 
@@ -276,8 +306,10 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
                             joined(core.actors), memory_text(core.actor_bytes));
     }
     text +=
-        fmt::format("memory rings {}, actors {}; control {}\n", memory_text(topology.ring_bytes()),
-                    memory_text(topology.actor_bytes()), cpu_text(topology.control_cpu));
+        fmt::format("memory rings {}, actors {}{}; control {}\n",
+                    memory_text(topology.ring_bytes()), memory_text(topology.actor_bytes()),
+                    topology.dpdk_bytes == 0 ? "" : ", DPDK " + memory_text(topology.dpdk_bytes),
+                    cpu_text(topology.control_cpu));
     return text;
 }
 

@@ -1,12 +1,14 @@
 // path: cold
 //
 // Which threads there are, where they run, and what joins them: data, made from the config, checked
-// against the machine, shown to people, and only then started (appliance.h). All pure functions.
+// against the machine, shown to people, and only then started (appliance.h). Pure functions, but
+// that captures which a DPDK port preloads are counted.
 #pragma once
 
 #include "actors/feed_config.h"
 #include "actors/machine.h"
 #include "config/problem.h"
+#include "nic/dpdk/memory_need.h"
 #include "nic/port.h"
 
 #include <cstddef>
@@ -47,12 +49,16 @@ struct Topology {
     std::vector<CorePlan> cores;
     std::vector<RingPlan> rings;  ///< poller by poller, in the order of the cores
     CpuIndex control_cpu = -1;
+    std::size_t dpdk_bytes = 0;  ///< ordinary memory of DPDK; 0 where it takes hugepages
 
     /// For each port the pollers that read it, a queue each, in the order of the pollers.
     std::vector<std::vector<std::size_t>> port_readers;
 
     [[nodiscard]] std::size_t ring_bytes() const;
     [[nodiscard]] std::size_t actor_bytes() const;
+
+    /// Of rings, actors and DPDK, hugepages not counted.
+    [[nodiscard]] std::size_t memory_bytes() const;
 };
 
 /// What a topology is like on a machine: `problems` forbid the start, `remarks` do not.
@@ -63,6 +69,10 @@ struct TopologyFindings {
 
 /// Expects a config that was checked (load_config.h).
 [[nodiscard]] Topology plan_topology(const FeedConfig& config);
+
+/// What the config's ports of kind dpdk want of DPDK, in their order.
+[[nodiscard]] std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
+                                                              const Topology& topology);
 
 /// One producer and one consumer a ring, every ring drained, no cpu twice, every cpu there; ports,
 /// pollers and cores on one NUMA node; enough memory.

@@ -100,7 +100,30 @@ TEST(Topology, needs_memory_and_known_actors) {
     small.memory_bytes = 1 << 20;
     const auto found = texts(check_topology(plan_topology(config), config, small).problems);
     EXPECT_THAT(found, Contains(HasSubstr("there is no actor of kind bock; there are: book")));
-    EXPECT_THAT(found, Contains(HasSubstr("the machine has 1.0 MiB")));
+    EXPECT_THAT(found, Contains(HasSubstr("of the machine's 1.0 MiB are free 1.0 MiB")));
+}
+
+/// What is free counts, not what the machine has, and DPDK takes of it where it has no hugepages.
+TEST(Topology, needs_memory_that_is_free) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    for (nic::PortConfig& port : config.ports) {
+        port.pci.clear();
+        port.vdev = "net_null" + port.name;
+    }
+    Machine machine = two_sockets();
+    const Topology reserved = plan_topology(config);
+    machine.free_bytes = reserved.memory_bytes();
+    EXPECT_EQ(reserved.dpdk_bytes, 0U);
+    EXPECT_THAT(texts(check_topology(reserved, config, machine).problems), IsEmpty());
+    for (nic::PortConfig& port : config.ports) {
+        port.hugepages = false;
+    }
+    const Topology ordinary = plan_topology(config);
+    EXPECT_GT(ordinary.dpdk_bytes, 0U);
+    EXPECT_THAT(texts(check_topology(ordinary, config, machine).problems),
+                Contains(HasSubstr("DPDK")));
+    machine.free_bytes = ordinary.memory_bytes();
+    EXPECT_THAT(texts(check_topology(ordinary, config, machine).problems), IsEmpty());
 }
 
 TEST(Topology, a_ring_that_nobody_drains_is_a_problem) {
@@ -127,7 +150,8 @@ TEST(Machine, sees_the_cpu_it_runs_on) {
         GTEST_SKIP() << "this host tells nothing of its processors";
     }
     EXPECT_TRUE(place_this_thread(machine.cpus.front().index, "test"));
-    EXPECT_GT(machine.memory_bytes, 0U);
+    EXPECT_GT(machine.free_bytes, 0U);
+    EXPECT_GT(machine.memory_bytes, machine.free_bytes);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
     appliance_test.py PINSTRIKE
 """
 
+import atexit
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -44,9 +46,23 @@ def expect(condition, what):
         fail(what)
 
 
-def start(pinstrike, *arguments):
-    return subprocess.Popen([pinstrike, *arguments], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+running = []
+
+
+@atexit.register
+def leave_nothing_behind():
+    """Also when a test fails: a run that goes on would disturb whatever comes after it."""
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def start(pinstrike, *arguments, **options):
+    process = subprocess.Popen([pinstrike, *arguments], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, **options)
+    running.append(process)
+    return process
 
 
 def ended(process, status, what):
@@ -97,9 +113,11 @@ def stopped_by(pinstrike, folder, number):
 def lasts(pinstrike, folder):
     config = folder / "loaded.yaml"
     config.write_text(LOADED)
-    begun = time.monotonic()
-    ended(start(pinstrike, "run", config, "--for", "1500ms"), 0, "--for 1500ms")
-    expect(time.monotonic() - begun >= 1.5, "--for 1500ms ended early")
+    account = folder / "account.json"
+    ended(start(pinstrike, "run", config, "--for", "1500ms", "--account", account), 0,
+          "--for 1500ms")
+    seconds = json.loads(account.read_text())["seconds"]
+    expect(seconds >= 1.5, f"--for 1500ms ended after {seconds} s")
 
 
 def idles(pinstrike, folder):
@@ -170,6 +188,20 @@ def refuses(pinstrike, folder):
     ended(start(pinstrike, "run"), 2, "no config")
 
 
+def tells_rings_that_cannot_be_mapped(pinstrike, folder):
+    """Memory that the host does not give ends as what does not fit it, not by an abort."""
+    config = folder / "large.yaml"
+    config.write_text(LOADED + "ring_slots: 1048576\n")  # 64 MiB
+
+    def limit():
+        """Of files, which a ring's memory is one of."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 20, 32 << 20))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    errors = ended(start(pinstrike, "run", config, preexec_fn=limit), 78, "rings beyond the limit")
+    expect("no memory: rings need" in errors, f"rings beyond the limit are not told: {errors}")
+
+
 def replay_is_stopped_by_a_signal(pinstrike, folder):
     """A replay at real pace that would last for minutes."""
     capture, account = folder / "long.pcap", folder / "account.json"
@@ -193,6 +225,7 @@ def main():
         idles(pinstrike, folder)
         keeps_off_the_hot_processors(pinstrike, folder)
         refuses(pinstrike, folder)
+        tells_rings_that_cannot_be_mapped(pinstrike, folder)
         replay_is_stopped_by_a_signal(pinstrike, folder)
 
 
