@@ -5,6 +5,8 @@ cannot make namespaces ends with 77 (skipped) and says why; any other trouble is
 """
 
 import atexit
+import ctypes
+import errno
 import json
 import os
 import shutil
@@ -20,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = 77
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
 
 
 def skip(reason):
@@ -46,17 +50,15 @@ class Wire:
         self.sender = f"ps{os.getpid()}s"
         self.receiver = f"ps{os.getpid()}r"
         self.processes = []
+        skip_unless_permitted()
+        expect(shutil.which("ip") is not None, "`ip` (package iproute2) is not installed")
         atexit.register(self.remove)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: sys.exit(1))
-        try:
-            run("ip", "netns", "add", self.sender)
-            run("ip", "netns", "add", self.receiver)
-            run("ip", "link", "add", "sender", "netns", self.sender, "type", "veth", "peer", "name",
-                "receiver", "netns", self.receiver)
-        except (subprocess.CalledProcessError, FileNotFoundError) as error:
-            skip("network namespaces and veth pairs are not permitted here: "
-                 + str(getattr(error, "stderr", error)).strip())
+        run("ip", "netns", "add", self.sender)
+        run("ip", "netns", "add", self.receiver)
+        run("ip", "link", "add", "sender", "netns", self.sender, "type", "veth", "peer", "name",
+            "receiver", "netns", self.receiver)
         for space, name, address in ((self.sender, "sender", "10.91.0.1/24"),
                                      (self.receiver, "receiver", "10.91.0.2/24")):
             run("ip", "-n", space, "addr", "add", address, "dev", name)
@@ -130,12 +132,21 @@ class IgmpListener(threading.Thread):
         return sorted(set(groups) - self.groups)
 
 
+def skip_unless_permitted():
+    """Tries to have a network namespace, in a child that ends with it."""
+    child = os.fork()
+    if child == 0:
+        done = LIBC.unshare(CLONE_NEWNET) == 0
+        os._exit(0 if done else ctypes.get_errno())
+    error = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if error in (errno.EPERM, errno.EACCES):
+        skip("network namespaces are not permitted here: " + os.strerror(error))
+    expect(error == 0, f"no network namespace can be made: {os.strerror(error)}")
+
+
 def enter_namespace(descriptor):
-    import ctypes
-    clone_newnet = 0x40000000
-    if ctypes.CDLL(None, use_errno=True).setns(descriptor, clone_newnet) != 0:
-        skip("entering a network namespace is not permitted here: "
-             + os.strerror(ctypes.get_errno()))
+    expect(LIBC.setns(descriptor, CLONE_NEWNET) == 0,
+           f"a network namespace cannot be entered: {os.strerror(ctypes.get_errno())}")
 
 
 def groups_of(lines):
