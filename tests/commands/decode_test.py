@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """`pinstrike decode` as a user runs it: equal to the independent reading, and right exit codes.
 
-    decode_test.py PINSTRIKE TESTS_FOLDER SHARED_FOLDER
+    decode_test.py PINSTRIKE TESTS_FOLDER
 
 Captures are written here from blocks that are sound, odd, spoilt and cut, so that every rule of
-what prints and what does not is met; the real packets join where they are at hand.
+what prints and what does not is met. Real packets: real_packets_test.py.
 """
 
 import json
@@ -16,7 +16,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PINSTRIKE, TESTS, SHARED = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+PINSTRIKE, TESTS = sys.argv[1], Path(sys.argv[2])
 sys.path.insert(0, str(TESTS / "independent"))
 import opra  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -113,14 +113,6 @@ class Decode(unittest.TestCase):
         for mine, wanted in zip(wordless(ours), wordless(theirs)):
             self.assertEqual(mine, wanted, f"seed {seed}")
         self.assertEqual(len(ours), len(theirs), f"seed {seed}")
-
-    def test_real_packets(self):
-        files = sorted((SHARED / "opra" / "real").glob("*.pcap"))
-        if not files:
-            self.skipTest(f"no real packets below {SHARED}")
-        rows = [row for path in files for row in opra.decode(path)]
-        self.assertEqual(len(rows), len(files))
-        self.assertEqual(objects(decode(*files, "--json")), rows)
 
     def test_packets_count_anew_in_each_file(self):
         bad = frame(b"\x06bad")
