@@ -228,7 +228,7 @@ def check_taken_port(pinstrike, folder, capture):
 def main():
     for tool in ("prometheus", "promtool"):
         if shutil.which(tool) is None:
-            print(f"skipped: {tool} is not installed")
+            print(f"SKIP: {tool} is not installed")
             sys.exit(77)
     pinstrike = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -251,7 +251,11 @@ def main():
             seen = scrape(folder, port)
         finally:
             program.terminate()
-            _, errors = program.communicate(timeout=120)
+            try:
+                _, errors = program.communicate(timeout=120)
+            finally:
+                program.kill()  # nothing is left behind, also where it does not end
+                program.wait()
         if program.returncode != 0:
             fail(f"run ended with {program.returncode}: {errors}")
         compare(json.loads(account.read_text()), seen)

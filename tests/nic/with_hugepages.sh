@@ -7,7 +7,7 @@ wanted=$1
 shift
 folder=/sys/kernel/mm/hugepages/hugepages-2048kB
 if [ ! -w "$folder/nr_hugepages" ]; then
-    echo "skipped: may not reserve hugepages ($folder/nr_hugepages)"
+    echo "SKIP: may not reserve hugepages ($folder/nr_hugepages)"
     exit 77
 fi
 before=$(cat "$folder/nr_hugepages")
@@ -20,7 +20,7 @@ if [ "$free" -lt "$wanted" ]; then
 fi
 free=$(cat "$folder/free_hugepages")
 if [ "$free" -lt "$wanted" ]; then
-    echo "skipped: $wanted hugepages wanted, memory allows $free"
+    echo "SKIP: $wanted hugepages wanted, memory allows $free"
     exit 77
 fi
 "$@"
