@@ -2,8 +2,9 @@
 //
 // The account: what came in, what went out, and what was dropped on the way, by reason. It is
 // filled from the counters once the threads that own them have ended, written as JSON, and checked:
-// each figure is counted where its event happens, so an identity that fails is a mistake of ours
-// and names itself.
+// what one hop gave is compared with what the next took, so an identity that fails is a mistake of
+// ours and names itself. (A ring's `pushed` is its routed less its refused; that it is true is seen
+// where its core counts what came.)
 #pragma once
 
 #include <cstdint>
