@@ -23,6 +23,7 @@ LIBRARIES = {
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
+    r"openssl/": ["actors/peer/"],
 }
 
 HOT_WORDS = {

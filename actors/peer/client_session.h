@@ -1,0 +1,105 @@
+// path: cold
+//
+// The side that asks. What the other side sends is not believed: each block is read as its venue's,
+// and must hold numbers that were asked for and not yet given up; what does not is counted and
+// dropped. (A peer that proved to know the secret can still be mistaken, or be another's by now.)
+#pragma once
+
+#include "actors/peer/session.h"
+#include "config/counter.h"
+#include "feed/block.h"
+#include "feed/repair.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pinstrike::actors::peer {
+
+// clang-format off
+#define PINSTRIKE_PEER_CLIENT_COUNTS(ROW) \
+    ROW(connections, connections, "connections to the peer that came about") \
+    ROW(authenticated, connections, "of these, those on which both proved to know the secret") \
+    ROW(requests, requests, "requests sent to the peer") \
+    ROW(finished, requests, "requests that the peer answered") \
+    ROW(blocks, blocks, "blocks received from the peer and passed on") \
+    ROW(bytes, bytes, "bytes of the blocks received from the peer and passed on")
+
+#define PINSTRIKE_PEER_DROPS(ROW) \
+    ROW(late, blocks, "blocks of no request that still waits for its answer") \
+    ROW(wrong_line, blocks, "blocks of another line than was asked for") \
+    ROW(unreadable, blocks, "blocks that the venue could not have sent") \
+    ROW(outside, blocks, "blocks without a number asked for, or stamped out of bounds") \
+    ROW(too_many, blocks, "blocks beyond as many as there were numbers asked for")
+// clang-format on
+
+PINSTRIKE_ROWS(ClientCount, PINSTRIKE_PEER_CLIENT_COUNTS)
+
+/// Why a block that a peer sent was not passed on.
+PINSTRIKE_ROWS(PeerDrop, PINSTRIKE_PEER_DROPS)
+
+/// Of all connections to one peer.
+struct ClientCounters {
+    Counters<ClientCount, ClientCount_count> counts;
+    Counters<PeerDrop, PeerDrop_count> drops;
+    Counters<feed::Refusal, feed::Refusal_count> refusals;  ///< of requests
+    Counters<PeerRefusal, PeerRefusal_count> why;           ///< connections were refused
+    Counters<SessionEnd, SessionEnd_count> ends;
+};
+
+/// Checks a block whole, as its venue's codec does; false: it is none.
+using BlockReader = std::function<bool(std::span<const std::byte>, feed::Block&)>;
+
+class ClientSession final : public Session {
+  public:
+    /// All but `nonce` outlive the session; `channel` as of Handshake. The nonce is new.
+    ClientSession(const Identity& identity, const SessionLimits& limits,
+                  const BlockReader& read_block, ClientCounters& counters, const Nonce& nonce,
+                  std::span<const std::byte> channel, std::int64_t now_ns);
+
+    // As of feed::RepairSource.
+
+    [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& request,
+                                                       std::int64_t now_ns);
+    void cancel(std::uint64_t id);
+
+    void receive(std::span<const std::byte> bytes, std::int64_t now_ns,
+                 feed::RepairAnswers& answers);
+
+    void step(std::int64_t now_ns, feed::RepairAnswers& answers);
+
+    /// The connection is gone, or is to go: what is in flight will not be answered.
+    void close(SessionEnd end, feed::RepairAnswers& answers);
+
+  private:
+    struct Pending {
+        feed::RepairRequest request;
+        std::int64_t deadline_ns = 0;
+        std::uint32_t blocks = 0;
+    };
+
+    void on_frame(const Frame& frame, feed::RepairAnswers& answers);
+    void on_challenge(const Challenge& challenge);
+    void on_welcome(const Welcome& welcome);
+    void on_answer(const Frame& frame, feed::RepairAnswers& answers);
+    void on_block(const BlockFrame& block, feed::RepairAnswers& answers);
+    void on_done(const Done& done, feed::RepairAnswers& answers);
+    void on_refused(const Refused& refused, feed::RepairAnswers& answers);
+    [[nodiscard]] std::optional<PeerDrop> objection(const BlockFrame& block, Pending& to) const;
+    void refuse(PeerRefusal why);
+    void finish(SessionEnd end, std::optional<PeerRefusal> why);
+    void fail(std::uint64_t id, feed::Refusal reason, feed::RepairAnswers& answers);
+    void fail_all(feed::RepairAnswers& answers);
+
+    const BlockReader& read_block_;
+    ClientCounters& counters_;
+    std::vector<std::byte> channel_;
+    bool challenged_ = false;
+    std::map<std::uint64_t, Pending> in_flight_;  // by id
+};
+
+}  // namespace pinstrike::actors::peer

@@ -1,0 +1,158 @@
+// path: cold
+#include "actors/peer/server_session.h"
+
+namespace pinstrike::actors::peer {
+
+ServerSession::ServerSession(const Identity& identity, const SessionLimits& limits,
+                             feed::History& history, ServerCounters& counters, const Nonce& nonce,
+                             std::span<const std::byte> channel, std::int64_t now_ns)
+    : Session(identity, limits, now_ns),
+      history_(history),
+      counters_(counters),
+      channel_(channel.begin(), channel.end()),
+      requests_(limits.requests_per_second, 1, now_ns),
+      messages_(limits.messages_per_second, feed::repair_messages_max, now_ns) {
+    handshake_.channel = channel_;
+    handshake_.server = {nonce, identity.instance};
+    handshake_.feed = identity.feed;
+    writer_.put(handshake_.server);
+    counters_.counts.bump(ServerCount::connections);
+}
+
+void ServerSession::receive(std::span<const std::byte> bytes, std::int64_t now_ns) {
+    if (ended()) {
+        return;
+    }
+    received_ns_ = now_ns;
+    reader_.push(bytes);
+    Frame frame;
+    while (!ended()) {
+        switch (reader_.next(frame)) {
+            case FrameReader::Result::frame:
+                on_frame(frame, now_ns);
+                break;
+            case FrameReader::Result::incomplete:
+                return;
+            case FrameReader::Result::malformed:
+                return refuse_connection(PeerRefusal::malformed);
+            case FrameReader::Result::wrong_version:
+                return refuse_connection(PeerRefusal::wrong_version);
+        }
+    }
+}
+
+void ServerSession::step(std::int64_t now_ns) {
+    if (too_late(now_ns)) {
+        return refuse_connection(PeerRefusal::late);
+    }
+    if (fell_silent(now_ns)) {
+        return finish(SessionEnd::silent, std::nullopt);
+    }
+    keep_alive(now_ns);
+}
+
+/// Before the proof nothing but the proof is listened to, so a stranger can make this side neither
+/// work nor remember more than one frame of it.
+void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
+    if (!open_) {
+        const auto proof = frame.type == FrameType::proof ? parse_proof(frame.body) : std::nullopt;
+        return proof ? on_proof(*proof) : refuse_connection(PeerRefusal::malformed);
+    }
+    if (frame.type == FrameType::keep_alive) {
+        return;
+    }
+    const auto request =
+        frame.type == FrameType::request ? parse_request(frame.body) : std::nullopt;
+    if (!request || request->id == 0) {
+        return refuse_connection(PeerRefusal::malformed);
+    }
+    on_request(*request, now_ns);
+}
+
+void ServerSession::on_proof(const Proof& proof) {
+    // The secret first: who does not know it is told nothing else.
+    handshake_.client_nonce = proof.nonce;
+    handshake_.client_instance = proof.instance;
+    Handshake theirs = handshake_;
+    theirs.feed = proof.feed;
+    if (!same(proof.mac, prove(identity_.secret, Role::client, theirs))) {
+        return refuse_connection(PeerRefusal::not_authenticated);
+    }
+    if (proof.instance == identity_.instance) {
+        return refuse_connection(PeerRefusal::itself);
+    }
+    if (proof.feed != identity_.feed) {
+        return refuse_connection(PeerRefusal::wrong_feed);
+    }
+    writer_.put(Welcome{prove(identity_.secret, Role::server, handshake_)});
+    open_ = true;
+    counters_.counts.bump(ServerCount::authenticated);
+}
+
+void ServerSession::on_request(const feed::RepairRequest& request, std::int64_t now_ns) {
+    counters_.counts.bump(ServerCount::requests);
+    if (const auto reason = objection(request, now_ns)) {
+        return refuse_request(request, *reason);
+    }
+    history_.expire(now_ns);
+    const auto blocks = history_.find(request);
+    if (blocks.empty()) {
+        return refuse_request(request, PeerRefusal::not_kept);
+    }
+    std::uint32_t sent = 0;
+    for (const feed::KeptBlock& block : blocks) {
+        if (block.bytes.empty() || block.bytes.size() > block_bytes_max) {
+            continue;  // none of a venue here is so large
+        }
+        writer_.put(BlockFrame{request.id, request.line, block.bytes});
+        counters_.counts.bump(ServerCount::served_bytes, block.bytes.size());
+        ++sent;
+    }
+    writer_.put(Done{request.id, sent});
+    counters_.counts.bump(ServerCount::served);
+    counters_.counts.bump(ServerCount::served_blocks, sent);
+}
+
+std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& request,
+                                                    std::int64_t now_ns) {
+    if (!requests_.take(1, now_ns)) {
+        return PeerRefusal::over_budget;
+    }
+    if (request.first == 0 || request.messages == 0 ||
+        request.messages > feed::repair_messages_max ||
+        request.ts_before_ns > request.ts_behind_ns) {
+        return PeerRefusal::malformed;
+    }
+    if (!history_.knows(request.line)) {
+        return PeerRefusal::unknown_line;
+    }
+    if (writer_.waiting().size() > limits_.queue_bytes_max ||
+        !messages_.take(request.messages, now_ns)) {
+        return PeerRefusal::over_budget;
+    }
+    return std::nullopt;
+}
+
+void ServerSession::refuse_connection(PeerRefusal reason) {
+    writer_.put(Refused{0, reason, std::nullopt});
+    counters_.refusals.bump(reason);
+    finish(SessionEnd::refused, reason);
+}
+
+/// A peer that goes on asking without reading what it is told is not told any more.
+void ServerSession::refuse_request(const feed::RepairRequest& request, PeerRefusal reason) {
+    counters_.refusals.bump(reason);
+    if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {
+        return finish(SessionEnd::refused, PeerRefusal::over_budget);
+    }
+    writer_.put(Refused{request.id, reason, history_.kept(request.line)});
+}
+
+void ServerSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {
+    if (!ended()) {
+        end_with(end, why);
+        counters_.ends.bump(end);
+    }
+}
+
+}  // namespace pinstrike::actors::peer

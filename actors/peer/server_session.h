@@ -1,0 +1,71 @@
+// path: cold
+//
+// The side that is asked: makes the other prove that it knows the secret, then answers its requests
+// from the history, within a budget.
+#pragma once
+
+#include "actors/peer/budget.h"
+#include "actors/peer/session.h"
+#include "config/counter.h"
+#include "feed/history.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pinstrike::actors::peer {
+
+// clang-format off
+#define PINSTRIKE_PEER_SERVER_COUNTS(ROW) \
+    ROW(connections, connections, "connections of peers taken") \
+    ROW(authenticated, connections, "of these, those that proved to know the secret") \
+    ROW(unlisted, connections, "connections closed at once: the address is not configured") \
+    ROW(crowded, connections, "connections closed at once: as many are open as may be") \
+    ROW(requests, requests, "requests of peers") \
+    ROW(served, requests, "requests answered with blocks") \
+    ROW(served_blocks, blocks, "blocks sent to peers") \
+    ROW(served_bytes, bytes, "bytes of the blocks sent to peers")
+// clang-format on
+
+PINSTRIKE_ROWS(ServerCount, PINSTRIKE_PEER_SERVER_COUNTS)
+
+/// Of all connections of a server.
+struct ServerCounters {
+    Counters<ServerCount, ServerCount_count> counts;
+    Counters<PeerRefusal, PeerRefusal_count> refusals;
+    Counters<SessionEnd, SessionEnd_count> ends;
+};
+
+class ServerSession final : public Session {
+  public:
+    /// All but `nonce` outlive the session; `channel` as of Handshake. The nonce is new.
+    ServerSession(const Identity& identity, const SessionLimits& limits, feed::History& history,
+                  ServerCounters& counters, const Nonce& nonce, std::span<const std::byte> channel,
+                  std::int64_t now_ns);
+
+    void receive(std::span<const std::byte> bytes, std::int64_t now_ns);
+
+    void step(std::int64_t now_ns);
+
+    /// The connection is gone, or is to go.
+    void close(SessionEnd end) { finish(end, std::nullopt); }
+
+  private:
+    void on_frame(const Frame& frame, std::int64_t now_ns);
+    void on_proof(const Proof& proof);
+    void on_request(const feed::RepairRequest& request, std::int64_t now_ns);
+    [[nodiscard]] std::optional<PeerRefusal> objection(const feed::RepairRequest& request,
+                                                       std::int64_t now_ns);
+    void refuse_connection(PeerRefusal reason);
+    void refuse_request(const feed::RepairRequest& request, PeerRefusal reason);
+    void finish(SessionEnd end, std::optional<PeerRefusal> why);
+
+    feed::History& history_;
+    ServerCounters& counters_;
+    std::vector<std::byte> channel_;
+    Budget requests_;
+    Budget messages_;
+};
+
+}  // namespace pinstrike::actors::peer

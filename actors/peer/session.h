@@ -1,0 +1,119 @@
+// path: cold
+//
+// One connection between two peers, without its socket: bytes and the time go in, bytes come out,
+// and whoever owns the socket carries them. So tests, fuzzers and a simulation run what runs in
+// production.
+#pragma once
+
+#include "actors/peer/frames.h"
+#include "actors/peer/secret.h"
+#include "config/rows.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace pinstrike::actors::peer {
+
+/// Who this process is to its peers; the same in all its connections.
+struct Identity {
+    std::string feed;
+    Secret secret;
+    Instance instance{};
+};
+
+struct SessionLimits {
+    std::int64_t authenticate_within_ns = 5'000'000'000;
+    std::int64_t silent_ns = 15'000'000'000;     ///< a connection that brings nothing is dead
+    std::int64_t keep_alive_ns = 5'000'000'000;  ///< something is sent at least so often
+    // of a server
+    std::uint32_t requests_per_second = 500;
+    std::uint32_t messages_per_second = 200'000;
+    std::size_t queue_bytes_max = std::size_t{4} << 20;  ///< waiting to be sent; more is refused
+    // of a client
+    std::size_t in_flight_max = 256;                ///< requests
+    std::int64_t answer_within_ns = 5'000'000'000;  ///< then a request has failed
+};
+
+// clang-format off
+#define PINSTRIKE_SESSION_ENDS(ROW) \
+    ROW(closed, connections, "the other side closed it, or the network lost it") \
+    ROW(silent, connections, "nothing came over it for as long as one may be silent") \
+    ROW(refused, connections, \
+        "the other side is not who it should be, or does not keep the rules") \
+    ROW(was_refused, connections, "the other side refused it") \
+    ROW(stopped, connections, "this instance ended")
+// clang-format on
+
+/// How a connection came to its end.
+PINSTRIKE_ROWS(SessionEnd, PINSTRIKE_SESSION_ENDS)
+
+class Session {
+  public:
+    /// The proof was given and taken, on both sides.
+    [[nodiscard]] bool open() const { return open_ && !end_; }
+
+    /// Nothing more comes of what is received; what waits should still be sent.
+    [[nodiscard]] bool ended() const { return end_.has_value(); }
+
+    [[nodiscard]] std::optional<SessionEnd> end() const { return end_; }
+
+    /// Of an end by refusal: the reason.
+    [[nodiscard]] std::optional<PeerRefusal> why() const { return why_; }
+
+    /// To be sent.
+    [[nodiscard]] std::span<const std::byte> output() const { return writer_.waiting(); }
+
+    void sent(std::size_t count, std::int64_t now_ns) {
+        writer_.sent(count);
+        sent_ns_ = now_ns;
+    }
+
+  protected:
+    Session(const Identity& identity, const SessionLimits& limits, std::int64_t now_ns)
+        : identity_(identity),
+          limits_(limits),
+          begun_ns_(now_ns),
+          received_ns_(now_ns),
+          sent_ns_(now_ns) {}
+
+    ~Session() = default;
+
+    [[nodiscard]] bool too_late(std::int64_t now_ns) const {
+        return !open_ && !end_ && now_ns - begun_ns_ >= limits_.authenticate_within_ns;
+    }
+
+    [[nodiscard]] bool fell_silent(std::int64_t now_ns) const {
+        return open() && now_ns - received_ns_ >= limits_.silent_ns;
+    }
+
+    void keep_alive(std::int64_t now_ns) {
+        if (open() && writer_.waiting().empty() && now_ns - sent_ns_ >= limits_.keep_alive_ns) {
+            writer_.put_keep_alive();
+            sent_ns_ = now_ns;
+        }
+    }
+
+    void end_with(SessionEnd end, std::optional<PeerRefusal> why = std::nullopt) {
+        end_ = end;
+        why_ = why;
+    }
+
+    const Identity& identity_;
+    SessionLimits limits_;
+    FrameReader reader_;
+    FrameWriter writer_;
+    Handshake handshake_;
+    std::int64_t begun_ns_;
+    std::int64_t received_ns_;
+    std::int64_t sent_ns_;
+    bool open_ = false;
+
+  private:
+    std::optional<SessionEnd> end_;
+    std::optional<PeerRefusal> why_;
+};
+
+}  // namespace pinstrike::actors::peer

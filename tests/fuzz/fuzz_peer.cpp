@@ -1,0 +1,100 @@
+// path: cold
+//
+// Both sides of a connection between peers, before and after they proved themselves. The first byte
+// says which: 0 a server and a stranger, 1 a client and a stranger, 2 and 3 the same when both have
+// proved themselves; the second how the rest is cut into pieces.
+#include "config/check.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/peer/sessions.h"
+
+#include <set>
+
+namespace {
+
+using namespace pinstrike;
+using namespace pinstrike::actors::peer;
+using namespace pinstrike::actors::peer::test;
+
+/// Each request comes to one end, and what is passed on is what was asked for.
+class StrictAnswers final : public feed::RepairAnswers {
+  public:
+    void block(std::uint16_t line, std::span<const std::byte> bytes) override {
+        feed::Block read;
+        PINSTRIKE_CHECK(read_test_block(bytes, read));
+        PINSTRIKE_CHECK(line == 1 && read.role == feed::BlockRole::data);
+        bool concerned = false;
+        for (const feed::RepairRequest& request : asked) {
+            concerned = concerned || (waiting.contains(request.id) &&
+                                      feed::concerns(request, read.sequence, read.messages,
+                                                     read.ts_exchange_ns));
+        }
+        PINSTRIKE_CHECK(concerned);
+    }
+
+    void finished(std::uint64_t id) override { PINSTRIKE_CHECK(waiting.erase(id) == 1); }
+
+    void refused(std::uint64_t id, feed::Refusal /*reason*/) override {
+        PINSTRIKE_CHECK(waiting.erase(id) == 1);
+    }
+
+    void ask(ClientSession& client, const feed::RepairRequest& request) {
+        PINSTRIKE_CHECK(!client.request(request, start_ns));
+        asked.push_back(request);
+        waiting.insert(request.id);
+    }
+
+    std::vector<feed::RepairRequest> asked;
+    std::set<std::uint64_t> waiting;
+};
+
+template <class Take>
+void in_pieces(std::span<const std::byte> bytes, std::size_t piece, Take take) {
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        take(bytes.subspan(at, std::min(piece, bytes.size() - at)));
+    }
+}
+
+void to_server(Peers& peers, std::span<const std::byte> bytes, std::size_t piece) {
+    in_pieces(bytes, piece, [&](auto part) { peers.server.receive(part, peers.now_ns); });
+    const bool stranger = peers.server_counters.counts.read(ServerCount::authenticated) == 0;
+    // A challenge and a refusal are all that a stranger can make it say, or a welcome for the one
+    // who does know the secret, which no fuzzer does.
+    PINSTRIKE_CHECK(!stranger || peers.server.output().size() <= 56 + 42);
+    peers.server.step(peers.now_ns + 20 * second_ns);
+    PINSTRIKE_CHECK(peers.server.ended());
+}
+
+void to_client(Peers& peers, StrictAnswers& answers, std::span<const std::byte> bytes,
+               std::size_t piece) {
+    in_pieces(bytes, piece, [&](auto part) { peers.client.receive(part, peers.now_ns, answers); });
+    peers.client.step(peers.now_ns + 20 * second_ns, answers);
+    PINSTRIKE_CHECK(peers.client.ended() && answers.waiting.empty());
+}
+
+}  // namespace
+
+int fuzz_one(std::span<const std::byte> bytes) {
+    if (bytes.size() < 2) {
+        return 0;
+    }
+    const auto mode = static_cast<unsigned>(bytes[0]) % 4;
+    const std::size_t piece = 1 + static_cast<std::size_t>(bytes[1]) * 8;
+    Peers peers;
+    peers.keep(1, 20);
+    StrictAnswers answers;
+    if (mode >= 2) {
+        peers.talk();
+        PINSTRIKE_CHECK(peers.server.open() && peers.client.open());
+    }
+    if (mode == 3) {
+        answers.ask(peers.client, request_of(1, 1, 15, 20));
+        answers.ask(peers.client, request_of(2, 1, 4'294'967'290U, 10));
+        answers.ask(peers.client, {3, 1, 100, 5, start_ns, start_ns + 5000});
+    }
+    if (mode % 2 == 0) {
+        to_server(peers, bytes.subspan(2), piece);
+    } else {
+        to_client(peers, answers, bytes.subspan(2), piece);
+    }
+    return 0;
+}

@@ -1,0 +1,99 @@
+// path: cold
+//
+//   write_peer_seeds tests/fuzz/corpus
+#include "tests/peer/sessions.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace {
+
+using namespace pinstrike;
+using namespace pinstrike::actors::peer;
+using namespace pinstrike::actors::peer::test;
+
+std::filesystem::path corpus;
+unsigned written = 0;
+
+/// What is put, sent in this mode of fuzz_peer.cpp, in large pieces.
+template <class Put>
+void write(unsigned char mode, Put put) {
+    FrameWriter writer;
+    put(writer);
+    Bytes bytes{std::byte{mode}, std::byte{255}};
+    bytes.insert(bytes.end(), writer.waiting().begin(), writer.waiting().end());
+    std::ofstream file(corpus / "peer" / std::to_string(written++), std::ios::binary);
+    for (const std::byte byte : bytes) {
+        file.put(static_cast<char>(byte));
+    }
+}
+
+void write_strangers() {
+    const Challenge challenge{nonce_of(3), identity_of(1).instance};
+    const Proof wrong{nonce_of(4), identity_of(2).instance, nonce_of(5), "opra"};
+    Handshake handshake;
+    handshake.server = challenge;
+    handshake.client_nonce = nonce_of(4);
+    handshake.client_instance = identity_of(2).instance;
+    handshake.feed = "opra";
+    const Secret secret = identity_of(1).secret;
+    Proof right = wrong;
+    right.mac = prove(secret, Role::client, handshake);
+    write(0, [&](FrameWriter& w) { w.put(wrong); });
+    write(0, [&](FrameWriter& w) { w.put(request_of(1, 1, 1, 1)); });
+    write(0, [&](FrameWriter& w) {
+        w.put(right);
+        w.put(request_of(1, 1, 15, 100));
+    });
+    write(1, [&](FrameWriter& w) {
+        w.put(challenge);
+        w.put(Welcome{prove(secret, Role::server, handshake)});
+        w.put_keep_alive();
+    });
+    write(1, [&](FrameWriter& w) {
+        w.put(challenge);
+        w.put(Refused{0, PeerRefusal::not_authenticated, std::nullopt});
+    });
+}
+
+void write_requests() {
+    write(2, [](FrameWriter& w) { w.put(request_of(1, 1, 15, 100)); });
+    write(2, [](FrameWriter& w) { w.put(request_of(2, 1, 4'294'967'290U, 1000)); });
+    write(2, [](FrameWriter& w) {
+        w.put(request_of(3, 9, 1, 1));
+        w.put_keep_alive();
+        w.put(feed::RepairRequest{4, 1, 1, 1, 2, 1});
+    });
+}
+
+void write_answers() {
+    write(3, [](FrameWriter& w) {
+        const Bytes block = TestBlock{11, 10, start_ns}.bytes();
+        w.put(BlockFrame{1, 1, block});
+        w.put(Done{1, 1});
+        w.put(Refused{2, PeerRefusal::not_kept, feed::KeptRange{1, 2, 3, 4}});
+        w.put_keep_alive();
+    });
+    write(3, [](FrameWriter& w) {
+        const Bytes over_the_wrap = TestBlock{4'294'967'295U, 3, start_ns}.bytes();
+        w.put(BlockFrame{2, 1, over_the_wrap});
+        w.put(BlockFrame{2, 2, over_the_wrap});
+        w.put(BlockFrame{7, 1, over_the_wrap});
+    });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: write_peer_seeds FOLDER\n");
+        return 2;
+    }
+    corpus = argv[1];
+    std::filesystem::create_directories(corpus / "peer");
+    write_strangers();
+    write_requests();
+    write_answers();
+    return 0;
+}
