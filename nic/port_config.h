@@ -23,6 +23,8 @@ struct Subnet {
     std::uint32_t mask = 0;
 
     [[nodiscard]] bool contains(std::uint32_t ip) const { return (ip & mask) == address.value; }
+
+    friend bool operator==(const Subnet&, const Subnet&) = default;
 };
 
 /// Where multicast data comes: destination group and UDP port.

@@ -31,13 +31,6 @@ Form<Ipv4> ipv4_form() {
                              [](const Ipv4& value) { return Node::plain(text_of(value)); });
 }
 
-Form<Subnet> subnet_form() {
-    return scalar_form<Subnet>("a subnet such as 192.0.2.0/24, no bits behind its prefix",
-                               string_schema("^[0-9]{1,3}([.][0-9]{1,3}){3}(/[0-9]{1,2})?$"),
-                               parse_subnet,
-                               [](const Subnet& value) { return Node::plain(text_of(value)); });
-}
-
 std::optional<Pace> parse_pace(const std::string& text) {
     if (text == "max") {
         return Pace{0};
@@ -152,6 +145,13 @@ void add_membership_keys(Section<PortConfig>& section) {
 }
 
 }  // namespace
+
+Form<Subnet> subnet_form() {
+    return scalar_form<Subnet>("a subnet such as 192.0.2.0/24, no bits behind its prefix",
+                               string_schema("^[0-9]{1,3}([.][0-9]{1,3}){3}(/[0-9]{1,2})?$"),
+                               parse_subnet,
+                               [](const Subnet& value) { return Node::plain(text_of(value)); });
+}
 
 Form<Group> group_form() {
     return scalar_form<Group>(

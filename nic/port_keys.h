@@ -15,6 +15,8 @@ namespace pinstrike::nic {
 /// A multicast group and its UDP port.
 Form<Group> group_form();
 
+Form<Subnet> subnet_form();
+
 Section<PortConfig> port_section();
 
 /// What one port, and the ports of one device, must be together. The path of ports[i] is

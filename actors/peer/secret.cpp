@@ -25,7 +25,11 @@ void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
 Secret::Secret(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
 
 Secret::~Secret() {
-    OPENSSL_cleanse(bytes_.data(), bytes_.size());
+    wipe(bytes_);
+}
+
+void wipe(std::span<std::byte> bytes) {
+    OPENSSL_cleanse(bytes.data(), bytes.size());
 }
 
 Mac prove(const Secret& secret, Role role, const Handshake& handshake) {

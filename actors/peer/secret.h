@@ -45,6 +45,9 @@ enum class Role : std::uint8_t { server, client };
 /// In a time that does not depend on where they differ.
 [[nodiscard]] bool same(const Mac& one, const Mac& other);
 
+/// Overwrites them, whatever the compiler thinks of it.
+void wipe(std::span<std::byte> bytes);
+
 /// From the system's generator; false: it has none to give.
 [[nodiscard]] bool draw(std::span<std::byte> bytes);
 

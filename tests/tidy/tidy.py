@@ -23,7 +23,7 @@ LIBRARIES = {
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
-    r"openssl/": ["actors/peer/"],
+    r"openssl/|asio": ["actors/peer/"],
 }
 
 HOT_WORDS = {

@@ -1,0 +1,56 @@
+// path: cold
+//
+// One peer that is asked for what is missing: connects, proves itself, connects again when the
+// connection ended, after a pause that grows. One cold thread uses it; nothing here waits.
+#pragma once
+
+#include "actors/peer/client_session.h"
+#include "actors/peer/news.h"
+#include "actors/peer/peer_config.h"
+#include "config/counter.h"
+#include "feed/repair.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace asio::ssl {
+class context;
+}
+
+namespace pinstrike::actors::peer {
+
+/// What others see of a client, also after it.
+struct ClientStatus {
+    std::string peer;  ///< "10.1.0.2:9470"
+    ClientCounters counters;
+    Counter connected;  ///< 1: both sides proved themselves, and requests can be sent
+};
+
+class Client final : public feed::RepairSource {
+  public:
+    static constexpr std::int64_t pause_least_ns = 100'000'000;
+    static constexpr std::int64_t pause_most_ns = 10'000'000'000;
+
+    /// All but `at` and `read_block` outlive the client; `tls` null: the connection is plain.
+    Client(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,
+           BlockReader read_block, TellNews tell, ClientStatus& status);
+    ~Client() override;
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+
+    [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& request,
+                                                       std::int64_t now_ns) override;
+    void cancel(std::uint64_t id) override;
+    std::size_t step(std::int64_t now_ns, feed::RepairAnswers& answers) override;
+
+  private:
+    class Connection;
+
+    std::string name_;
+    ClientStatus& status_;
+    std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace pinstrike::actors::peer

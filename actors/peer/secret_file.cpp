@@ -1,0 +1,120 @@
+// path: cold
+#include "actors/peer/secret_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace pinstrike::actors::peer {
+
+namespace {
+
+class Descriptor {
+  public:
+    explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+
+    ~Descriptor() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    [[nodiscard]] int get() const { return descriptor_; }
+
+  private:
+    int descriptor_;
+};
+
+/// What is wrong with an open file; empty: nothing.
+std::string fault_of(int descriptor, const std::string& path) {
+    struct stat about {};
+
+    if (::fstat(descriptor, &about) != 0) {
+        return fmt::format("{}: {}", path, std::strerror(errno));
+    }
+    if (!S_ISREG(about.st_mode)) {
+        return fmt::format("found {}, expected a file", path);
+    }
+    constexpr unsigned all_bits = 07777;
+    constexpr unsigned others_bits = 077;
+    const unsigned mode = about.st_mode & all_bits;
+    if ((mode & others_bits) != 0) {
+        return fmt::format(
+            "found {} with mode {:04o}, expected 0600 or less, so that nobody but "
+            "its owner can read it: chmod 600 {}",
+            path, mode, path);
+    }
+    if (about.st_uid != ::geteuid() && about.st_uid != 0) {
+        return fmt::format(
+            "found {} of user {}, expected it to be of user {}, who runs this, or "
+            "of root: chown {} {}",
+            path, about.st_uid, ::geteuid(), ::geteuid(), path);
+    }
+    return "";
+}
+
+/// An open file that passed, or a problem told.
+int open_private(const std::string& key, const std::string& path, Problems& problems) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) {
+        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(errno)));
+        return -1;
+    }
+    const std::string fault = fault_of(descriptor, path);
+    if (!fault.empty()) {
+        tell(problems, Place{}, fmt::format("{}: {}", key, fault));
+        ::close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+}  // namespace
+
+std::optional<Secret> read_secret(const std::string& key, const std::string& path,
+                                  Problems& problems) {
+    const Descriptor file(open_private(key, path, problems));
+    if (file.get() < 0) {
+        return std::nullopt;
+    }
+    std::array<char, secret_bytes_max + 16> buffer{};
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    std::string_view text(buffer.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
+    while (!text.empty() && is_blank(text.front())) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && is_blank(text.back())) {
+        text.remove_suffix(1);
+    }
+    std::optional<Secret> secret;
+    if (count < 0) {
+        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(errno)));
+    } else if (text.size() < secret_bytes_min || text.size() > secret_bytes_max) {
+        tell(problems, Place{},
+             fmt::format("{}: found {} with a secret of {} characters, expected {} to {}: openssl "
+                         "rand -hex 32 > {}",
+                         key, path, text.size(), secret_bytes_min, secret_bytes_max, path));
+    } else {
+        secret.emplace(std::as_bytes(std::span{text}));
+    }
+    wipe(std::as_writable_bytes(std::span{buffer}));
+    return secret;
+}
+
+bool check_private(const std::string& key, const std::string& path, Problems& problems) {
+    return Descriptor(open_private(key, path, problems)).get() >= 0;
+}
+
+}  // namespace pinstrike::actors::peer

@@ -1,0 +1,254 @@
+// path: cold
+#include "actors/peer/server.h"
+
+#include "actors/peer/link.h"
+#include "nic/address.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <optional>
+#include <utility>
+
+namespace pinstrike::actors::peer {
+
+namespace {
+
+using Tcp = asio::ip::tcp;
+
+/// How long the last words of this side may take to be read.
+constexpr std::int64_t farewell_ns = 1'000'000'000;
+
+/// What all connections of a server share.
+struct Shared {
+    const Identity& identity;
+    SessionLimits limits;
+    feed::History& history;
+    ServerCounters& counters;
+    std::int64_t now_ns = 0;
+};
+
+class Connection final : public LinkEnd {
+  public:
+    Connection(Tcp::socket socket, asio::ssl::context* tls, std::string peer, Shared& shared)
+        : shared_(shared),
+          peer_(std::move(peer)),
+          begun_ns_(shared.now_ns),
+          link_(std::make_shared<Link>(make_channel(std::move(socket), tls), *this)) {
+        link_->start(Role::server);
+    }
+
+    ~Connection() override { link_->leave(); }
+
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void begun(std::vector<std::byte> keying_material) override {
+        Nonce nonce{};
+        if (!draw(nonce)) {
+            return link_->close();
+        }
+        session_.emplace(shared_.identity, shared_.limits, shared_.history, shared_.counters, nonce,
+                         keying_material, shared_.now_ns);
+    }
+
+    void received(std::span<const std::byte> bytes) override {
+        session_->receive(bytes, shared_.now_ns);
+    }
+
+    std::span<const std::byte> output() const override { return session_->output(); }
+
+    void sent(std::size_t count) override { session_->sent(count, shared_.now_ns); }
+
+    bool ended() const override { return session_->ended(); }
+
+    /// False: it is over, and all was said.
+    bool step(const TellNews& tell) {
+        const std::int64_t now_ns = shared_.now_ns;
+        if (!session_) {  // still agreeing on TLS
+            const bool late = now_ns - begun_ns_ >= shared_.limits.authenticate_within_ns;
+            if (link_->closed() || late) {
+                tell({News::Kind::turned_away, peer_,
+                      "it did not begin: " + (late ? "too slow" : link_->fault())});
+                return false;
+            }
+            return true;
+        }
+        session_->step(now_ns);
+        link_->flush();
+        if (link_->closed()) {
+            session_->close(SessionEnd::closed);
+        }
+        tell_changes(tell);
+        if (!session_->ended()) {
+            return true;
+        }
+        ended_ns_ = ended_ns_ == 0 ? now_ns : ended_ns_;
+        return !link_->closed() && now_ns - ended_ns_ < farewell_ns;
+    }
+
+    void stop() {
+        if (session_) {
+            session_->close(SessionEnd::stopped);
+        }
+    }
+
+  private:
+    void tell_changes(const TellNews& tell) {
+        if (session_->open() && !told_open_) {
+            told_open_ = true;
+            tell({News::Kind::connected, peer_, "it can ask for what it lacks"});
+        }
+        if (!session_->ended() || told_end_) {
+            return;
+        }
+        told_end_ = true;
+        if (const auto why = session_->why()) {
+            tell({told_open_ ? News::Kind::refused : News::Kind::turned_away, peer_,
+                  fmt::format("refused, {}: {}", row_of(*why).name, row_of(*why).sentence)});
+        } else {
+            tell({told_open_ ? News::Kind::lost : News::Kind::turned_away, peer_,
+                  std::string{row_of(*session_->end()).sentence}});
+        }
+    }
+
+    Shared& shared_;
+    std::string peer_;
+    std::int64_t begun_ns_;
+    std::int64_t ended_ns_ = 0;
+    bool told_open_ = false;
+    bool told_end_ = false;
+    std::optional<ServerSession> session_;
+    std::shared_ptr<Link> link_;
+};
+
+}  // namespace
+
+class Server::Listener {
+  public:
+    Listener(const PeerConfig& config, const Identity& identity, asio::ssl::context* tls,
+             feed::History& history, TellNews tell, Server& server)
+        : config_(config),
+          tls_(tls),
+          tell_(std::move(tell)),
+          shared_{identity, limits_of(config), history, server.counters_},
+          server_(server),
+          acceptor_(io_) {}
+
+    /// Where; or why not.
+    asio::error_code listen() {
+        asio::error_code error;
+        const Tcp::endpoint at = endpoint_of(config_.listen);
+        acceptor_.open(at.protocol(), error);
+        if (!error) {
+            acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
+        }
+        if (!error) {
+            acceptor_.bind(at, error);
+        }
+        if (!error) {
+            acceptor_.listen(static_cast<int>(config_.connections_max), error);
+        }
+        if (!error) {
+            server_.port_ = acceptor_.local_endpoint(error).port();
+            accept();
+        }
+        return error;
+    }
+
+    std::size_t step(std::int64_t now_ns) {
+        shared_.now_ns = now_ns;
+        const std::size_t done = poll(io_);
+        connections_.remove_if([this](Connection& each) { return !each.step(tell_); });
+        server_.connections_.set(connections_.size());
+        return done;
+    }
+
+    void stop() {
+        for (Connection& each : connections_) {
+            each.stop();
+        }
+    }
+
+  private:
+    static SessionLimits limits_of(const PeerConfig& config) {
+        SessionLimits limits;
+        limits.requests_per_second = config.requests_per_second;
+        limits.messages_per_second = config.messages_per_second;
+        return limits;
+    }
+
+    void accept() {
+        acceptor_.async_accept([this](const asio::error_code& error, Tcp::socket socket) {
+            if (!error) {
+                take(std::move(socket));
+            }
+            if (error != asio::error::operation_aborted) {
+                accept();
+            }
+        });
+    }
+
+    void take(Tcp::socket socket) {
+        asio::error_code error;
+        const auto remote = socket.remote_endpoint(error);
+        if (error) {
+            return;  // gone already
+        }
+        const nic::Group peer{{remote.address().to_v4().to_uint()}, remote.port()};
+        if (!is_listed(peer.address)) {
+            server_.counters_.counts.bump(ServerCount::unlisted);
+            tell_({News::Kind::turned_away, nic::text_of(peer), "its address is not configured"});
+        } else if (connections_.size() >= config_.connections_max) {
+            server_.counters_.counts.bump(ServerCount::crowded);
+            tell_({News::Kind::turned_away, nic::text_of(peer),
+                   "as many connections are open as may be"});
+        } else {
+            connections_.emplace_back(std::move(socket), tls_, nic::text_of(peer), shared_);
+        }
+    }
+
+    bool is_listed(nic::Ipv4 address) const {
+        return std::any_of(config_.connect.begin(), config_.connect.end(),
+                           [&](const nic::Group& at) { return at.address == address; }) ||
+               std::any_of(config_.allow.begin(), config_.allow.end(),
+                           [&](const nic::Subnet& in) { return in.contains(address.value); });
+    }
+
+    PeerConfig config_;
+    asio::ssl::context* tls_;
+    TellNews tell_;
+    Shared shared_;
+    Server& server_;
+    asio::io_context io_{1};
+    Tcp::acceptor acceptor_;
+    std::list<Connection> connections_;
+};
+
+Server::Server() = default;
+
+Server::~Server() {
+    listener_->stop();
+}
+
+std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& identity,
+                                     asio::ssl::context* tls, feed::History& history, TellNews tell,
+                                     Problems& problems) {
+    std::unique_ptr<Server> server(new Server);
+    server->listener_ =
+        std::make_unique<Listener>(config, identity, tls, history, std::move(tell), *server);
+    if (const asio::error_code error = server->listener_->listen()) {
+        pinstrike::tell(
+            problems, Place{},
+            fmt::format("peer.listen: {}: {}", nic::text_of(config.listen), error.message()));
+        return nullptr;
+    }
+    return server;
+}
+
+std::size_t Server::step(std::int64_t now_ns) {
+    return listener_->step(now_ns);
+}
+
+}  // namespace pinstrike::actors::peer

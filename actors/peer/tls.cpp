@@ -1,0 +1,39 @@
+// path: cold
+#include "actors/peer/tls.h"
+
+#include "actors/peer/secret_file.h"
+
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+
+namespace pinstrike::actors::peer {
+
+std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& problems) {
+    const std::size_t told = problems.size();
+    auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls);
+    const auto check = [&problems](const char* key, const std::string& file,
+                                   const asio::error_code& error) {
+        if (error) {
+            tell(problems, Place{}, fmt::format("peer.tls.{}: {}: {}", key, file, error.message()));
+        }
+    };
+    asio::error_code error;
+    context->use_certificate_chain_file(config.certificate, error);
+    check("certificate", config.certificate, error);
+    if (check_private("peer.tls.key", config.key, problems)) {
+        context->use_private_key_file(config.key, asio::ssl::context::pem, error);
+        check("key", config.key, error);
+    }
+    context->load_verify_file(config.authority, error);
+    check("authority", config.authority, error);
+    context->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert,
+                             error);
+    // No tickets: each connection proves everything anew.
+    ::SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
+    if (::SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_3_VERSION) != 1) {
+        tell(problems, Place{}, "peer.tls: this OpenSSL does not speak TLS 1.3");
+    }
+    return problems.size() == told ? std::move(context) : nullptr;
+}
+
+}  // namespace pinstrike::actors::peer
