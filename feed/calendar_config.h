@@ -1,0 +1,28 @@
+// path: cold
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace pinstrike::feed {
+
+/// From `open` of one day to `close`, which is on the next where it is not behind `open`.
+struct DailyHours {
+    std::chrono::minutes open{};
+    std::chrono::minutes close{};
+    friend bool operator==(const DailyHours&, const DailyHours&) = default;
+};
+
+/// When to expect data. Times are of the exchanges' clocks (America/New_York).
+struct CalendarConfig {
+    /// Whether the hours below are heeded; else the feed counts as on the air at any time.
+    bool heeded = false;
+    /// From before the start of day to behind the end of day (spec f), a little wider.
+    DailyHours regular{std::chrono::hours{1}, std::chrono::hours{18} + std::chrono::minutes{15}};
+    DailyHours gth{std::chrono::hours{19} + std::chrono::minutes{30},
+                   std::chrono::hours{11} + std::chrono::minutes{45}};
+    std::vector<std::chrono::year_month_day> holidays;  ///< no regular session
+};
+
+}  // namespace pinstrike::feed

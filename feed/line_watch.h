@@ -1,0 +1,99 @@
+// path: hot
+//
+// Which streams of a line are heard. A line with nothing to say still says so at least every ten
+// seconds (line integrity, spec c.6), so a stream that brings no packet at all for longer has
+// failed somewhere on its way. Silence counts only while the line's session is on the air.
+#pragma once
+
+#include "config/counter.h"
+#include "feed/block.h"
+#include "feed/event.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::feed {
+
+struct SilenceConfig {
+    std::int64_t silent_after_ns = 12'000'000'000;  ///< one line integrity, late or lost
+    std::int64_t down_after_ns = 36'000'000'000;    ///< three
+};
+
+/// One line, watched by its poller's housekeeping; its state may be read by any thread.
+///
+/// A stream goes from up to stream_silent to stream_down and, with its next packet, back to up. The
+/// line is down while neither of its streams is up. Before its first packet a stream is up until
+/// the same time has passed since the first look.
+class LineWatch {
+  public:
+    explicit LineWatch(const SilenceConfig& config) : config_(config) {}
+
+    /// `packets`: of each stream, so far. `on_air`: whether the line's session is on. What has
+    /// changed is told as tell(LineState, stream), 'A', 'B' or, of the line as a whole, ' '.
+    template <class Tell>
+    void look(std::int64_t now_ns, const std::array<std::uint64_t, streams_count>& packets,
+              bool on_air, Tell tell) {
+        for (std::size_t i = 0; i < streams_count; ++i) {
+            Watched& stream = streams_[i];
+            const bool heard = packets[i] != stream.packets;
+            stream.packets = packets[i];
+            if (heard) {
+                stream.heard_ns.set(static_cast<std::uint64_t>(now_ns));
+            }
+            if (heard || !on_air || stream.since_ns == 0) {
+                stream.since_ns = now_ns;
+            }
+            const LineState now = heard    ? LineState::up
+                                  : on_air ? silence(now_ns - stream.since_ns, state_of(stream))
+                                           : state_of(stream);
+            if (now != state_of(stream)) {
+                stream.state.set(static_cast<std::uint64_t>(now));
+                tell(now, static_cast<char>('A' + i));
+            }
+        }
+        const bool down = state(Stream::a) != LineState::up && state(Stream::b) != LineState::up;
+        if (down != this->down()) {
+            down_.set(down ? 1 : 0);
+            tell(down ? LineState::line_down : LineState::up, ' ');
+        }
+    }
+
+    [[nodiscard]] LineState state(Stream stream) const {
+        return state_of(streams_[static_cast<std::size_t>(stream)]);
+    }
+
+    /// Is neither stream up?
+    [[nodiscard]] bool down() const { return down_.read() != 0; }
+
+    /// The look that found the stream's latest packet, since the Unix epoch; 0: never heard.
+    [[nodiscard]] std::uint64_t heard_ns(Stream stream) const {
+        return streams_[static_cast<std::size_t>(stream)].heard_ns.read();
+    }
+
+  private:
+    struct Watched {
+        std::uint64_t packets = 0;
+        std::int64_t since_ns = 0;  ///< when the silence began, if there is one
+        Counter state;              ///< a LineState
+        Counter heard_ns;
+    };
+
+    [[nodiscard]] static LineState state_of(const Watched& stream) {
+        return static_cast<LineState>(stream.state.read());
+    }
+
+    /// A state does not get better by silence, even where the clock was set back.
+    [[nodiscard]] LineState silence(std::int64_t silent_ns, LineState state) const {
+        const LineState found = silent_ns >= config_.down_after_ns     ? LineState::stream_down
+                                : silent_ns >= config_.silent_after_ns ? LineState::stream_silent
+                                                                       : LineState::up;
+        return found < state ? state : found;
+    }
+
+    SilenceConfig config_;
+    std::array<Watched, streams_count> streams_;
+    Counter down_;
+};
+
+}  // namespace pinstrike::feed

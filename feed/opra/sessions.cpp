@@ -1,0 +1,64 @@
+// path: cold
+#include "feed/opra/sessions.h"
+
+#include <date/tz.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::feed::opra {
+
+namespace {
+
+constexpr const char* exchange_zone = "America/New_York";
+
+std::int64_t ns_of(const date::time_zone& zone, date::local_time<std::chrono::minutes> local) {
+    // Where clocks skip or repeat an hour, the earlier of the two times: sessions neither open nor
+    // close then.
+    const auto time = zone.to_sys(local, date::choose::earliest);
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+bool is_holiday(const CalendarConfig& calendar, date::local_days day) {
+    const std::chrono::year_month_day ymd{std::chrono::sys_days{day.time_since_epoch()}};
+    return std::find(calendar.holidays.begin(), calendar.holidays.end(), ymd) !=
+           calendar.holidays.end();
+}
+
+bool is_trade_date(const CalendarConfig& calendar, date::local_days day, bool gth) {
+    const date::weekday weekday{day};
+    return weekday != date::Saturday && weekday != date::Sunday &&
+           (gth || !is_holiday(calendar, day));
+}
+
+SessionHours::Stretch session_of(const date::time_zone& zone, date::local_days trade_date,
+                                 const DailyHours& hours) {
+    const bool overnight = hours.close <= hours.open;
+    const date::local_days opens = overnight ? trade_date - date::days{1} : trade_date;
+    return {ns_of(zone, opens + hours.open), ns_of(zone, trade_date + hours.close)};
+}
+
+}  // namespace
+
+SessionHours session_hours(const CalendarConfig& calendar, bool gth, std::int64_t from_ns,
+                           unsigned days) {
+    if (!calendar.heeded) {
+        return {};
+    }
+    const date::time_zone& zone = *date::locate_zone(exchange_zone);
+    const date::sys_time<std::chrono::nanoseconds> from{std::chrono::nanoseconds{from_ns}};
+    const auto today = date::floor<date::days>(zone.to_local(from));
+    std::vector<SessionHours::Stretch> stretches;
+    for (unsigned i = 0; i <= days; ++i) {
+        // The day before as well: its session may not be over.
+        const date::local_days day = today + date::days{static_cast<int>(i) - 1};
+        if (is_trade_date(calendar, day, gth)) {
+            stretches.push_back(session_of(zone, day, gth ? calendar.gth : calendar.regular));
+        }
+    }
+    return SessionHours{std::move(stretches)};
+}
+
+}  // namespace pinstrike::feed::opra

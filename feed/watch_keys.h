@@ -1,0 +1,16 @@
+// path: cold
+//
+// The keys of what is expected of lines, and when.
+#pragma once
+
+#include "config/section.h"
+#include "feed/calendar_config.h"
+#include "feed/line_watch.h"
+
+namespace pinstrike::feed {
+
+Section<SilenceConfig> silence_section();
+
+Section<CalendarConfig> calendar_section();
+
+}  // namespace pinstrike::feed

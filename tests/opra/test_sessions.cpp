@@ -1,0 +1,68 @@
+// path: cold
+#include "feed/opra/sessions.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace pinstrike::feed::opra {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::int64_t utc_ns(int year, unsigned month, unsigned day, std::chrono::minutes time) {
+    const std::chrono::sys_days date = std::chrono::year{year} / month / day;
+    return std::chrono::nanoseconds{date.time_since_epoch() + time}.count();
+}
+
+CalendarConfig heeded() {
+    CalendarConfig calendar;
+    calendar.heeded = true;
+    calendar.holidays = {std::chrono::year{2026} / 11 / 26};  // Thanksgiving
+    return calendar;
+}
+
+TEST(Sessions, AreAlwaysOnWhereTheCalendarIsNotHeeded) {
+    EXPECT_TRUE(session_hours({}, false, utc_ns(2026, 11, 21, 0min)).on_air(0));
+}
+
+TEST(Sessions, RegularIsOnFromMondayToFridayInNewYork) {
+    // Friday 20 November 2026 is in winter time, five hours behind UTC.
+    const SessionHours hours = session_hours(heeded(), false, utc_ns(2026, 11, 20, 0min), 10);
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 20, 5h + 59min)));
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 20, 6h)));
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 20, 23h + 14min)));
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 20, 23h + 15min)));
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 21, 15h)));  // Saturday
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 22, 15h)));
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 25, 15h)));
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 26, 15h)));  // the holiday
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 27, 15h)));
+}
+
+TEST(Sessions, FollowSummerTime) {
+    const SessionHours hours = session_hours(heeded(), false, utc_ns(2026, 7, 1, 0min), 10);
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 7, 1, 4h + 59min)));
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 7, 1, 5h)));
+}
+
+TEST(Sessions, GthBeginsOnTheEveningBeforeATradeDateAndRunsOnHolidays) {
+    const SessionHours hours = session_hours(heeded(), true, utc_ns(2026, 11, 20, 0min), 10);
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 20, 1h)));            // Thursday evening
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 20, 17h)));          // Friday noon
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 21, 1h)));           // Friday evening
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 23, 0h + 29min)));   // Sunday, before the opening
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 23, 0h + 30min)));    // Sunday 19:30
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 26, 12h)));           // the holiday's morning
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 23, 16h + 45min)));  // closed at 11:45
+}
+
+TEST(Sessions, KnowTheOneThatIsUnderWay) {
+    const std::int64_t now = utc_ns(2026, 11, 23, 1h);  // Sunday evening in New York
+    EXPECT_TRUE(session_hours(heeded(), true, now, 1).on_air(now));
+}
+
+}  // namespace
+}  // namespace pinstrike::feed::opra
