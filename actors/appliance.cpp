@@ -6,6 +6,7 @@
 #include "actors/router.h"
 #include "actors/venues.h"
 #include "config/check.h"
+#include "feed/venue_sessions.h"
 #include "nic/dpdk/eal.h"
 #include "nic/open_port.h"
 
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -64,6 +66,16 @@ std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topol
     return nic::dpdk::Eal::start(eal, problems);
 }
 
+/// From the oldest captures that anyone replays, for longer than a process lives.
+LineHours hours_of(const FeedConfig& config) {
+    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+    constexpr std::chrono::days ten_years{3653};
+    const feed::Days days{std::chrono::local_days{std::chrono::year{2008} / 1 / 1},
+                          std::chrono::local_days{(today + ten_years).time_since_epoch()}};
+    return {feed::session_hours(config.kind, config.calendar, false, days),
+            feed::session_hours(config.kind, config.calendar, true, days)};
+}
+
 }  // namespace
 
 Appliance::Appliance(const FeedConfig& config)
@@ -87,6 +99,13 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
 }
 
 bool Appliance::check(Problems& problems) {
+    try {
+        hours_ = hours_of(config_);
+    } catch (const std::runtime_error& failure) {
+        tell(problems, "",
+             fmt::format("the calendar needs this host's time zone data (package tzdata): {}",
+                         failure.what()));
+    }
     TopologyFindings findings = check_topology(topology_, config_, read_machine());
     remarks_ = std::move(findings.remarks);
     problems.insert(problems.end(), findings.problems.begin(), findings.problems.end());
@@ -119,6 +138,8 @@ PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) con
     PollerSetup setup;
     setup.name = plan.name;
     setup.arbitration = config_.arbitration;
+    setup.silence = config_.silence;
+    setup.hours = hours_;
     setup.block_checksum = config_.block_checksum;
     setup.test_symbols = config_.test_symbols;
     for (const std::size_t line : plan.lines) {

@@ -117,6 +117,7 @@ class Appliance {
     FeedConfig config_;
     Topology topology_;
     nic::Clock clock_;
+    LineHours hours_;
     std::vector<PollerThread> pollers_;
     std::vector<CoreThread> cores_;
     std::vector<std::string> remarks_;

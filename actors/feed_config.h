@@ -5,7 +5,9 @@
 #pragma once
 
 #include "feed/arbiter.h"
+#include "feed/calendar_config.h"
 #include "feed/line_config.h"
+#include "feed/line_watch.h"
 #include "feed/opra/traffic_config.h"
 #include "nic/port_config.h"
 
@@ -56,6 +58,8 @@ struct FeedConfig {
     std::size_t ring_slots = 1 << 18;  ///< records of 64 bytes, a power of two: >= 5 ms
     WhenFull when_full = WhenFull::refuse;
     feed::ArbitrationConfig arbitration;
+    feed::SilenceConfig silence;
+    feed::CalendarConfig calendar;
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
     BookConfig book;

@@ -6,6 +6,7 @@
 #include "feed/line_keys.h"
 #include "feed/opra/traffic_keys.h"
 #include "feed/venue_codecs.h"
+#include "feed/watch_keys.h"
 #include "nic/port_keys.h"
 
 #include <algorithm>
@@ -122,6 +123,10 @@ void add_general_keys(Section<FeedConfig>& section) {
     section
         .key("arbitration", &FeedConfig::arbitration, section_form(feed::arbitration_section()),
              "How the two streams of a line become one.")
+        .key("silence", &FeedConfig::silence, section_form(feed::silence_section()),
+             "When a stream that brings nothing is told to have failed.")
+        .key("calendar", &FeedConfig::calendar, section_form(feed::calendar_section()),
+             "When data is expected, and when what comes is a test.")
         .key("block_checksum", &FeedConfig::block_checksum, boolean(),
              "Verify the checksum that every block carries.")
         .key("test_symbols", &FeedConfig::test_symbols, boolean(),

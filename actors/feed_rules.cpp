@@ -225,6 +225,17 @@ void check_live(const Rules& rules) {
     }
 }
 
+void check_silence(const Rules& rules) {
+    const feed::SilenceConfig& silence = rules.config.silence;
+    if (rules.places.sound("silence") && silence.down_after_ns < silence.silent_after_ns) {
+        rules.report(
+            "silence.stream_down_after",
+            fmt::format("found {}, expected at least silence.stream_silent_after, which is {}",
+                        duration_text(silence.down_after_ns),
+                        duration_text(silence.silent_after_ns)));
+    }
+}
+
 void check_tests(const Rules& rules) {
     if (rules.config.book.test_symbols && !rules.config.test_symbols) {
         rules.report("book.test_symbols",
@@ -259,6 +270,7 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     check_not_empty(rules, "lines", config.lines.size());
     check_cpus(rules);
     check_tests(rules);
+    check_silence(rules);
     if (pollers("name")) {
         check_names(rules, config.pollers, "pollers");
     }

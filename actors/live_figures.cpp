@@ -22,8 +22,12 @@ void add_line(LiveFigures& figures, PollerTask& poller, std::size_t i) {
     feed::Arbiter& arbiter = poller.arbiter(i);
     LineFigures line;
     line.line = poller.line_number(i);
-    line.packets_a = arbiter.counters(feed::Stream::a).read(StreamCount::packets);
-    line.packets_b = arbiter.counters(feed::Stream::b).read(StreamCount::packets);
+    const auto up = [&](feed::Stream stream) {
+        return arbiter.counters(stream).read(StreamCount::packets) != 0 &&
+               poller.watch(i).state(stream) == feed::LineState::up;
+    };
+    line.a_up = up(feed::Stream::a);
+    line.b_up = up(feed::Stream::b);
     figures.lines.push_back(line);
     for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
         figures.rejected += arbiter.counters(stream).read(StreamCount::rejected);

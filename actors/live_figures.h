@@ -15,8 +15,8 @@ namespace pinstrike::actors {
 
 struct LineFigures {
     std::uint16_t line = 0;
-    std::uint64_t packets_a = 0;
-    std::uint64_t packets_b = 0;
+    bool a_up = false;  ///< the stream was heard, and is not silent
+    bool b_up = false;
 };
 
 struct ThreadFigures {

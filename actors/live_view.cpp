@@ -88,6 +88,22 @@ std::string bar(double share, std::size_t width) {
            std::string(width - std::min(full, width), '.');
 }
 
+struct LinesUp {
+    std::size_t lines = 0;  ///< of which at least one stream is
+    std::size_t a = 0;
+    std::size_t b = 0;
+};
+
+LinesUp lines_up(const LiveFigures& figures) {
+    LinesUp up;
+    for (const LineFigures& line : figures.lines) {
+        up.a += line.a_up ? 1U : 0U;
+        up.b += line.b_up ? 1U : 0U;
+        up.lines += line.a_up || line.b_up ? 1U : 0U;
+    }
+    return up;
+}
+
 /// Builds the screen part by part.
 class Screen {
   public:
@@ -114,7 +130,8 @@ class Screen {
         add("");
     }
 
-    void lines(LineWatch::Up up) {
+    void lines() {
+        const LinesUp up = lines_up(now_);
         add(
             fmt::format("lines {} of {} up (A {}, B {})   gaps {}   repaired {}   missed by NIC {}"
                         "   rejected {}",
@@ -232,33 +249,12 @@ ScreenSize size_of(std::FILE* out) {
 
 }  // namespace
 
-bool LineWatch::Stream::up(std::uint64_t packets_now, double now_s) {
-    if (packets_now != packets) {
-        packets = packets_now;
-        changed_s = now_s;
-    }
-    return now_s - changed_s < silence_s;
-}
-
-LineWatch::Up LineWatch::update(const LiveFigures& figures) {
-    streams_.resize(2 * figures.lines.size());
-    Up up;
-    for (std::size_t i = 0; i < figures.lines.size(); ++i) {
-        const bool a = streams_[2 * i].up(figures.lines[i].packets_a, figures.seconds);
-        const bool b = streams_[2 * i + 1].up(figures.lines[i].packets_b, figures.seconds);
-        up.a += a ? 1U : 0U;
-        up.b += b ? 1U : 0U;
-        up.lines += a || b ? 1U : 0U;
-    }
-    return up;
-}
-
 std::vector<std::string> screen_text(const std::string& feed, const LiveFigures& now,
-                                     const LiveFigures& before, LineWatch::Up up, ScreenSize size) {
+                                     const LiveFigures& before, ScreenSize size) {
     Screen screen(now, before, size);
     screen.head(feed);
     screen.flow();
-    screen.lines(up);
+    screen.lines();
     screen.latency();
     screen.threads();
     screen.rings();
@@ -266,7 +262,8 @@ std::vector<std::string> screen_text(const std::string& feed, const LiveFigures&
     return screen.take();
 }
 
-std::string plain_text(const LiveFigures& now, const LiveFigures& before, LineWatch::Up up) {
+std::string plain_text(const LiveFigures& now, const LiveFigures& before) {
+    const LinesUp up = lines_up(now);
     const double seconds = now.seconds - before.seconds;
     const auto latency = since(now.receive_to_actor, before.receive_to_actor);
     return fmt::format(
@@ -305,15 +302,14 @@ void LiveView::step() {
 }
 
 void LiveView::draw(const LiveFigures& now) {
-    const LineWatch::Up up = watch_.update(now);
     if (!terminal_) {
-        fmt::print(out_, "{}\n", plain_text(now, before_, up));
+        fmt::print(out_, "{}\n", plain_text(now, before_));
         std::fflush(out_);
         return;
     }
     std::string frame = "\x1b[H";
     for (const std::string& line :
-         screen_text(appliance_.config().name, now, before_, up, size_of(out_))) {
+         screen_text(appliance_.config().name, now, before_, size_of(out_))) {
         frame += line + "\x1b[K\n";
     }
     frame += "\x1b[J";

@@ -20,40 +20,13 @@ struct ScreenSize {
     std::size_t rows = 24;
 };
 
-/// Which lines are up: a line or stream is down after eleven seconds without a packet, since line
-/// integrity comes at least every ten.
-class LineWatch {
-  public:
-    struct Up {
-        std::size_t lines = 0;
-        std::size_t a = 0;
-        std::size_t b = 0;
-    };
-
-    Up update(const LiveFigures& figures);
-
-  private:
-    static constexpr double silence_s = 11;
-
-    struct Stream {
-        std::uint64_t packets = 0;
-        double changed_s = -silence_s;
-
-        bool up(std::uint64_t packets_now, double now_s);
-    };
-
-    std::vector<Stream> streams_;  ///< A and B of each line
-};
-
 /// The screen as lines of text, at most rows - 1 of at most `columns` characters. Rates are those
 /// between the two looks.
 [[nodiscard]] std::vector<std::string> screen_text(const std::string& feed, const LiveFigures& now,
-                                                   const LiveFigures& before, LineWatch::Up up,
-                                                   ScreenSize size);
+                                                   const LiveFigures& before, ScreenSize size);
 
 /// The same in one line.
-[[nodiscard]] std::string plain_text(const LiveFigures& now, const LiveFigures& before,
-                                     LineWatch::Up up);
+[[nodiscard]] std::string plain_text(const LiveFigures& now, const LiveFigures& before);
 
 class LiveView {
   public:
@@ -75,7 +48,6 @@ class LiveView {
     Appliance& appliance_;
     std::FILE* out_;
     bool terminal_;
-    LineWatch watch_;
     LiveFigures before_;
     double drawn_s_ = 0;
 };

@@ -21,9 +21,12 @@
 #include "actors/line_routes.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
+#include "actors/stream_lead.h"
 #include "feed/arbiter.h"
 #include "feed/block.h"
 #include "feed/event.h"
+#include "feed/line_day.h"
+#include "feed/line_watch.h"
 #include "nic/datagram.h"
 #include "nic/drops.h"
 #include "nic/packet.h"
@@ -106,6 +109,14 @@ class Poller final : public PollerTask {
 
     [[nodiscard]] feed::Arbiter& arbiter(std::size_t i) override { return lines_[i]->arbiter; }
 
+    [[nodiscard]] const feed::LineWatch& watch(std::size_t i) const override {
+        return lines_[i]->watch;
+    }
+
+    [[nodiscard]] const Histogram& lead(std::size_t i, feed::Stream stream) const override {
+        return lines_[i]->lead.of(stream);
+    }
+
     [[nodiscard]] std::uint64_t retransmission_packets(std::size_t i) const override {
         return lines_[i]->retransmission_packets.read();
     }
@@ -139,16 +150,24 @@ class Poller final : public PollerTask {
     using RejectCounters = Counters<typename Feed::Reject, Feed::reject_rows.size()>;
 
     struct Line {
-        Line(std::uint16_t line, std::size_t position, const feed::ArbitrationConfig& config)
+        Line(std::uint16_t line, std::size_t position, const PollerSetup& setup,
+             const LineHours& line_hours)
             : index(position),
               number(line),
               separate_session(Feed::separate_session(line)),
-              arbiter(config) {}
+              hours(separate_session ? line_hours.separate : line_hours.main),
+              arbiter(setup.arbitration),
+              day(hours),
+              watch(setup.silence) {}
 
         std::size_t index;  ///< among the poller's
         std::uint16_t number;
         bool separate_session;  ///< its series are their own
+        const feed::SessionHours& hours;
         feed::Arbiter arbiter;
+        feed::LineDay day;
+        feed::LineWatch watch;
+        StreamLead lead;
         RejectCounters rejects;
         Counter retransmission_packets;
     };
@@ -208,8 +227,10 @@ class Poller final : public PollerTask {
                 select(line);
                 decode(block, 0, block.messages, 0);
                 sample_ts_exchange_ns_ = block.ts_exchange_ns;
+                line.lead.first(block, route.stream);
                 break;
             case feed::Verdict::duplicate_all:
+                line.lead.second(block, route.stream);
                 break;
             case feed::Verdict::slow:
                 select(line);
@@ -226,6 +247,9 @@ class Poller final : public PollerTask {
 
     void decode(const feed::Block& block, unsigned first, unsigned count,
                 feed::DeliveryFlags flags) {
+        if (!line_->day.original(flags)) [[unlikely]] {
+            return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
+        }
         const feed::Header base = header_of(block, flags);
         Decoded decoded{*this};
         Feed::decode(block, first, count, base, line_->separate_session, decoded);
@@ -254,6 +278,9 @@ class Poller final : public PollerTask {
             if (event.body.control.forget != feed::Forget::nothing) {
                 poller.line_->arbiter.flush_at(event.header.sequence);
             }
+            if (event.body.control.ends_day) {
+                poller.line_->day.end();
+            }
         }
 
         void filtered() { poller.line_->arbiter.counters().bump(feed::LineCount::filtered); }
@@ -280,17 +307,21 @@ class Poller final : public PollerTask {
 
         void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
                  feed::GapCause cause, std::int64_t /*now_ns*/) override {
-            feed::Event event{};
-            event.header.kind = feed::EventKind::gap;
-            event.header.venue = Feed::venue;
-            event.header.line = poller_.line_->number;
-            event.header.ts_receive_ns = poller_.wall_ns_;
+            const std::uint8_t flags = cause == feed::GapCause::repaired ? feed::flag_late : 0;
+            if (!poller_.line_->day.original(flags)) {
+                return;  // of tests, which no core is given
+            }
+            feed::Event event = poller_.event_of(feed::EventKind::gap, *poller_.line_);
             event.header.sequence = first;
             event.body.gap = {first, last, messages, cause};
             poller_.router_.broadcast(event);
         }
 
         void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
+            if (block.role == feed::BlockRole::start_of_day &&
+                !poller_.line_->day.start(poller_.wall_ns_)) {
+                return;
+            }
             feed::Event event{};
             event.header = poller_.header_of(
                 block, inferred ? feed::DeliveryFlags{feed::flag_inferred} : feed::DeliveryFlags{});
@@ -305,6 +336,16 @@ class Poller final : public PollerTask {
       private:
         Poller& poller_;
     };
+
+    /// One that comes of no message.
+    [[nodiscard]] feed::Event event_of(feed::EventKind kind, const Line& line) const {
+        feed::Event event{};
+        event.header.kind = kind;
+        event.header.venue = Feed::venue;
+        event.header.line = line.number;
+        event.header.ts_receive_ns = wall_ns_;
+        return event;
+    }
 
     [[nodiscard]] feed::Header header_of(const feed::Block& block,
                                          feed::DeliveryFlags flags) const {
@@ -387,8 +428,35 @@ class Poller final : public PollerTask {
         for (auto& input : inputs_) {
             input->port->housekeep(now_ns);
         }
+        if (now_ns >= next_look_ns_ && !replays_) {
+            look_at_lines(now_ns);
+            next_look_ns_ = now_ns + look_interval_ns;
+        }
         router_.settle();
         next_housekeeping_ns_ = now_ns + next_housekeeping_interval_ns();
+    }
+
+    /// Which streams are heard, and whether a day has begun.
+    void look_at_lines(std::int64_t now_ns) {
+        for (auto& line : lines_) {
+            line->day.look(now_ns);
+            const bool on_air = line->hours.on_air(now_ns) && Feed::keeps_alive(line->number);
+            line->watch.look(now_ns, packets_of(*line), on_air,
+                             [&](feed::LineState state, char stream) {
+                                 feed::Event event = event_of(feed::EventKind::line_state, *line);
+                                 event.body.line_state = {state, stream};
+                                 router_.begin(line->index);
+                                 router_.broadcast(event);
+                             });
+        }
+    }
+
+    static std::array<std::uint64_t, feed::streams_count> packets_of(Line& line) {
+        using feed::Stream;
+        const auto of = [&line](Stream stream) {
+            return line.arbiter.counters(stream).read(feed::StreamCount::packets);
+        };
+        return {of(Stream::a), of(Stream::b)};
     }
 
     /// Wall time from the exchange's stamp to the end of the burst: the start of this step is the
@@ -407,15 +475,18 @@ class Poller final : public PollerTask {
     }
 
     static constexpr std::size_t replay_burst_packets = 64;
+    static constexpr std::int64_t look_interval_ns = 100'000'000;
 
     bool block_checksum_;
     bool test_symbols_;
+    LineHours hours_;
     bool replays_ = false;
     std::int64_t wall_ns_ = 0;
     ArbitrationClock arbitration_clock_;
     std::int64_t now_ns_ = 0;  ///< the time of arbitration: of packets where captures are replayed
     std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;
     std::int64_t next_housekeeping_ns_ = 0;
+    std::int64_t next_look_ns_ = 0;
     std::int64_t sample_ts_exchange_ns_ = 0;
     Line* line_ = nullptr;  ///< whose messages are being delivered
     LineRoutes routes_;
@@ -446,12 +517,13 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
     : PollerTask(std::move(setup.name)),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
+      hours_(std::move(setup.hours)),
       router_(std::move(router)),
       sink_(*this) {
     std::vector<LineRoutes::Entry> entries;
     for (const feed::LineConfig& line : setup.lines) {
         add_routes(line, static_cast<std::uint32_t>(lines_.size()), entries);
-        lines_.push_back(std::make_unique<Line>(line.number, lines_.size(), setup.arbitration));
+        lines_.push_back(std::make_unique<Line>(line.number, lines_.size(), setup, hours_));
     }
     routes_ = LineRoutes{entries};
     for (PollerPort& port : setup.ports) {

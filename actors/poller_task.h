@@ -10,6 +10,8 @@
 #include "config/rows.h"
 #include "feed/arbiter.h"
 #include "feed/line_config.h"
+#include "feed/line_watch.h"
+#include "feed/session_hours.h"
 #include "nic/drops.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
@@ -35,11 +37,20 @@ struct PollerPort {
     std::size_t burst_packets = 64;
 };
 
+/// When lines are on the air: those of the venue's main session, and those whose series are a
+/// session's of their own. Without any stretch: always.
+struct LineHours {
+    feed::SessionHours main;
+    feed::SessionHours separate;
+};
+
 struct PollerSetup {
     std::string name;
     std::vector<PollerPort> ports;
     std::vector<feed::LineConfig> lines;
     feed::ArbitrationConfig arbitration;
+    feed::SilenceConfig silence;
+    LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
 };
@@ -81,6 +92,12 @@ class PollerTask {
     [[nodiscard]] virtual std::uint16_t line_number(std::size_t i) const = 0;
     /// Its counters; gaps() only after the poller's thread has ended.
     [[nodiscard]] virtual feed::Arbiter& arbiter(std::size_t i) = 0;
+
+    /// Which of its streams are heard; watched where packets are live.
+    [[nodiscard]] virtual const feed::LineWatch& watch(std::size_t i) const = 0;
+
+    /// How much later the line's other stream brought a block that this one brought first; sampled.
+    [[nodiscard]] virtual const Histogram& lead(std::size_t i, feed::Stream stream) const = 0;
 
     /// Datagrams of the line's retransmission groups: in none of its streams' figures.
     [[nodiscard]] virtual std::uint64_t retransmission_packets(std::size_t i) const = 0;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <vector>
 
 namespace pinstrike::feed {
@@ -23,6 +22,12 @@ struct CalendarConfig {
     DailyHours gth{std::chrono::hours{19} + std::chrono::minutes{30},
                    std::chrono::hours{11} + std::chrono::minutes{45}};
     std::vector<std::chrono::year_month_day> holidays;  ///< no regular session
+};
+
+/// Days of the exchanges' calendar, both included.
+struct Days {
+    std::chrono::local_days first;
+    std::chrono::local_days last;
 };
 
 }  // namespace pinstrike::feed

@@ -114,6 +114,7 @@ enum class Forget : std::uint8_t { nothing, quotes, day };
 /// Header::type is the control's type; sequence its block's number.
 struct Control {
     Forget forget;
+    bool ends_day = false;  ///< no original data follows until the next start of day
 };
 
 enum class GapCause : std::uint8_t {

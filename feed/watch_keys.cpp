@@ -109,12 +109,13 @@ Section<SilenceConfig> silence_section() {
 Section<CalendarConfig> calendar_section() {
     Section<CalendarConfig> section{"a calendar"};
     section
-        .key("hours", &CalendarConfig::heeded,
-             choice<bool>({{"any", false, "data is expected at any time"},
-                           {"session", true,
-                            "data is expected in session hours; starts of day and what follows them "
-                            "outside are tests, which no core is given"}}),
-             "When data is expected.")
+        .key(
+            "hours", &CalendarConfig::heeded,
+            choice<bool>({{"any", false, "data is expected at any time"},
+                          {"session", true,
+                           "data is expected in session hours; starts of day and what follows them "
+                           "outside are tests, which no core is given"}}),
+            "When data is expected.")
         .key("regular", &CalendarConfig::regular, hours_form(),
              "Hours of the regular session on trading days, New York time.")
         .key("gth", &CalendarConfig::gth, hours_form(),

@@ -81,9 +81,21 @@ void add_port(Families& out, const PollerTask& poller, std::size_t i) {
 
 // ---------------------------------------------------------------- lines
 
-void add_stream(Families& out, feed::Arbiter& arbiter, feed::Stream stream, Labels labels) {
+void add_stream(Families& out, PollerTask& poller, std::size_t line, feed::Stream stream,
+                Labels labels) {
     labels.push_back({"stream", stream == feed::Stream::a ? "A" : "B"});
-    const feed::StreamCounters& counters = arbiter.counters(stream);
+    const feed::StreamCounters& counters = poller.arbiter(line).counters(stream);
+    const feed::LineWatch& watch = poller.watch(line);
+    out.gauge("stream_state", "0 up, 1 silent, 2 down", labels,
+              static_cast<double>(watch.state(stream)));
+    out.gauge("stream_last_packet_timestamp_seconds",
+              "When its latest packet was noticed; 0: none has come", labels,
+              seconds(watch.heard_ns(stream)));
+    out.histogram(
+        "stream_lead_seconds",
+        "How much earlier than the line's other stream it brought a block that it brought "
+        "first; one block at a time. How often: by stream_accepted_messages_total",
+        labels, poller.lead(line, stream).snapshot());
     add_rows(
         out, "stream", feed::StreamCount_rows,
         [&](std::size_t i) { return counters.read(static_cast<feed::StreamCount>(i)); }, labels);
@@ -105,8 +117,10 @@ void add_line(Families& out, PollerTask& poller, std::size_t i) {
     }
     out.counter("line_retransmission_packets_total", "Datagrams of the retransmission groups",
                 labels, static_cast<double>(poller.retransmission_packets(i)));
-    add_stream(out, arbiter, feed::Stream::a, labels);
-    add_stream(out, arbiter, feed::Stream::b, labels);
+    out.gauge("line_down", "1 while neither stream is heard though the line's session is on",
+              labels, poller.watch(i).down() ? 1 : 0);
+    add_stream(out, poller, i, feed::Stream::a, labels);
+    add_stream(out, poller, i, feed::Stream::b, labels);
 }
 
 void add_rejects(Families& out, const PollerTask& poller, std::size_t line) {

@@ -305,7 +305,7 @@ inline void decode_control(const std::byte* m, std::uint32_t own, std::uint32_t 
     const Forget forget = type == 'C'   ? Forget::day
                           : type == 'P' ? Forget::quotes
                                         : Forget::nothing;
-    event.body.control = {.forget = forget};
+    event.body.control = {.forget = forget, .ends_day = type == 'J'};
     sink.broadcast(event);
 }
 

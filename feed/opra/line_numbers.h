@@ -14,4 +14,10 @@ namespace pinstrike::feed::opra {
     return number >= 201 && number <= 204;
 }
 
+/// Whether something comes at least every ten seconds. Line 220 may have no line integrity (spec
+/// c.6).
+[[nodiscard]] constexpr bool has_line_integrity(unsigned number) {
+    return number < 220;
+}
+
 }  // namespace pinstrike::feed::opra

@@ -39,6 +39,9 @@ struct Opra {
     /// Whether the series of a line are those of the GTH session, apart from the regular one's.
     static constexpr bool separate_session(std::uint16_t line) { return is_gth_line(line); }
 
+    /// Whether silence on a line is a failure.
+    static constexpr bool keeps_alive(std::uint16_t line) { return has_line_integrity(line); }
+
     /// Checks header, size and checksum of one datagram's payload, and walks all its messages.
     /// Fills `out` but for its receive time. Not accepted: refused as a whole, moves no sequence,
     /// and `out` is not to be used. Accepted with out.decodable < out.messages: the rest cannot be

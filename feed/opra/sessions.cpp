@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -42,18 +43,14 @@ SessionHours::Stretch session_of(const date::time_zone& zone, date::local_days t
 
 }  // namespace
 
-SessionHours session_hours(const CalendarConfig& calendar, bool gth, std::int64_t from_ns,
-                           unsigned days) {
+SessionHours session_hours(const CalendarConfig& calendar, bool gth, Days days) {
     if (!calendar.heeded) {
         return {};
     }
     const date::time_zone& zone = *date::locate_zone(exchange_zone);
-    const date::sys_time<std::chrono::nanoseconds> from{std::chrono::nanoseconds{from_ns}};
-    const auto today = date::floor<date::days>(zone.to_local(from));
+    const date::local_days last{days.last.time_since_epoch()};
     std::vector<SessionHours::Stretch> stretches;
-    for (unsigned i = 0; i <= days; ++i) {
-        // The day before as well: its session may not be over.
-        const date::local_days day = today + date::days{static_cast<int>(i) - 1};
+    for (date::local_days day{days.first.time_since_epoch()}; day <= last; day += date::days{1}) {
         if (is_trade_date(calendar, day, gth)) {
             stretches.push_back(session_of(zone, day, gth ? calendar.gth : calendar.regular));
         }

@@ -14,7 +14,7 @@ namespace {
 LiveFigures figures_at(double seconds) {
     LiveFigures figures;
     figures.seconds = seconds;
-    figures.lines = {{1, 0, 0}, {2, 0, 0}};
+    figures.lines = {{1, true, true}, {2, false, true}};
     figures.threads = {{"poll0", 0, 0, 0, 0, true}, {"core0", 0, 0, 0, 0, false}};
     figures.rings = {{"poll0:core0", 0, 1024, 0}};
     return figures;
@@ -42,13 +42,13 @@ TEST(LiveView, RatesAreBetweenTheTwoLooks) {
     now.threads[0].busy_ns = 1'500'000'000;
     now.threads[0].idle_ns = 500'000'000;
     now.rings[0].high_water_records = 256;
-    const std::string text = joined(screen_text("opra", now, before, {2, 1, 2}, {}));
+    const std::string text = joined(screen_text("opra", now, before, {}));
     EXPECT_TRUE(has(text, "per s        1,000,000       10,000,000    10.000")) << text;
     EXPECT_TRUE(has(text, "total        3,000,000       22,000,000      28.0")) << text;
     EXPECT_TRUE(has(text, "###############.....   75 %")) << text;
     EXPECT_TRUE(has(text, "lines 2 of 2 up (A 1, B 2)")) << text;
     EXPECT_TRUE(has(text, "25.0 % of 1,024 records")) << text;
-    EXPECT_EQ(plain_text(now, before, {2, 1, 2}),
+    EXPECT_EQ(plain_text(now, before),
               "00:00:12 packets/s 1000000 messages/s 10000000 Gb/s 10.000 dropped 0 refused 0 "
               "lost 0 lines 2/2 receive-to-actor us p50 0.00 p99 0.00");
 }
@@ -61,7 +61,7 @@ TEST(LiveView, LatenciesAreThoseOfTheLastSecond) {
     histogram.record(1'000, 1000);
     LiveFigures now = figures_at(2);
     now.receive_to_actor = histogram.snapshot();
-    const std::string text = joined(screen_text("opra", now, before, {}, {}));
+    const std::string text = joined(screen_text("opra", now, before, {}));
     EXPECT_TRUE(has(text,
                     "receive to actor               1.02       1.02       1.02       1.02"
                     "       1.02"))
@@ -77,7 +77,7 @@ TEST(LiveView, TheBusiestOfNowComeFirst) {
     before.busiest = {{early, 1'000'000, {}, {}, false, false}, {late, 100, {}, {}, false, false}};
     now.busiest = {{early, 1'000'010, {125, 'B'}, {13, 'A'}, true, true},
                    {late, 5'100, {}, {}, false, false}};
-    const std::string text = joined(screen_text("opra", now, before, {}, {}));
+    const std::string text = joined(screen_text("opra", now, before, {}));
     const auto first = text.find("QQQ   2026-02-02 P 12.5 GTH              5,000         5,100");
     const auto second = text.find("SPY   2027-01-16 C 100" + std::string(22, ' ') +
                                   "10     1,000,010      1.25       1.3");
@@ -93,31 +93,13 @@ TEST(LiveView, KeepsWithinTheScreen) {
         now.busiest.push_back({key_of("\x1b[31m"), 1'000'000'000'000, {}, {}, false, false});
     }
     for (const ScreenSize size : {ScreenSize{80, 24}, ScreenSize{40, 10}, ScreenSize{200, 60}}) {
-        const auto rows = screen_text("opra", now, figures_at(1), {}, size);
+        const auto rows = screen_text("opra", now, figures_at(1), size);
         EXPECT_LT(rows.size(), size.rows);
         for (const std::string& row : rows) {
             EXPECT_LE(row.size(), size.columns);
             EXPECT_FALSE(has(row, "\x1b"));
         }
     }
-}
-
-TEST(LiveView, ALineIsDownAfterElevenSilentSeconds) {
-    LineWatch watch;
-    LiveFigures figures = figures_at(1);
-    EXPECT_EQ(watch.update(figures).lines, 0U);
-    figures.lines[0].packets_a = 5;
-    figures.lines[1].packets_b = 5;
-    figures.seconds = 2;
-    EXPECT_EQ(watch.update(figures).lines, 2U);
-    figures.lines[0].packets_b = 1;
-    figures.seconds = 12;
-    const auto up = watch.update(figures);
-    EXPECT_EQ(up.lines, 2U);
-    EXPECT_EQ(up.a, 1U);
-    figures.seconds = 13.5;
-    EXPECT_EQ(watch.update(figures).a, 0U);
-    EXPECT_EQ(watch.update(figures).lines, 1U);
 }
 
 }  // namespace

@@ -24,8 +24,9 @@ namespace {
 using feed::Event;
 using feed::EventKind;
 
-/// A venue whose blocks are: first number (4 bytes), count (1), role (1). Every message is a quote
-/// of one series, but number 50, a control that flushes quotes, and number 60, a test.
+/// A venue whose blocks are: first number (4 bytes), count (1), role and day (1). Every message is
+/// a quote of one series, but number 50, a control that flushes quotes, 60, a test, and 70, the end
+/// of day.
 struct Toy {
     static constexpr feed::Venue venue = feed::Venue::opra;
     static constexpr std::size_t header_bytes = 6;
@@ -43,6 +44,8 @@ struct Toy {
 
     static constexpr bool separate_session(std::uint16_t) { return false; }
 
+    static constexpr bool keeps_alive(std::uint16_t) { return true; }
+
     static Result check(std::span<const std::byte> payload, bool, Scratch& scratch,
                         feed::Block& out) {
         if (payload.size() < header_bytes) {
@@ -52,9 +55,10 @@ struct Toy {
         out.sequence = nic::load_be32(payload.data());
         out.messages = std::to_integer<std::uint16_t>(payload[4]);
         out.decodable = out.messages;
-        out.role = static_cast<feed::BlockRole>(payload[5]);
+        const auto role_and_day = std::to_integer<std::uint8_t>(payload[5]);
+        out.role = static_cast<feed::BlockRole>(role_and_day % 16);
         out.offsets = scratch.offsets.data();
-        out.ts_exchange_ns = 1'000 + out.sequence;
+        out.ts_exchange_ns = 1'000 * (1 + role_and_day / 16) + out.sequence;
         return {true, payload.size() > header_bytes ? 2U : 0U};
     }
 
@@ -71,6 +75,9 @@ struct Toy {
             Event event = testing::quote_of(testing::series_of("SPX"), number);
             if (number == 50) {
                 event = testing::control_of('P', feed::Forget::quotes, number);
+            } else if (number == 70) {
+                event = testing::control_of('J', feed::Forget::nothing, number);
+                event.body.control.ends_day = true;
             }
             const feed::EventKind kind = event.header.kind;
             event.header = base;
@@ -148,11 +155,12 @@ std::vector<std::byte> frame_of(std::span<const std::byte> payload, nic::Group t
 }
 
 std::vector<std::byte> block_frame(std::uint32_t first, std::uint8_t count, nic::Group to = group_a,
-                                   feed::BlockRole role = feed::BlockRole::data) {
+                                   feed::BlockRole role = feed::BlockRole::data,
+                                   std::uint8_t day = 0) {
     std::array<std::byte, Toy::header_bytes> block{};
     nic::store_be32(block.data(), first);
     block[4] = std::byte{count};
-    block[5] = static_cast<std::byte>(role);
+    block[5] = static_cast<std::byte>(static_cast<unsigned>(role) + 16U * day);
     return frame_of(block, to);
 }
 
@@ -167,13 +175,14 @@ std::vector<std::byte> igmp_frame() {
 constexpr std::int64_t ms = 1'000'000;
 
 struct Scene {
-    explicit Scene(bool replays = false, std::size_t ports = 1) {
+    explicit Scene(bool replays = false, std::size_t ports = 1, LineHours hours = {}) {
         auto ring = Ring<Event>::make(1024);
         consumer = std::make_unique<Consumer<Event>>(std::move(ring.consumer));
         std::vector<Producer<Event>> rings;
         rings.push_back(std::move(ring.producer));
         PollerSetup setup;
         setup.name = "poll0";
+        setup.hours = std::move(hours);
         for (std::size_t i = 0; i < ports; ++i) {
             auto script = std::make_unique<Script>(replays);
             scripts.push_back(script.get());
@@ -202,6 +211,9 @@ struct Scene {
             words += words.empty() ? "" : " ";
             words += event.header.kind == EventKind::gap
                          ? fmt::format("gap{}-{}", gap.first, gap.last)
+                     : event.header.kind == EventKind::line_state
+                         ? fmt::format("{}:{}", event.body.line_state.stream,
+                                       static_cast<int>(event.body.line_state.state))
                      : event.header.kind == EventKind::control
                          ? fmt::format("{}{}", event.header.type, event.header.sequence)
                          : fmt::format("{}{}", event.header.sequence,
@@ -365,6 +377,82 @@ TEST(LineRoutes, finds_what_was_put_in_and_nothing_else) {
         EXPECT_EQ(routes.find(0xE000'CC00 + i, static_cast<std::uint16_t>(46'000 + i)), nullptr);
     }
     EXPECT_EQ(LineRoutes{}.find(1, 1), nullptr);
+}
+
+TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1, group_a));
+    scene.scripts[0]->give(block_frame(10, 1, group_b));
+    scene.poller->step(1'000 * ms);
+    EXPECT_EQ(scene.told(), "10");
+    scene.scripts[0]->give(block_frame(11, 1, group_a));
+    scene.poller->step(8'000 * ms);
+    EXPECT_EQ(scene.told(), "11");
+    scene.poller->step(14'000 * ms);
+    EXPECT_EQ(scene.told(), "B:1");
+    EXPECT_EQ(scene.poller->watch(0).state(feed::Stream::b), feed::LineState::stream_silent);
+    scene.poller->step(21'000 * ms);
+    EXPECT_EQ(scene.told(), "A:1  :3");
+    EXPECT_TRUE(scene.poller->watch(0).down());
+    scene.scripts[0]->give(block_frame(11, 1, group_b));
+    scene.poller->step(22'000 * ms);
+    EXPECT_EQ(scene.told(), "B:0  :0");
+}
+
+TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(9, 1, group_a));
+    scene.scripts[0]->give(block_frame(9, 1, group_b));
+    scene.scripts[0]->give(block_frame(10, 2, group_a));
+    scene.poller->step(1 * ms);
+    scene.scripts[0]->give(block_frame(12, 1, group_a));  // not measured: one at a time
+    scene.poller->step(2 * ms);
+    scene.scripts[0]->give(block_frame(10, 2, group_b));
+    scene.scripts[0]->give(block_frame(12, 1, group_b));
+    scene.poller->step(4 * ms);
+    const auto lead = scene.poller->lead(0, feed::Stream::a).snapshot();
+    EXPECT_EQ(lead.count, 1U);
+    EXPECT_EQ(lead.sum_ns, 3U * ms);
+    EXPECT_EQ(scene.poller->lead(0, feed::Stream::b).snapshot().count, 0U);
+}
+
+TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
+    const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
+    Scene scene{false, 1, {hours, hours}};
+    std::uint8_t day = 0;
+    const auto both = [&](std::uint32_t first, std::uint8_t count, std::int64_t at_ms,
+                          feed::BlockRole role = feed::BlockRole::data) {
+        scene.scripts[0]->give(block_frame(first, count, group_a, role, day));
+        scene.scripts[0]->give(block_frame(first, count, group_b, role, day));
+        scene.poller->step(at_ms * ms);
+    };
+    both(0, 1, 10, feed::BlockRole::start_of_day);
+    both(1, 2, 11);
+    EXPECT_EQ(scene.told(), "C0 1 2");
+    scene.scripts[0]->give(block_frame(3, 1, group_b));
+    scene.poller->step(12 * ms);
+    both(70, 1, 99);
+    scene.poller->step(150 * ms);
+    EXPECT_EQ(scene.told(), "3 gap4-69  70");
+    both(71, 3, 160);
+    EXPECT_EQ(scene.told(), "") << "behind the end of day";
+    scene.scripts[0]->give(block_frame(69, 1, group_b));
+    scene.poller->step(161 * ms);
+    EXPECT_EQ(scene.told(), "69! gap69-69") << "late, and of the day that has ended";
+    day = 1;
+    both(0, 1, 200, feed::BlockRole::start_of_day);
+    both(1, 5, 201);
+    both(9, 1, 202);
+    scene.poller->step(210 * ms);
+    EXPECT_EQ(scene.told(), "") << "a test, its gap too";
+    scene.poller->step(510 * ms);
+    day = 2;
+    both(0, 1, 520, feed::BlockRole::start_of_day);
+    both(1, 1, 521);
+    EXPECT_EQ(scene.told(), "C0 1");
+    const auto& counters = scene.poller->arbiter(0).counters();
+    EXPECT_EQ(counters.read(feed::LineCount::filtered), 3U + 6U);
+    EXPECT_EQ(counters.read(feed::LineCount::delivered), 2U + 1U + 1U + 3U + 1U + 6U + 1U);
 }
 
 }  // namespace

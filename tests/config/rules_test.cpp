@@ -75,6 +75,22 @@ INSTANTIATE_TEST_SUITE_P(
              "f:10:21: cores[0].cpu: found \"-1\", expected an integer from 0 to 4095, or any\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Watch, Rule,
+    testing::Values(
+        Edit{"control_cpu: 0", "silence: {stream_down_after: 5s}",
+             "f:12:30: silence.stream_down_after: found 5s, expected at least "
+             "silence.stream_silent_after, which is 12s\n"},
+        Edit{"control_cpu: 0", "calendar: {regular: 1-2}",
+             "f:12:21: calendar.regular: found \"1-2\", expected hours such as 19:45-11:35\n"},
+        Edit{"control_cpu: 0", "calendar: {gth: \"19:00-24:00\"}",
+             "f:12:17: calendar.gth: found \"19:00-24:00\" in quotes, expected hours such as "
+             "19:45-11:35\n"},
+        Edit{"control_cpu: 0", "calendar: {holidays: [2026-11-26, 2026-02-29]}",
+             "f:12:35: calendar.holidays[1]: found \"2026-02-29\", expected a date such as "
+             "2026-11-26\n"},
+        Edit{"control_cpu: 0", "calendar: {hours: session, holidays: [2026-11-26]}", ""}));
+
+INSTANTIATE_TEST_SUITE_P(
     Lines, Rule,
     testing::Values(
         Edit{"lines: 1-4", "lines: 1-5",

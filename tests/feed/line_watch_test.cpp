@@ -1,5 +1,6 @@
 // path: cold
 #include "feed/line_watch.h"
+
 #include "feed/session_hours.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +23,7 @@ struct Watcher {
         watch.look(1'000'000 * s + at_s * s, {a, b}, on_air, [this](LineState state, char stream) {
             const char* words[] = {"up", "silent", "down", "line down"};
             const auto which = static_cast<std::size_t>(state);
-            told.push_back(stream == ' ' ? words[which]
-                                         : std::string{stream} + " " + words[which]);
+            told.push_back(stream == ' ' ? words[which] : std::string{stream} + " " + words[which]);
         });
     }
 };
@@ -103,8 +103,13 @@ TEST(LineWatch, GetsNoBetterByAClockThatIsSetBack) {
 
 TEST(SessionHours, AreOnTheAirInTheirStretches) {
     const SessionHours hours{{{10, 20}, {30, 40}}};
-    for (const auto& [now, on] : std::vector<std::pair<std::int64_t, bool>>{
-             {9, false}, {10, true}, {19, true}, {20, false}, {29, false}, {30, true}, {40, false}}) {
+    for (const auto& [now, on] : std::vector<std::pair<std::int64_t, bool>>{{9, false},
+                                                                            {10, true},
+                                                                            {19, true},
+                                                                            {20, false},
+                                                                            {29, false},
+                                                                            {30, true},
+                                                                            {40, false}}) {
         EXPECT_EQ(hours.on_air(now), on) << now;
     }
     EXPECT_TRUE(SessionHours{}.on_air(5));

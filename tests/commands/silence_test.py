@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""A stream that is never heard: metrics and cores are told.
+
+    silence_test.py PINSTRIKE
+"""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+DEADLINE_S = 60
+
+
+def fail(what):
+    sys.exit(f"FAILED: {what}")
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def config_text(port):
+    return f"""
+name: silence
+kind: opra
+lines: 1-2, 220
+ports:
+  - {{name: simulator, kind: sim}}
+pollers:
+  - {{name: poller0, wait: park}}
+cores:
+  - {{name: core0, wait: park, actors: [book]}}
+  - {{name: core1, wait: park, actors: [book]}}
+book: {{series_capacity: 20000}}
+silence: {{stream_silent_after: 300ms, stream_down_after: 600ms}}
+traffic:
+  {{shape: ordinary, lines_count: 2, roots_count: 50, series_count: 2000, rate_messages_per_second: 20000,
+   b: {{loss: 1}}}}
+metrics_address: 127.0.0.1:{port}
+"""
+
+
+def figures(port):
+    """Every sample of the endpoint, by name and labels but for the feed's."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    samples = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, value = line.rsplit(" ", 1)
+            samples[re.sub(r'feed="[^"]*",?', "", name)] = float(value)
+    return samples
+
+
+def state_of(samples, line, stream):
+    return samples.get(f'pinstrike_stream_state{{line="{line}",stream="{stream}"}}')
+
+
+def wait_for_silence(port):
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        try:
+            samples = figures(port)
+        except OSError:
+            samples = {}
+        if all(state_of(samples, line, "B") == 2 for line in (1, 2)):
+            return samples
+        time.sleep(0.1)
+    return fail("no stream B was called down")
+
+
+def look(program, port):
+    samples = wait_for_silence(port)
+    for line in (1, 2):
+        if state_of(samples, line, "A") != 0:
+            fail(f"stream A of line {line} is heard, but its state is {state_of(samples, line, 'A')}")
+        if samples[f'pinstrike_line_down{{line="{line}"}}'] != 0:
+            fail(f"line {line} is down though stream A is heard")
+        if samples[f'pinstrike_stream_last_packet_timestamp_seconds{{line="{line}",stream="A"}}'] == 0:
+            fail(f"stream A of line {line} was never noticed")
+    if state_of(samples, 220, "A") != 0:
+        fail("line 220 has no line integrity, but was called silent")
+    # Streams B of two lines, silent and then down: four changes.
+    told = {name: value for name, value in samples.items() if "line_state_events_total" in name}
+    if len(told) != 2 or any(value != 4 for value in told.values()):
+        fail(f"each core should have been told of four changes: {told}")
+    program.terminate()
+
+
+def main():
+    pinstrike = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        config = Path(folder) / "silence.yaml"
+        account = Path(folder) / "account.json"
+        config.write_text(config_text(port), encoding="utf-8")
+        with subprocess.Popen([pinstrike, "run", str(config), "--account", str(account)],
+                              stdout=subprocess.DEVNULL) as program:
+            try:
+                look(program, port)
+                if program.wait(timeout=DEADLINE_S) != 0:
+                    fail(f"exit status {program.returncode}")
+            finally:
+                program.kill()
+        if not json.loads(account.read_text(encoding="utf-8"))["balanced"]:
+            fail("the account does not balance")
+
+
+if __name__ == "__main__":
+    main()
