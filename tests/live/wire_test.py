@@ -23,7 +23,7 @@ PORTS = {
 """,
     "af_xdp": """
     kind: dpdk
-    vdev: "net_af_xdp0,iface=receiver,start_queue=0"
+    vdev: "net_af_xdp0,iface=receiver"
     hugepages: false
     source_address: 10.91.0.2
     udp_checksum: software
@@ -47,9 +47,25 @@ book:
 """
 
 
+def example_sees_every_queue(pinstrike, wire, here):
+    """The example, as people copy it, on an interface that spreads frames over four queues."""
+    live.run("ip", "-n", wire.receiver, "link", "add", "spread", "numrxqueues", "4", "type", "veth",
+             "peer", "name", "spread_far")
+    config = here / "example.yaml"
+    example = (live.ROOT / "config" / "af_xdp.yaml").read_text()
+    config.write_text(example.replace("iface=eth1", "iface=spread"))
+    check = wire.start(wire.receiver, pinstrike, "check", config, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.PIPE)
+    told = check.communicate(timeout=60)[1]
+    live.expect(check.returncode == 78, f"check refuses four queues: {check.returncode}")
+    live.expect("interface spread spreads frames over 4 receive queues" in told, told)
+
+
 def main():
     pinstrike, kind = sys.argv[1:3]
     wire, here = live.Wire(), live.folder()
+    if kind == "af_xdp":
+        example_sees_every_queue(pinstrike, wire, here)
     config = here / "live.yaml"
     config.write_text(CONFIG.format(port=PORTS[kind].strip("\n")))
     listener = live.IgmpListener(wire)
