@@ -117,6 +117,7 @@ bool Appliance::open_ports(QueuesByPort& queues, Problems& problems) {
     // The ports hold it; here it only has to outlive their opening.
     const auto dpdk = start_dpdk(config_, topology_, found);
     const auto sources = frame_sources(config_);
+    const auto start = std::make_shared<nic::ReplayStart>();
     for (std::size_t i = 0; i < config_.ports.size() && found.empty(); ++i) {
         nic::GroupsByQueue groups;
         for (const std::size_t poller : topology_.port_readers[i]) {
@@ -127,7 +128,7 @@ bool Appliance::open_ports(QueuesByPort& queues, Problems& problems) {
             queues.emplace_back();
             continue;
         }
-        queues.push_back(nic::open_port(config_.ports[i], groups, sources, found));
+        queues.push_back(nic::open_port(config_.ports[i], groups, sources, found, start));
     }
     problems.insert(problems.end(), found.begin(), found.end());
     return found.empty();

@@ -44,7 +44,8 @@ GroupFilter filter_of(const GroupsByQueue& groups_by_queue, std::size_t queue) {
 }
 
 Ports open_captures(const PortConfig& config, const GroupsByQueue& groups_by_queue,
-                    const FrameSourceFactory& /*make_source*/, Problems& problems) {
+                    const FrameSourceFactory& /*make_source*/,
+                    const std::shared_ptr<ReplayStart>& start, Problems& problems) {
     Ports ports;
     if (config.files.empty()) {
         tell(problems, "", fmt::format("port {}: kind pcap needs files", config.name));
@@ -58,13 +59,14 @@ Ports open_captures(const PortConfig& config, const GroupsByQueue& groups_by_que
         }
         ports.push_back(std::make_unique<PcapPort>(
             queue_name(config, groups_by_queue, queue), std::move(readers), config.pace,
-            config.burst_packets, filter_of(groups_by_queue, queue)));
+            config.burst_packets, filter_of(groups_by_queue, queue), start));
     }
     return ports;
 }
 
 Ports open_simulators(const PortConfig& config, const GroupsByQueue& groups_by_queue,
-                      const FrameSourceFactory& make_source, Problems& problems) {
+                      const FrameSourceFactory& make_source,
+                      const std::shared_ptr<ReplayStart>& /*start*/, Problems& problems) {
     Ports ports;
     if (!make_source) {
         tell(problems, "",
@@ -81,12 +83,14 @@ Ports open_simulators(const PortConfig& config, const GroupsByQueue& groups_by_q
 }
 
 Ports open_device(const PortConfig& config, const GroupsByQueue& groups_by_queue,
-                  const FrameSourceFactory& /*make_source*/, Problems& problems) {
+                  const FrameSourceFactory& /*make_source*/,
+                  const std::shared_ptr<ReplayStart>& /*start*/, Problems& problems) {
     return dpdk::open_dpdk(config, groups_by_queue, problems);
 }
 
 Ports open_kernel_sockets(const PortConfig& config, const GroupsByQueue& groups_by_queue,
-                          const FrameSourceFactory& /*make_source*/, Problems& problems) {
+                          const FrameSourceFactory& /*make_source*/,
+                          const std::shared_ptr<ReplayStart>& /*start*/, Problems& problems) {
     Ports ports;
     for (std::size_t queue = 0; queue < groups_by_queue.size() && problems.empty(); ++queue) {
         ports.push_back(UringPort::open(config, queue_name(config, groups_by_queue, queue),
@@ -97,7 +101,8 @@ Ports open_kernel_sockets(const PortConfig& config, const GroupsByQueue& groups_
 
 struct Kind {
     PortKind kind;
-    Ports (*open)(const PortConfig&, const GroupsByQueue&, const FrameSourceFactory&, Problems&);
+    Ports (*open)(const PortConfig&, const GroupsByQueue&, const FrameSourceFactory&,
+                  const std::shared_ptr<ReplayStart>&, Problems&);
 };
 
 /// Every kind of port: one line each.
@@ -111,7 +116,8 @@ constexpr std::array kinds{
 }  // namespace
 
 Ports open_port(const PortConfig& config, const GroupsByQueue& groups_by_queue,
-                const FrameSourceFactory& make_source, Problems& problems) {
+                const FrameSourceFactory& make_source, Problems& problems,
+                const std::shared_ptr<ReplayStart>& start) {
     const auto* kind = std::find_if(kinds.begin(), kinds.end(),
                                     [&](const Kind& k) { return k.kind == config.kind; });
     if (kind == kinds.end()) {
@@ -119,7 +125,7 @@ Ports open_port(const PortConfig& config, const GroupsByQueue& groups_by_queue,
         return {};
     }
     Problems found;
-    Ports ports = kind->open(config, groups_by_queue, make_source, found);
+    Ports ports = kind->open(config, groups_by_queue, make_source, start, found);
     if (!found.empty()) {
         problems.insert(problems.end(), found.begin(), found.end());
         return {};

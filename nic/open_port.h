@@ -6,6 +6,7 @@
 
 #include "config/problem.h"
 #include "nic/frame_source.h"
+#include "nic/pcap_port.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
 
@@ -25,10 +26,11 @@ using GroupsByQueue = std::vector<std::vector<Group>>;
 
 /// One Port for each poller that reads `config`, in the order of `groups_by_queue`; a frame that
 /// is nobody's comes to the first. Empty, with every problem told, where one cannot be opened.
-/// Called on the control thread; each Port is then used by its poller's thread alone.
-[[nodiscard]] std::vector<std::unique_ptr<Port>> open_port(const PortConfig& config,
-                                                           const GroupsByQueue& groups_by_queue,
-                                                           const FrameSourceFactory& make_source,
-                                                           Problems& problems);
+/// Called on the control thread; each Port is then used by its poller's thread alone. Ports that
+/// are given one `start` replay their captures together.
+[[nodiscard]] std::vector<std::unique_ptr<Port>> open_port(
+    const PortConfig& config, const GroupsByQueue& groups_by_queue,
+    const FrameSourceFactory& make_source, Problems& problems,
+    const std::shared_ptr<ReplayStart>& start = std::make_shared<ReplayStart>());
 
 }  // namespace pinstrike::nic

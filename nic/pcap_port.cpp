@@ -36,23 +36,25 @@ bool GroupFilter::takes(const Packet& packet) const {
     return listed == takes_listed;
 }
 
-bool Pacer::is_due(std::int64_t ts_ns, std::int64_t now_ns) {
-    if (factor_ <= 0) {
+bool ReplayStart::is_due(std::int64_t ts_ns, std::int64_t now_ns, Pace pace) {
+    if (pace.factor <= 0) {
         return true;
     }
-    if (!anchored_) {
-        anchored_ = true;
-        first_ts_ns_ = ts_ns;
-        start_ns_ = now_ns;
+    std::int64_t started_ns = started_ns_.load(std::memory_order_relaxed);
+    if (started_ns == not_yet &&
+        started_ns_.compare_exchange_strong(started_ns, now_ns, std::memory_order_relaxed)) {
+        started_ns = now_ns;
     }
-    return static_cast<double>(ts_ns - first_ts_ns_) <=
-           static_cast<double>(now_ns - start_ns_) * factor_;
+    return static_cast<double>(ts_ns - ts_ns_) <=
+           static_cast<double>(now_ns - started_ns) * pace.factor;
 }
 
 PcapPort::PcapPort(std::string name, std::vector<CaptureReader> readers, Pace pace,
-                   std::size_t burst_packets, GroupFilter filter)
+                   std::size_t burst_packets, GroupFilter filter,
+                   std::shared_ptr<ReplayStart> start)
     : Port(std::move(name)),
-      pacer_(pace),
+      pace_(pace),
+      start_(std::move(start)),
       filter_(std::move(filter)),
       burst_packets_(burst_packets),
       // Pages that no burst reaches are never touched, so the worst case costs addresses only.
@@ -63,6 +65,9 @@ PcapPort::PcapPort(std::string name, std::vector<CaptureReader> readers, Pace pa
     }
     for (Source& source : sources_) {
         advance(source);
+    }
+    if (const Source* first = earliest()) {
+        start_->reckon_with(first->head->ts_ns);
     }
 }
 
@@ -112,7 +117,7 @@ std::size_t PcapPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     std::size_t used_bytes = 0;
     while (count < wanted) {
         Source* source = earliest();
-        if (source == nullptr || !pacer_.is_due(source->head->ts_ns, now_ns)) {
+        if (source == nullptr || !start_->is_due(source->head->ts_ns, now_ns, pace_)) {
             break;
         }
         burst[count] = copy(*source->head, used_bytes);

@@ -8,8 +8,11 @@
 #include "nic/port.h"
 #include "nic/port_config.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,26 +30,33 @@ struct GroupFilter {
     [[nodiscard]] bool takes(const Packet& packet) const;
 };
 
-/// When frames are due: capture time, counted from the first frame handed out, against wall time,
-/// counted from that moment, so that rounding never adds up to a drift.
-class Pacer {
+/// When frames are due: capture time, counted from the first frame, against wall time, counted from
+/// when it was first asked for, so that rounding never adds up to a drift. All captures that are
+/// replayed together count from one start, whatever ports and pollers they are spread over: one
+/// that begins later than the others comes later.
+class ReplayStart {
   public:
-    explicit Pacer(Pace pace) : factor_(pace.factor) {}
+    /// The time of a capture's first frame. Before any poll thread begins.
+    void reckon_with(std::int64_t first_ts_ns) { ts_ns_ = std::min(ts_ns_, first_ts_ns); }
 
-    [[nodiscard]] bool is_due(std::int64_t ts_ns, std::int64_t now_ns);
+    /// From any poll thread.
+    [[nodiscard]] bool is_due(std::int64_t ts_ns, std::int64_t now_ns, Pace pace);
 
   private:
-    double factor_;
-    bool anchored_ = false;
-    std::int64_t first_ts_ns_ = 0;
-    std::int64_t start_ns_ = 0;
+    static constexpr std::int64_t not_yet = std::numeric_limits<std::int64_t>::min();
+
+    std::int64_t ts_ns_ = std::numeric_limits<std::int64_t>::max();
+    /// Wall time. Set once, by whichever thread comes first; relaxed is enough, as the one value is
+    /// all that the threads tell each other.
+    std::atomic<std::int64_t> started_ns_{not_yet};
 };
 
 /// One or several captures, merged by time (a tie goes to the file named first), each frame once.
 class PcapPort final : public Port {
   public:
     PcapPort(std::string name, std::vector<CaptureReader> readers, Pace pace,
-             std::size_t burst_packets, GroupFilter filter = {});
+             std::size_t burst_packets, GroupFilter filter = {},
+             std::shared_ptr<ReplayStart> start = std::make_shared<ReplayStart>());
 
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
 
@@ -71,7 +81,8 @@ class PcapPort final : public Port {
     [[nodiscard]] Packet copy(const CapturedFrame& frame, std::size_t& used_bytes);
 
     std::vector<Source> sources_;
-    Pacer pacer_;
+    Pace pace_;
+    std::shared_ptr<ReplayStart> start_;
     GroupFilter filter_;
     std::size_t burst_packets_;
     std::unique_ptr<std::byte[]> buffer_;  ///< the frames of the last burst

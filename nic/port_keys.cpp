@@ -120,7 +120,8 @@ void add_device_keys(Section<PortConfig>& section) {
              "Captures (pcap, pcapng), merged by time.")
         .only_for("kind", "kind pcap", pcap_only)
         .key("pace", &PortConfig::pace, pace_form(),
-             "How fast captures are replayed: max (as fast as they are taken), real, or a factor.")
+             "How fast captures are replayed: max (as fast as they are taken), real, or a factor. "
+             "One for all ports of captures, which are replayed together.")
         .only_for("kind", "kind pcap", pcap_only);
 }
 

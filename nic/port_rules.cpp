@@ -120,6 +120,24 @@ void check_devices(const Rules& rules) {
     }
 }
 
+/// Captures are merged by time, also those of several ports.
+void check_pace(const Rules& rules) {
+    const PortConfig* first = nullptr;
+    for (std::size_t i = 0; i < rules.ports.size(); ++i) {
+        const PortConfig& port = rules.ports[i];
+        if (port.kind != PortKind::pcap) {
+            continue;
+        }
+        first = first == nullptr ? &port : first;
+        if (port.pace.factor != first->pace.factor) {
+            rules.report(rules.path(i, "pace"),
+                         fmt::format("found another pace than that of port {}, expected one for "
+                                     "all: captures are replayed together",
+                                     first->name));
+        }
+    }
+}
+
 }  // namespace
 
 void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems) {
@@ -131,6 +149,9 @@ void check_ports(std::span<const PortConfig> ports, const Places& places, Proble
     }
     if (rules.sound({"name"})) {
         check_names(rules);
+    }
+    if (rules.sound({"kind", "pace"})) {
+        check_pace(rules);
     }
     if (rules.sound({"kind", "pci", "vdev", "hugepages"})) {
         check_devices(rules);

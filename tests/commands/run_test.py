@@ -6,6 +6,7 @@
 
 import json
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,20 @@ book: {series_capacity: 50000}
 traffic: {lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: 100000000}
 """
 
+# A capture of each stream; that of stream B begins later.
+TWO_CAPTURES = """
+name: captures
+kind: opra
+lines: 1-2
+ports:
+  - {{name: port_a, kind: pcap, files: [{a}], streams: A, pace: {pace}}}
+  - {{name: port_b, kind: pcap, files: [{b}], streams: B, pace: {pace}}}
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park}}]
+when_full: wait
+book: {{series_capacity: 50000}}
+"""
+
 BAD = """
 name: bad
 kind: opra
@@ -37,6 +52,20 @@ pollers: [{name: poller0, ports: [elsewhere]}]
 cores: [{name: core0, cpu: 5000}]
 ring_slots: 1000
 """
+
+
+def without_beginning(capture, ns):
+    """A capture (pcap with times in nanoseconds) without its first frames."""
+    header, at, first_ns, kept = capture[:24], 24, None, []
+    assert struct.unpack_from("<I", header)[0] == 0xA1B23C4D
+    while at < len(capture):
+        seconds, nanoseconds, length = struct.unpack_from("<III", capture, at)
+        ts_ns = seconds * 1_000_000_000 + nanoseconds
+        first_ns = ts_ns if first_ns is None else first_ns
+        if ts_ns - first_ns >= ns:
+            kept.append(capture[at:at + 16 + length])
+        at += 16 + length
+    return header + b"".join(kept)
 
 
 class Run(unittest.TestCase):
@@ -86,6 +115,28 @@ class Run(unittest.TestCase):
         self.check_balance(account)
         self.assertGreater(sum(ring["refused"] for ring in account["rings"]), 0)
         self.assertGreater(sum(core["gap_events"] for core in account["cores"]), 0)
+
+    def test_captures_on_two_ports_give_the_same_at_any_pace(self):
+        files = {}
+        for stream in ("a", "b"):
+            files[stream] = self.folder / f"{stream}.pcap"
+            subprocess.run([PINSTRIKE, "generate", "--out", files[stream], "--streams",
+                            stream.upper(), "--messages", "10000", "--rate", "10000", "--series",
+                            "2000", "--roots", "50", "--lines", "1-2", "--seed", "5"],
+                           check=True, capture_output=True, timeout=60)
+        whole = files["b"].read_bytes()
+        files["b"].write_bytes(without_beginning(whole, 300_000_000))
+        self.assertLess(files["b"].stat().st_size, len(whole))
+        accounts = []
+        for pace in ("max", "x2"):
+            process = self.start(self.write(TWO_CAPTURES.format(pace=pace, **files)))
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, out[-2000:] + err[-2000:])
+            accounts.append(self.account())
+            self.check_balance(accounts[-1])
+        self.assertEqual(accounts[0]["lines"], accounts[1]["lines"])
+        for line in accounts[0]["lines"]:
+            self.assertEqual((line["lost"], line["gaps"]), (0, []))
 
     def test_bad_config_is_told_whole_and_ends_with_78(self):
         process = self.start(self.write(BAD))

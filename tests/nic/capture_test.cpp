@@ -238,6 +238,27 @@ TEST(PcapPort, PacesFromTheFirstPacketAndNeverDrifts) {
     EXPECT_TRUE(port.exhausted());
 }
 
+TEST(PcapPort, CapturesReplayedTogetherKeepTheirDistance) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a"), {{"a0", 1000}, {"a600", 1600}});
+    write_capture(scratch.file("b"), {{"b500", 1500}, {"b600", 1600}});
+    const auto start = std::make_shared<ReplayStart>();
+    const auto open = [&](const char* name) {
+        std::vector<CaptureReader> readers;
+        readers.push_back(open_good(scratch.file(name)));
+        return std::make_unique<PcapPort>(name, std::move(readers), Pace{2.0}, 4, GroupFilter{},
+                                          start);
+    };
+    const auto b = open("b");
+    const auto a = open("a");
+    EXPECT_EQ(drain(*b, 5000), Names{}) << "it is not the first to begin";
+    EXPECT_EQ(drain(*a, 5010), (Names{"a0"}));
+    EXPECT_EQ(drain(*b, 5249), Names{});
+    EXPECT_EQ(drain(*b, 5250), (Names{"b500"}));
+    EXPECT_EQ(drain(*a, 5300), (Names{"a600"}));
+    EXPECT_EQ(drain(*b, 5300), (Names{"b600"}));
+}
+
 TEST(PcapPort, StampsPacketsWithCaptureTime) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a"), {{"x", 1'700'000'000'000'000'007}});
