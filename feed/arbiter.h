@@ -247,7 +247,7 @@ class Arbiter {
     void on_reset(const Arrival& arrival);
     void apply_reset(const Arrival& arrival);
     void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
-    void set_aside_later_than(std::int64_t ts_ns, ArbiterSink& sink);
+    void set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, ArbiterSink& sink);
     [[nodiscard]] bool set_aside(const HoldEntry& entry);
     [[nodiscard]] static Forget forget_of(const Block& reset, const Epoch& old, Position end);
     [[nodiscard]] bool precedes_start(const Arrival& arrival);

@@ -205,7 +205,7 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
     const bool repeats =
         !inferred && (reset.ts_exchange_ns < newest_reset_ts_ns_ || epochs_.knows(identity));
     if (!repeats && !inferred) {
-        set_aside_later_than(reset.ts_exchange_ns, sink);
+        set_aside_later_than(reset.ts_exchange_ns, now_ns, sink);
     }
     expire_all(now_ns, sink);
     const Position end = expected_position();
@@ -229,15 +229,20 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
 }
 
 /// Blocks that wait although they are stamped later than the reset: the stream that brought them
-/// had lost it. They are placed again once the new epoch is open.
-void Arbiter::set_aside_later_than(std::int64_t ts_ns, ArbiterSink& sink) {
+/// had lost it. They are placed again once the new epoch is open; what of them cannot be decoded is
+/// declared lost again there, so here it is taken back.
+void Arbiter::set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, ArbiterSink& sink) {
     const Position known = known_end();
-    queue_.remove_if([this, ts_ns, &sink](const HoldEntry& entry) {
+    queue_.remove_if([this, ts_ns, now_ns, &sink](const HoldEntry& entry) {
         if (entry.held->block.ts_exchange_ns <= ts_ns || !set_aside(entry)) {
             return false;
         }
         if (entry.begin != entry.end) {
             sink.missing(entry.begin, entry.end, newest_ts_ns_, ts_ns);
+        }
+        if (entry.kind == HoldEntry::Kind::undecodable) {
+            sink.gap(number_at(entry.begin), number_at(entry.end - 1), entry.end - entry.begin,
+                     GapCause::repaired, now_ns);
         }
         arena_.release(entry.held);
         return true;

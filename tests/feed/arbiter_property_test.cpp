@@ -34,6 +34,7 @@ struct Told {
 class Recorder : public ArbiterSink {
   public:
     std::vector<Told> told;
+    std::uint64_t lost = 0;  ///< messages told as gaps and not as found since
 
     void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
         ASSERT_LE(first + count, block.decodable);
@@ -45,10 +46,14 @@ class Recorder : public ArbiterSink {
         }
     }
 
-    void gap(std::uint32_t first, std::uint32_t last, std::uint64_t /*messages*/, GapCause cause,
+    void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages, GapCause cause,
              std::int64_t /*now_ns*/) override {
-        told.push_back({cause == GapCause::repaired ? Told::Kind::found : Told::Kind::gap, first,
-                        last, static_cast<unsigned>(cause)});
+        const bool repaired = cause == GapCause::repaired;
+        EXPECT_EQ(number_at(numbers_per_turn + first + messages - 1), last);
+        told.push_back({repaired ? Told::Kind::found : Told::Kind::gap, first, last,
+                        static_cast<unsigned>(cause)});
+        EXPECT_TRUE(!repaired || messages <= lost) << "found more than was lost";
+        lost += repaired ? 0 - messages : messages;
     }
 
     void reset(const Block& block, Forget forget, bool inferred) override {
@@ -110,10 +115,12 @@ class Trial {
                 EXPECT_GT(arbiter.next_deadline_ns(), deadline);
             }
             admit(copy);
+            EXPECT_EQ(sink.lost, arbiter.counters().read(LineCount::lost));
             trace(copy);
             after(copy, sink);
         }
         arbiter.finish(now, sink);
+        EXPECT_EQ(sink.lost, arbiter.counters().read(LineCount::lost));
     }
 
     Recorder sink;

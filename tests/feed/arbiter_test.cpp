@@ -181,6 +181,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Row{"K that raises, lost on the faster stream", "A10@1 A20@5 B10 BK19@3 B20 A21@6",
             "10 resetK19:nothing 20 21", "", 3},
+        Row{"what cannot be decoded is told once, in the epoch it is of",
+            "A10@1 A20+2/1@5 B10 BK19@3 B20+2/1 A22@6",
+            "10 bad21-21 found21-21 resetK19:nothing 20 bad21-21 22", "21-21", 4},
         Row{"noticed too late: what K skipped counts as lost",
             "A10@1 A20@5 wait B10 BK19@3 B20 A21@6", "10 gap11-19 20 resetK19:nothing 21", "11-19",
             12},
