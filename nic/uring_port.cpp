@@ -294,15 +294,22 @@ std::size_t UringPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     if (!state.to_arm.items().empty()) {
         arm(state);
     }
-    constexpr std::size_t completions_max = 256;
-    std::array<io_uring_cqe*, completions_max> completions;
-    const auto wanted = static_cast<unsigned>(std::min(burst.size(), completions_max));
-    const unsigned ready = io_uring_peek_batch_cqe(state.ring->get(), completions.data(), wanted);
+    // Until the burst is full or nothing is ready (not every completion brings a packet): from a
+    // burst that is not full, arbitration takes it that no packet waits unseen.
+    std::array<io_uring_cqe*, 64> completions;
     std::size_t count = 0;
-    for (unsigned i = 0; i < ready; ++i) {
-        count += take(state, *completions[i], now_ns, burst[count]) ? 1 : 0;
+    while (count < burst.size()) {
+        const auto wanted = std::min(burst.size() - count, completions.size());
+        const unsigned ready = io_uring_peek_batch_cqe(state.ring->get(), completions.data(),
+                                                       static_cast<unsigned>(wanted));
+        if (ready == 0) {
+            break;
+        }
+        for (unsigned i = 0; i < ready; ++i) {
+            count += take(state, *completions[i], now_ns, burst[count]) ? 1 : 0;
+        }
+        io_uring_cq_advance(state.ring->get(), ready);
     }
-    io_uring_cq_advance(state.ring->get(), ready);
     count_burst(burst.first(count), burst.size());
     return count;
 }

@@ -10,6 +10,11 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
 namespace pinstrike::nic {
 namespace {
 
@@ -95,6 +100,46 @@ TEST_F(UringPortTest, GoesOnWhenTheKernelRanOutOfBuffers) {
         }
     }
     EXPECT_EQ(port->statistics().missed, 0U);
+}
+
+/// Packets that the kernel has handed to sockets of this namespace.
+std::uint64_t delivered_by_ip() {
+    std::ifstream file("/proc/self/net/snmp");
+    std::string line;
+    std::vector<std::string> names;
+    while (std::getline(file, line) && line.starts_with("Ip:")) {
+        std::istringstream words(line);
+        std::vector<std::string> row{std::istream_iterator<std::string>(words), {}};
+        if (names.empty()) {
+            names = std::move(row);
+            continue;
+        }
+        const auto found = std::find(names.begin(), names.end(), "InDelivers");
+        return std::stoull(row.at(static_cast<std::size_t>(found - names.begin())));
+    }
+    ADD_FAILURE() << "/proc/self/net/snmp tells nothing of IP";
+    return 0;
+}
+
+TEST_F(UringPortTest, FillsTheLargestBurst) {
+    constexpr std::size_t burst_packets = 512;
+    const std::unique_ptr<Port> port = open_near(contract_groups);
+    ASSERT_NE(port, nullptr);
+    const RawWire far(wire_far);
+    const std::uint64_t before = delivered_by_ip();
+    for (std::size_t i = 0; i < burst_packets + 1; ++i) {
+        const Group group = contract_groups[i % contract_groups.size()];
+        ASSERT_TRUE(far.send(udp_frame(route_to(group.address, group.port), Bytes(20))));
+    }
+    const auto patience_ends = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (delivered_by_ip() < before + burst_packets + 1 &&
+           std::chrono::steady_clock::now() < patience_ends) {
+    }
+    std::vector<Packet> burst(burst_packets);
+    EXPECT_EQ(port->receive(burst, 1), burst_packets);
+    EXPECT_EQ(port->counters().full_bursts.read(), 1U) << "what waits is told";
+    EXPECT_EQ(port->receive(burst, 2), 1U);
+    EXPECT_EQ(port->counters().full_bursts.read(), 1U);
 }
 
 TEST_F(UringPortTest, CountsWhatTheKernelDroppedForWantOfBuffer) {
