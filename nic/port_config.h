@@ -63,7 +63,7 @@ struct PortConfig {
     Membership membership = Membership::igmp;
     unsigned igmp_version = 3;    ///< reports sent until a query says otherwise
     Ipv4 source_address;          ///< of IGMP reports
-    std::uint16_t vlan = 0;       ///< of IGMP reports; 0 untagged
+    std::uint16_t vlan = 0;       ///< of the feed's frames; 0 untagged
     std::vector<Subnet> sources;  ///< allowed senders; empty allows all
     ChecksumCheck udp_checksum = ChecksumCheck::offload;
     std::string streams = "AB";  ///< which copies arrive here: A, B or AB

@@ -113,7 +113,7 @@ void add_device_keys(Section<PortConfig>& section) {
              "Kernel interface that joins the groups.")
         .only_for("kind", "kind uring", uring_only)
         .key("kernel_buffer", &PortConfig::kernel_buffer_bytes,
-             converted<std::size_t>(bytes64(64 << 10, 4ULL << 30)),
+             converted<std::size_t>(bytes64(64 << 10, 1ULL << 30)),
              "Receive buffer asked of the kernel for each socket; net.core.rmem_max bounds it.")
         .only_for("kind", "kind uring", uring_only)
         .key("files", &PortConfig::files, list_of(text(), "a list of files"),
@@ -141,7 +141,9 @@ void add_membership_keys(Section<PortConfig>& section) {
              "with membership igmp.")
         .only_for("kind", "kind dpdk", dpdk_only)
         .key("vlan", &PortConfig::vlan, integer<std::uint16_t>(0, 4094),
-             "VLAN of IGMP reports; 0 sends them untagged.")
+             "VLAN tag that frames of the feed carry at this port; 0: none. IGMP reports are "
+             "tagged so, and where several pollers read the port, the NIC looks for the groups "
+             "behind the tag.")
         .only_for("kind", "kind dpdk", dpdk_only);
 }
 
