@@ -265,6 +265,7 @@ class Arbiter {
     [[nodiscard]] bool looks_like_missed_reset(const Block& block) const;
     [[nodiscard]] bool looks_repeated(const Block& block);
     [[nodiscard]] bool set_aside(const Arrival& arrival);
+    [[nodiscard]] const HeldBlock* word_of_other(const Arrival& arrival) const;
     void confirm(const Arrival& arrival);
     void refute(Source source, std::int64_t now_ns, ArbiterSink& sink);
     void infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns = any_ts_ns);

@@ -3,11 +3,13 @@
 // Resets that have to be recognised by what follows them.
 //
 // A reset lost on both streams leaves every later block looking old. A block below E, stamped later
+// A reset lost on both streams leaves every later block looking old. A block below E, stamped later
 // than all that was delivered, is therefore set aside, also where it would fit into a gap or a
 // hole: what fills those is stamped earlier than what is behind them. If the stream goes on from
-// it, a reset was missed. Usually the other stream is only slower and still brings the reset: so
-// the new epoch is inferred only when the window has passed, and what was set aside is placed when
-// the epoch is known, one way or the other. If the stream does not go on from it, it was old.
+// it, or the other one brings it too, a reset was missed. Usually the other stream is only slower
+// and still brings the reset: so the new epoch is inferred only when the window has passed, and
+// what was set aside is placed when the epoch is known, one way or the other. If the stream does
+// not go on from it, it was old.
 //
 // A capture played in a loop repeats its stamps. A reset older than what was delivered is a stray
 // copy, unless two blocks that follow it on the same stream are numbered as it says and old as
@@ -39,6 +41,12 @@ std::uint32_t next_of(const Block& block) {
 
 bool is_reset(const Block& block) {
     return block.role == BlockRole::reset || block.role == BlockRole::start_of_day;
+}
+
+/// One goes on from the other, or they are the same.
+bool are_neighbours(const Block& one, const Block& other) {
+    return number_of(one) == next_of(other) || number_of(other) == next_of(one) ||
+           (number_of(one) == number_of(other) && one.ts_exchange_ns == other.ts_exchange_ns);
 }
 
 }  // namespace
@@ -84,6 +92,11 @@ bool Arbiter::suspect(const Arrival& arrival) {
     if (!out_of_order) {
         const std::uint8_t needed = of == Suspicion::Of::repeated_blocks ? 2 : 1;
         suspicion = {of, next_of(arrival.block), needed, arrival.block.ts_exchange_ns};
+    }
+    if (const HeldBlock* word =
+            of == Suspicion::Of::missed_reset ? word_of_other(arrival) : nullptr;
+        word != nullptr) {
+        confirm({word->block, 0, 0, word->source, arrival.now_ns, arrival.sink});
     }
     return true;
 }
@@ -158,6 +171,21 @@ bool Arbiter::set_aside(const Arrival& arrival) {
     return aside_.keep(arrival.block, static_cast<std::uint16_t>(arrival.first),
                        static_cast<std::uint16_t>(arrival.last), arrival.source,
                        arrival.now_ns) != nullptr;
+}
+
+/// What the other stream, for the same suspicion, set aside and this block bears out: the block
+/// itself, or its neighbour. nullptr if there is none.
+const HeldBlock* Arbiter::word_of_other(const Arrival& arrival) const {
+    const Source other = arrival.source == Source::a ? Source::b : Source::a;
+    if (streams_[static_cast<std::size_t>(other)].suspicion.of != Suspicion::Of::missed_reset) {
+        return nullptr;
+    }
+    const Block& block = arrival.block;
+    const HeldBlock* held = aside_.oldest();
+    while (held != nullptr && (held->source != other || !are_neighbours(held->block, block))) {
+        held = aside_.younger(held);
+    }
+    return held;
 }
 
 void Arbiter::confirm(const Arrival& arrival) {

@@ -214,6 +214,11 @@ INSTANTIATE_TEST_SUITE_P(
             "A500@1 B500 AK1@5 A2@6 BK0@4 BK1 B2", "500 resetK1:quotes 2 resetK0:nothing", "", 2},
         Row{"an old block by itself means nothing", "A500+2@1 A1@5 A502@6", "500 501 502", "", 3},
         Row{"nor at the end", "A500@1 A1@5", "500", "", 1},
+        Row{"but on both streams it does", "A500@1 B500 A1@5 B1", "500 inferredK0:quotes 1", "", 2},
+        Row{"and with its neighbour", "A500@1 B500 A2@6 B1@5 wait", "500 inferredK0:quotes 1 2", "",
+            3},
+        Row{"the reset may still come", "A500@1 B500 A1@5 B1 BK0@3 A2@6", "500 resetK0:quotes 1 2",
+            "", 3},
         Row{"line integrity shows it, too", "A500@1 AN0@5 AN0@6 wait A2@7",
             "500 inferredK0:quotes gap1-1 2", "1-1", 3},
         Row{"line integrity, then data", "A500@1 AN7@5 A8@6 wait", "500 inferredK7:quotes 8", "",
@@ -249,6 +254,12 @@ TEST(Arbiter, WithoutAWindowNothingWaits) {
     Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 64});
     EXPECT_EQ(script.play("A1 A3 B2 A6 A5"), "1 gap2-2 3 2L found2-2 gap4-5 6 5L found5-5");
     EXPECT_EQ(script.arbiter.next_deadline_ns(), Arbiter::never_ns);
+}
+
+TEST(Arbiter, WhatFollowsAResetLostOnBothStreamsWaitsForTheWindow) {
+    Script script;
+    EXPECT_EQ(script.play("A500@1 B500 A1@5 +600 B1 +399"), "500");
+    EXPECT_EQ(script.play("+1"), "500 inferredK0:quotes 1");
 }
 
 TEST(Arbiter, AnEndlessWindowHoldsToTheEnd) {
