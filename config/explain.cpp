@@ -82,6 +82,20 @@ std::vector<KeyDoc> find_keys(const std::vector<KeyDoc>& docs, std::string_view 
     return found;
 }
 
+std::string explain_rows(std::span<const RowTable> tables, std::string_view name) {
+    std::string out;
+    for (const RowTable& table : tables) {
+        for (const Row& row : table.rows) {
+            if (row.name == name) {
+                out +=
+                    fmt::format("{}{}\n{}  counts:  {}\n  of:      {}\n", out.empty() ? "" : "\n",
+                                row.name, wrapped(row.sentence, 2), row.unit, table.of);
+            }
+        }
+    }
+    return out;
+}
+
 std::vector<std::string> near_keys(const std::vector<KeyDoc>& docs, std::string_view asked) {
     const std::string path = without_indices(asked);
     std::vector<std::string> paths;

@@ -30,7 +30,7 @@ struct Row {
 #define PINSTRIKE_ROW_TEXT(name, unit, sentence) ::pinstrike::Row{#name, #unit, sentence},
 #define PINSTRIKE_ROW_ONE(name, unit, sentence) +1
 
-/// Defines `enum class Name`, `Name##_count`, and `rows_of(Name)` / `row_of(Name)`.
+/// Defines `enum class Name`, `Name##_count`, `Name##_rows` and `row_of(Name)`.
 #define PINSTRIKE_ROWS(Name, ROWS)                                           \
     enum class Name : unsigned char { ROWS(PINSTRIKE_ROW_ENUM) };            \
     inline constexpr std::size_t Name##_count = 0 ROWS(PINSTRIKE_ROW_ONE);   \

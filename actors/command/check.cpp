@@ -1,19 +1,22 @@
 // path: cold
 //
 // `pinstrike check`: all that is wrong with a config, or all that is in force with it; and what the
-// keys of a config mean.
+// keys of a config, the counters and the reasons mean.
 #include "actors/command/command.h"
 #include "actors/command/print_problems.h"
 #include "actors/feed_keys.h"
 #include "actors/host_report.h"
 #include "actors/load_config.h"
+#include "actors/row_tables.h"
 #include "actors/topology.h"
 #include "config/explain.h"
+#include "config/nearest.h"
 
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,29 +71,53 @@ Exit check(const CheckOptions& options) {
     return report.problems.empty() ? Exit::ok : Exit::config;
 }
 
-void list_keys(const std::vector<KeyDoc>& docs) {
+void list_all(const std::vector<KeyDoc>& docs, const std::vector<RowTable>& tables) {
     for (const KeyDoc& doc : docs) {
         fmt::print("{:<40} {}\n", doc.path, doc.required ? "required" : doc.default_text);
     }
-    fmt::print("\n`pinstrike check --explain KEY` says more of each.\n");
+    for (const RowTable& table : tables) {
+        fmt::print("\ncounted of {}:\n", table.of);
+        for (const Row& row : table.rows) {
+            fmt::print("  {:<38} {}\n", row.name, row.unit);
+        }
+    }
+    fmt::print("\n`pinstrike check --explain NAME` says more of each.\n");
+}
+
+/// Each name once, though several tables have it.
+std::vector<std::string> names_of(const std::vector<RowTable>& tables) {
+    std::set<std::string> names;
+    for (const RowTable& table : tables) {
+        for (const Row& row : table.rows) {
+            names.emplace(row.name);
+        }
+    }
+    return {names.begin(), names.end()};
 }
 
 Exit explain(const std::string& key) {
     const std::vector<KeyDoc> docs = documented_keys();
+    const std::vector<RowTable> tables = actors::row_tables();
     if (key.empty()) {
-        list_keys(docs);
+        list_all(docs, tables);
         return Exit::ok;
     }
     const std::vector<KeyDoc> found = find_keys(docs, key);
     for (const KeyDoc& doc : found) {
         fmt::print("{}\n", explain_text(doc));
     }
-    if (!found.empty()) {
+    const std::string rows = explain_rows(tables, key);
+    fmt::print("{}", rows);
+    if (!found.empty() || !rows.empty()) {
         return Exit::ok;
     }
-    fmt::print(stderr, "pinstrike: no key is called {}\n", shown(key));
-    for (const std::string& near : near_keys(docs, key)) {
-        fmt::print(stderr, "  did you mean {}?\n", near);
+    fmt::print(stderr, "pinstrike: no key, counter or reason is called {}\n", shown(key));
+    std::vector<std::string> near = near_keys(docs, key);
+    for (const std::string& name : nearest(key, names_of(tables), 5)) {
+        near.push_back(name);
+    }
+    for (const std::string& name : near) {
+        fmt::print(stderr, "  did you mean {}?\n", name);
     }
     return Exit::usage;
 }
@@ -120,15 +147,18 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "  pinstrike check /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --config-only config/opra.yaml\n"
         "  pinstrike check --explain ports.burst_packets\n"
-        "  pinstrike check --explain            (lists all keys)\n"
+        "  pinstrike check --explain checksum_bad\n"
+        "  pinstrike check --explain            (lists all names)\n"
         "  pinstrike check --schema >pinstrike.schema.json");
     CLI::Option* config = command->add_option("CONFIG", options->config, "A feed's YAML file");
     command->add_flag("--config-only", options->config_only,
                       "Judge the config alone, not whether this host can run it");
     CLI::Option* explained =
-        command->add_option("--explain", options->key, "Say what a key of a config means")
+        command
+            ->add_option("--explain", options->key,
+                         "Say what a key of a config, a counter or a reason means")
             ->expected(0, 1)
-            ->type_name("KEY");
+            ->type_name("NAME");
     CLI::Option* schema = command->add_flag("--schema", options->schema,
                                             "Print the JSON Schema of configs, for editors");
     command->callback([options, config, explained, schema, &outcome] {

@@ -100,6 +100,17 @@ class Check(unittest.TestCase):
         self.assertIn("default: 64", result.stdout)
         self.assertIn("unit:    packets", result.stdout)
 
+    def test_counters_and_reasons_explain(self):
+        for name, of in (("checksum_bad", "why a block is refused"), ("fragment", "a port"),
+                         ("holds_cut_short", "a line"), ("series_refused", "a book")):
+            result = run("--explain", name)
+            self.assertEqual(result.returncode, 0, name)
+            self.assertTrue(result.stdout.startswith(name + "\n"), name)
+            self.assertIn(of, result.stdout)
+            self.assertIn(f"\n  {name} ", run("--explain").stdout)
+        self.assertEqual(run("--explain", "duplicate").stdout.count("\n  of: "), 1)
+        self.assertIn("did you mean checksum_bad?", run("--explain", "checksum_bda").stderr)
+
     def test_mistyped_key_names_the_near_ones(self):
         result = run("--explain", "burst_pakets")
         self.assertEqual(result.returncode, 2)

@@ -207,5 +207,16 @@ TEST(Section, DocumentsEveryKey) {
     EXPECT_EQ(near_keys(docs, "lod"), std::vector<std::string>{"load"});
 }
 
+TEST(Rows, AreExplainedWhereverTheyStand) {
+    const std::array<Row, 2> wheel{Row{"worn", "wheels", "went round too often"},
+                                   Row{"lost", "wheels", "came off"}};
+    const std::array<Row, 1> stop{Row{"lost", "passengers", "got off too early"}};
+    const std::array<RowTable, 2> tables{RowTable{"a cart", wheel}, RowTable{"a stop", stop}};
+    EXPECT_EQ(explain_rows(tables, "lost"),
+              "lost\n  came off\n  counts:  wheels\n  of:      a cart\n"
+              "\nlost\n  got off too early\n  counts:  passengers\n  of:      a stop\n");
+    EXPECT_EQ(explain_rows(tables, "found"), "");
+}
+
 }  // namespace
 }  // namespace pinstrike

@@ -1,0 +1,25 @@
+// path: cold
+#include "actors/row_tables.h"
+
+#include "actors/book/book_counts.h"
+#include "feed/line_counts.h"
+#include "feed/opra/opra.h"
+#include "feed/venue_codecs.h"
+#include "nic/drops.h"
+
+namespace pinstrike::actors {
+
+std::vector<RowTable> row_tables() {
+    std::vector<RowTable> tables{
+        {"a port: why a packet is dropped", nic::Drop_rows},
+        {"a stream of a line", feed::StreamCount_rows},
+        {"a line", feed::LineCount_rows},
+        {"a book", BookCount_rows},
+    };
+    feed::for_each_venue([&tables]<class Codec>() {
+        tables.push_back({"a line: why a block is refused, or remarked upon", Codec::reject_rows});
+    });
+    return tables;
+}
+
+}  // namespace pinstrike::actors
