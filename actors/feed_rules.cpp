@@ -277,10 +277,8 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     if (all_sound(places, "cores", config.cores.size(), "name")) {
         check_names(rules, config.cores, "cores");
     }
+    feed::check_lines(config.lines, places, problems);  // of those that were understood
     const bool lines = places.sound("lines") && !config.lines.empty();
-    if (lines) {
-        feed::check_lines(config.lines, places, problems);
-    }
     const bool line_use = lines && pollers("lines");
     const bool port_use = ports("name") && pollers("ports");
     if (line_use) {

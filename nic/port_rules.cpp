@@ -1,6 +1,7 @@
 // path: cold
 //
 // What the values of ports must be together, decided on the structs alone.
+#include "nic/dpdk/vdev.h"
 #include "nic/port_keys.h"
 
 #include <fmt/format.h>
@@ -98,7 +99,7 @@ void check_devices(const Rules& rules) {
     std::optional<bool> hugepages;
     for (std::size_t i = 0; i < rules.ports.size(); ++i) {
         const PortConfig& port = rules.ports[i];
-        const std::string device = port.pci.empty() ? port.vdev : port.pci;
+        const std::string device = dpdk::device_name(port);
         if (port.kind != PortKind::dpdk || device.empty()) {
             continue;
         }

@@ -115,6 +115,12 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"lines: 1-4", "lines: [1-3, {number: 4, a: 10.0.0.1:5000, b: 239.0.0.1:5000}]",
              "f:2:29: lines[1].a: found \"10.0.0.1:5000\", expected a multicast group and port "
              "such as 224.0.204.1:45001\n"},
+        Edit{"lines: 1-4", "lines: [1-3, 70000, 2, {number: 500, a: 239.0.0.1:5000}]",
+             "f:2:14: lines[1]: found \"70000\", expected numbers and ranges from 1 to 65535, "
+             "such as 1-48, 220\n"
+             "f:2:21: lines: found line 2 again, expected each line once\n"
+             "f:2:24: lines[3].b: found nothing, expected a multicast group and port such as "
+             "224.0.204.1:45001\n"},
         Edit{"lines: 1-4", "lines: []",
              "f:2:8: lines: found an empty list, expected at least one\n"},
         Edit{"lines: 1-4\n", "",
@@ -186,7 +192,19 @@ INSTANTIATE_TEST_SUITE_P(
              "f:7:43: pollers[0].ports: found captures beside other ports, expected one or the "
              "other: captures run on their own time\n"
              "f:8:43: pollers[1].ports: found captures beside other ports, expected one or the "
-             "other: captures run on their own time\n"}));
+             "other: captures run on their own time\n"},
+        Edit{"pci: \"0000:3b:00.0\", streams: A, source_address: 10.0.0.1}\n"
+             "  - {name: b, kind: dpdk, pci: \"0000:5e:00.0\",",
+             "vdev: \"net_ring0,a=1\", streams: A, source_address: 10.0.0.1}\n"
+             "  - {name: b, kind: dpdk, vdev: net_ring0,",
+             "f:5:33: ports[1].vdev: found the device of ports[0] again, expected one port a "
+             "device: let several pollers name that port, and it has a queue for each\n"},
+        Edit{"dpdk, pci: \"0000:3b:00.0\", streams: A, source_address: 10.0.0.1}\n"
+             "  - {name: b, kind: dpdk, pci: \"0000:5e:00.0\", streams: B, membership: static}",
+             "pcap, files: [a.pcap], streams: A, pace: real}\n"
+             "  - {name: b, kind: pcap, files: [b.pcap], streams: B, pace: x2}",
+             "f:5:62: ports[1].pace: found another pace than that of port a, expected one for all: "
+             "captures are replayed together\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Rest, Rule,
