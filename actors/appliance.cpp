@@ -91,8 +91,10 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
         made->make_threads(std::move(queues));
     } catch (const std::bad_alloc&) {
         tell(problems, "",
-             fmt::format("no memory: rings need {} bytes (and twice that in addresses), actors {}",
-                         made->topology_.ring_bytes(), made->topology_.actor_bytes()));
+             fmt::format("no memory: rings need {} bytes (and twice that in addresses), lines {}, "
+                         "actors {}",
+                         made->topology_.ring_bytes(), made->topology_.line_bytes,
+                         made->topology_.actor_bytes()));
         return nullptr;
     }
     return made;

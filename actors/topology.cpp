@@ -4,6 +4,7 @@
 #include "actors/actor_kinds.h"
 #include "actors/ring.h"
 #include "config/units.h"
+#include "feed/arbiter.h"
 #include "feed/event.h"
 
 #include <fmt/format.h>
@@ -147,11 +148,11 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
         machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
         tell(findings,
-             fmt::format("rings need {}, actors {}, DPDK {} beside hugepages; of the machine's {} "
-                         "are free {}",
-                         memory_text(topology.ring_bytes()), memory_text(topology.actor_bytes()),
-                         memory_text(topology.dpdk_bytes), memory_text(machine.memory_bytes),
-                         memory_text(free_bytes)));
+             fmt::format("rings need {}, lines {}, actors {}, DPDK {} beside hugepages; of the "
+                         "machine's {} are free {}",
+                         memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
+                         memory_text(topology.actor_bytes()), memory_text(topology.dpdk_bytes),
+                         memory_text(machine.memory_bytes), memory_text(free_bytes)));
     }
 }
 
@@ -228,7 +229,7 @@ std::size_t Topology::actor_bytes() const {
 }
 
 std::size_t Topology::memory_bytes() const {
-    return ring_bytes() + actor_bytes() + dpdk_bytes;
+    return ring_bytes() + line_bytes + actor_bytes() + dpdk_bytes;
 }
 
 std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
@@ -249,6 +250,8 @@ Topology plan_topology(const FeedConfig& config) {
     topology.port_readers.resize(config.ports.size());
     for (const PollerConfig& poller : config.pollers) {
         topology.pollers.push_back(plan_poller(config, poller));
+        topology.line_bytes +=
+            topology.pollers.back().lines.size() * feed::Arbiter::memory_bytes(config.arbitration);
         for (const std::size_t port : topology.pollers.back().ports) {
             topology.port_readers[port].push_back(topology.pollers.size() - 1);
         }
@@ -305,11 +308,11 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
                             core.wait == WaitStrategy::spin ? "spins" : "spins, then parks",
                             joined(core.actors), memory_text(core.actor_bytes));
     }
-    text +=
-        fmt::format("memory rings {}, actors {}{}; control {}\n",
-                    memory_text(topology.ring_bytes()), memory_text(topology.actor_bytes()),
-                    topology.dpdk_bytes == 0 ? "" : ", DPDK " + memory_text(topology.dpdk_bytes),
-                    cpu_text(topology.control_cpu));
+    text += fmt::format(
+        "memory rings {}, lines {}, actors {}{}; control {}\n", memory_text(topology.ring_bytes()),
+        memory_text(topology.line_bytes), memory_text(topology.actor_bytes()),
+        topology.dpdk_bytes == 0 ? "" : ", DPDK " + memory_text(topology.dpdk_bytes),
+        cpu_text(topology.control_cpu));
     return text;
 }
 

@@ -49,6 +49,7 @@ struct Topology {
     std::vector<CorePlan> cores;
     std::vector<RingPlan> rings;  ///< poller by poller, in the order of the cores
     CpuIndex control_cpu = -1;
+    std::size_t line_bytes = 0;  ///< of all lines, for what waits and for what is missing
     std::size_t dpdk_bytes = 0;  ///< ordinary memory of DPDK; 0 where it takes hugepages
 
     /// For each port the pollers that read it, a queue each, in the order of the pollers.
@@ -57,7 +58,7 @@ struct Topology {
     [[nodiscard]] std::size_t ring_bytes() const;
     [[nodiscard]] std::size_t actor_bytes() const;
 
-    /// Of rings, actors and DPDK, hugepages not counted.
+    /// Of rings, lines, actors and DPDK, hugepages not counted.
     [[nodiscard]] std::size_t memory_bytes() const;
 };
 

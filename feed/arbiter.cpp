@@ -22,6 +22,13 @@ Arbiter::Arbiter(const ArbitrationConfig& config)
       queue_(arena_.records_max()),
       aside_(config.hold_bytes) {}
 
+std::size_t Arbiter::memory_bytes(const ArbitrationConfig& config) {
+    const std::size_t arenas_bytes = 2 * config.hold_bytes;  // arena_ and aside_
+    const std::size_t records_max = config.hold_bytes / sizeof(HeldBlock) + 1;
+    return sizeof(Arbiter) + arenas_bytes + HoldQueue::memory_bytes(records_max) +
+           GapSet::memory_bytes(config.gap_ranges);
+}
+
 std::vector<Arbiter::NumberRange> Arbiter::gaps() const {
     std::vector<NumberRange> ranges;
     for (const PositionRange& gap : gaps_.ranges()) {

@@ -92,6 +92,9 @@ class Arbiter {
 
     explicit Arbiter(const ArbitrationConfig& config);
 
+    /// Cold. What one takes at most: claimed at construction, but touched only as it is used.
+    [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);
+
     /// Every datagram of the stream's own group, good or bad.
     void count_packet(Stream stream) { state_of(stream).counters.bump(StreamCount::packets); }
 

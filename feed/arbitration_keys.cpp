@@ -11,7 +11,8 @@ Section<ArbitrationConfig> arbitration_section() {
              "is a gap.")
         .key("hold", &ArbitrationConfig::hold_bytes,
              converted<std::size_t>(bytes64(4096, 1ULL << 30)),
-             "Most bytes held for each line in that time; beyond them the hole is a gap at once.")
+             "Most bytes held for each line in that time; beyond them the hole is a gap at once. "
+             "As much again is kept for blocks that wait for a reset.")
         .key("gap_ranges", &ArbitrationConfig::gap_ranges, integer<std::size_t>(1, 1 << 24),
              "Most open gaps remembered for each line, so that late copies still find them.")
         .unit("gaps");

@@ -22,6 +22,11 @@ class GapSet {
   public:
     explicit GapSet(std::size_t ranges_max);
 
+    /// Of a set for so many.
+    [[nodiscard]] static std::size_t memory_bytes(std::size_t ranges_max) {
+        return ranges_max * sizeof(PositionRange);
+    }
+
     /// Adds a range that overlaps none. False if it neither touches a known one nor finds room: it
     /// is then not listed.
     bool add(Position begin, Position end);

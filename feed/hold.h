@@ -85,6 +85,11 @@ class HoldQueue {
   public:
     explicit HoldQueue(std::size_t entries_max);
 
+    /// Of a queue for so many.
+    [[nodiscard]] static std::size_t memory_bytes(std::size_t entries_max) {
+        return 2 * entries_max * sizeof(HoldEntry);
+    }
+
     [[nodiscard]] bool empty() const { return first_ == last_; }
 
     [[nodiscard]] bool full() const { return last_ - first_ == max_; }

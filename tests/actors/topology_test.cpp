@@ -126,6 +126,17 @@ TEST(Topology, needs_memory_that_is_free) {
     EXPECT_THAT(texts(check_topology(ordinary, config, machine).problems), IsEmpty());
 }
 
+TEST(Topology, counts_what_lines_may_hold) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    config.arbitration.hold_bytes = std::size_t{40} << 30;  // 80 GiB a line; the machine has 64
+    const Topology topology = plan_topology(config);
+    EXPECT_LT(topology.memory_bytes() - topology.line_bytes, std::size_t{1} << 30);
+    EXPECT_GT(topology.line_bytes, std::size_t{160} << 30);
+    EXPECT_THAT(texts(check_topology(topology, config, two_sockets()).problems),
+                Contains(HasSubstr(", lines ")));
+    EXPECT_THAT(to_text(topology, config), HasSubstr(", lines "));
+}
+
 TEST(Topology, a_ring_that_nobody_drains_is_a_problem) {
     const FeedConfig config = config_of(0, 2, -1, -1);
     Topology topology = plan_topology(config);
