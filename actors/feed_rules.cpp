@@ -193,16 +193,12 @@ void check_streams(const Rules& rules) {
     }
 }
 
-bool is_live(nic::PortKind kind) {
-    return kind == nic::PortKind::dpdk || kind == nic::PortKind::uring;
-}
-
 /// A poller that waits for a full ring leaves packets of a live port to be lost uncounted; and one
 /// with captures runs on their time, which live packets do not share.
 void check_live(const Rules& rules) {
     const auto& ports = rules.config.ports;
     const auto live = std::find_if(ports.begin(), ports.end(),
-                                   [](const auto& port) { return is_live(port.kind); });
+                                   [](const auto& port) { return nic::row_of(port.kind).live; });
     if (live != ports.end() && rules.config.when_full == WhenFull::wait) {
         rules.report("when_full", fmt::format("found wait with the live port \"{}\", expected "
                                               "refuse",

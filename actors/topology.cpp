@@ -169,20 +169,6 @@ std::string cpu_text(CpuIndex cpu) {
     return cpu < 0 ? std::string{"not pinned"} : fmt::format("cpu {}", cpu);
 }
 
-std::string_view kind_text(nic::PortKind kind) {
-    switch (kind) {
-        case nic::PortKind::dpdk:
-            return "dpdk";
-        case nic::PortKind::uring:
-            return "uring";
-        case nic::PortKind::pcap:
-            return "pcap";
-        case nic::PortKind::sim:
-            break;
-    }
-    return "sim";
-}
-
 std::string port_source_text(const nic::PortConfig& port) {
     if (!port.files.empty()) {
         return fmt::format("{} file{}", port.files.size(), port.files.size() == 1 ? "" : "s");
@@ -292,8 +278,8 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
         const nic::PortConfig& port = config.ports[i];
         const std::string source = port_source_text(port);
         text += fmt::format("port   {:<10} {}{}{}; streams {}; {} queue{}\n", port.name,
-                            kind_text(port.kind), source.empty() ? "" : " ", source, port.streams,
-                            topology.port_readers[i].size(),
+                            nic::row_of(port.kind).word, source.empty() ? "" : " ", source,
+                            port.streams, topology.port_readers[i].size(),
                             topology.port_readers[i].size() == 1 ? "" : "s");
     }
     for (const PollerPlan& poller : topology.pollers) {

@@ -1,7 +1,6 @@
 // path: cold
 //
-// From a port's config to its Ports. A new kind of port is a file of its own and one line in the
-// list of open_port.cpp.
+// From a port's config to its Ports. What a new kind of port needs: README.md.
 #pragma once
 
 #include "config/problem.h"

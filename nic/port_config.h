@@ -1,14 +1,45 @@
 // path: cold
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::nic {
 
 enum class PortKind : std::uint8_t { dpdk, uring, pcap, sim };
+
+struct PortKindRow {
+    PortKind kind;
+    std::string_view word;  ///< in YAML
+    std::string_view sentence;
+    bool live;  ///< what is not taken in time is lost
+};
+
+/// Every kind of port, in the order of the enum.
+inline constexpr std::array port_kinds{
+    PortKindRow{PortKind::dpdk, "dpdk", "a NIC or virtual device through DPDK", true},
+    PortKindRow{PortKind::uring, "uring", "the kernel's sockets by io_uring", true},
+    PortKindRow{PortKind::pcap, "pcap", "capture files", false},
+    PortKindRow{PortKind::sim, "sim", "the built-in generator of traffic", false},
+};
+
+[[nodiscard]] constexpr const PortKindRow& row_of(PortKind kind) {
+    return port_kinds[static_cast<std::size_t>(kind)];
+}
+
+static_assert([] {
+    for (std::size_t i = 0; i < port_kinds.size(); ++i) {
+        if (port_kinds[i].kind != static_cast<PortKind>(i)) {
+            return false;
+        }
+    }
+    return true;
+}());
+
 enum class Membership : std::uint8_t { igmp, fixed };  ///< `static` in YAML: the switch does it
 enum class ChecksumCheck : std::uint8_t { offload, software, off };
 

@@ -87,6 +87,14 @@ Form<std::string> interface_form() {
                                           }));
 }
 
+std::vector<Choice<PortKind>> kind_choices() {
+    std::vector<Choice<PortKind>> choices;
+    for (const PortKindRow& row : port_kinds) {
+        choices.push_back({std::string{row.word}, row.kind, std::string{row.sentence}});
+    }
+    return choices;
+}
+
 void add_device_keys(Section<PortConfig>& section) {
     section
         .key("pci", &PortConfig::pci, pci_form(),
@@ -173,12 +181,7 @@ Section<PortConfig> port_section() {
         .key("name", &PortConfig::name, name_text(),
              "Name by which pollers, metrics and messages call the port.")
         .required()
-        .key("kind", &PortConfig::kind,
-             choice<PortKind>({{"dpdk", PortKind::dpdk, "a NIC or virtual device through DPDK"},
-                               {"uring", PortKind::uring, "the kernel's sockets by io_uring"},
-                               {"pcap", PortKind::pcap, "capture files"},
-                               {"sim", PortKind::sim, "the built-in generator of traffic"}}),
-             "Where the packets come from.")
+        .key("kind", &PortConfig::kind, choice(kind_choices()), "Where the packets come from.")
         .required();
     add_device_keys(section);
     section
