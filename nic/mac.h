@@ -22,8 +22,4 @@ struct Mac {
                 static_cast<std::uint8_t>(group.value)}};
 }
 
-[[nodiscard]] constexpr bool is_multicast(Ipv4 address) noexcept {
-    return (address.value >> 28) == 0xE;
-}
-
 }  // namespace pinstrike::nic

@@ -1,6 +1,8 @@
 // path: cold
 #include "nic/uring_sockets.h"
 
+#include "nic/address.h"
+
 #include <fmt/format.h>
 #include <linux/sock_diag.h>
 #include <net/if.h>
@@ -18,11 +20,6 @@
 namespace pinstrike::nic {
 
 namespace {
-
-std::string text_of(Ipv4 address) {
-    const std::uint32_t v = address.value;
-    return fmt::format("{}.{}.{}.{}", v >> 24, v >> 16 & 0xFF, v >> 8 & 0xFF, v & 0xFF);
-}
 
 ifreq request_of(const std::string& name) {
     ifreq request{};
@@ -137,8 +134,8 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
     if (failed != nullptr) {
         const int error = errno;
         tell(problems, "",
-             fmt::format("group {}:{} on {}: {} failed: {}{}", text_of(group.address), group.port,
-                         interface.name, failed, std::strerror(error), advice_of(error)));
+             fmt::format("group {} on {}: {} failed: {}{}", text_of(group), interface.name, failed,
+                         std::strerror(error), advice_of(error)));
         return FileDescriptor();
     }
     const std::size_t granted = set_receive_buffer(fd, buffer_bytes);

@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/dpdk/steering.h"
 
+#include "nic/address.h"
 #include "nic/datagram.h"
 #include "nic/dpdk/library.h"
 
@@ -12,12 +13,6 @@
 
 namespace pinstrike::nic::dpdk {
 namespace {
-
-std::string text_of(const Group& group) {
-    const std::uint32_t ip = group.address.value;
-    return fmt::format("{}.{}.{}.{}:{}", ip >> 24, (ip >> 16) & 0xFF, (ip >> 8) & 0xFF, ip & 0xFF,
-                       group.port);
-}
 
 /// One rule as rte_flow takes it: an address, perhaps a UDP port, perhaps behind a VLAN tag.
 class Flow {
@@ -106,7 +101,7 @@ std::string install_all(std::uint16_t device, const std::vector<SteeringRule>& r
 }  // namespace
 
 std::string text_of(const SteeringRule& rule) {
-    return fmt::format("{} to queue {}", text_of(rule.group), rule.queue);
+    return fmt::format("{} to queue {}", nic::text_of(rule.group), rule.queue);
 }
 
 std::vector<SteeringRule> plan_steering(const PortConfig& port,
@@ -122,7 +117,7 @@ std::vector<SteeringRule> plan_steering(const PortConfig& port,
                 tell(problems, "",
                      fmt::format("port {}: group {} is wanted on queues {} and {}; "
                                  "a frame comes to one queue only",
-                                 port.name, text_of(group), entry->second, queue));
+                                 port.name, nic::text_of(group), entry->second, queue));
             } else if (added && queue != 0) {
                 rules.push_back(rule);
             }
