@@ -307,10 +307,6 @@ Mac Device::mac() const {
     return mac;
 }
 
-std::optional<Ipv4> Device::address() const {
-    return kernel_ == nullptr ? std::nullopt : kernel_->address();
-}
-
 std::optional<bool> Device::link_up() const {
     if (kernel_ != nullptr) {
         return kernel_->link_up();  // DPDK's drivers on kernel interfaces do not look again

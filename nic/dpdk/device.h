@@ -69,9 +69,6 @@ class Device {
 
     [[nodiscard]] Mac mac() const;
 
-    /// The kernel's address of the interface, if it has one.
-    [[nodiscard]] std::optional<Ipv4> address() const;
-
     /// Of all queues together, since the start.
     [[nodiscard]] DeviceStatistics statistics() const;
 

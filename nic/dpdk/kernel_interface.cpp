@@ -1,12 +1,10 @@
 // path: cold
 #include "nic/dpdk/kernel_interface.h"
 
-#include <arpa/inet.h>
 #include <linux/ethtool.h>
 #include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -48,20 +46,6 @@ std::optional<bool> KernelInterface::link_up() const {
     }
     const unsigned flags = static_cast<unsigned short>(request.ifr_flags);
     return (flags & IFF_UP) != 0 && (flags & IFF_RUNNING) != 0;
-}
-
-std::optional<Ipv4> KernelInterface::address() const {
-    const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    ifreq request{};
-    name_.copy(request.ifr_name, IFNAMSIZ - 1);
-    const int result = ioctl(any, SIOCGIFADDR, &request);
-    close(any);
-    if (result != 0) {
-        return std::nullopt;
-    }
-    sockaddr_in address{};
-    std::memcpy(&address, &request.ifr_addr, sizeof address);
-    return Ipv4{ntohl(address.sin_addr.s_addr)};
 }
 
 unsigned receive_queues_of(const std::string& interface) {

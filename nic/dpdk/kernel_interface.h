@@ -5,7 +5,6 @@
 #pragma once
 
 #include "nic/mac.h"
-#include "nic/port_config.h"
 
 #include <optional>
 #include <span>
@@ -28,9 +27,6 @@ class KernelInterface {
 
     /// Whether the interface is up and has a carrier; nullopt if it is gone. One system call.
     [[nodiscard]] std::optional<bool> link_up() const;
-
-    /// Its first IPv4 address.
-    [[nodiscard]] std::optional<Ipv4> address() const;
 
   private:
     std::string name_;

@@ -21,9 +21,6 @@ MembershipConfig membership_of(const PortConfig& config, const Device& device,
         }
     }
     membership.host.address = config.source_address;
-    if (config.source_address.value == 0) {
-        membership.host.address = device.address().value_or(Ipv4{});
-    }
     membership.host.mac = device.mac();
     membership.host.vlan = config.vlan;
     membership.version = config.igmp_version;
