@@ -50,8 +50,6 @@ class UringRing {
         io_uring_buf_ring_advance(entries_, static_cast<int>(count));
     }
 
-    [[nodiscard]] unsigned buffers_count() const noexcept { return buffers_count_; }
-
     static constexpr int buffer_group = 0;
 
   private:

@@ -4,7 +4,6 @@
 #include "feed/opra/encode.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/parse.h"
-#include "feed/opra/participants.h"
 #include "tests/opra/samples.h"
 
 #include <gtest/gtest.h>
@@ -333,17 +332,6 @@ TEST(Lines, SendersComeFromTheirQuarter) {
     EXPECT_EQ(third(220, Stream::a, 0), 47U);
     EXPECT_EQ(third(201, Stream::a, 0), 44U);
     EXPECT_EQ(third(204, Stream::b, 0), 55U);
-}
-
-TEST(Participants, AreNamedOneByOne) {
-    EXPECT_EQ(exchange_ids.size(), 20U);
-    for (const char id : exchange_ids) {
-        EXPECT_FALSE(participant_name(id).empty()) << id;
-    }
-    EXPECT_EQ(participant_name('D'), "MIAX Emerald");
-    EXPECT_EQ(participant_name('O'), "OPRA");
-    EXPECT_EQ(participant_name('Y'), "");
-    EXPECT_EQ(participant_name('\xFF'), "");
 }
 
 TEST(TestSymbols, AreThoseOfTheListAndNoOthers) {
