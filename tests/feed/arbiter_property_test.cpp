@@ -485,11 +485,15 @@ void separate_resets(TrafficPlan& plan) {
     }
 }
 
-/// Runs each seed, and stops at the first that fails, naming it. PINSTRIKE_SEED runs one alone.
+/// Runs each seed, and stops at the first that fails, naming it. PINSTRIKE_SEED runs one alone,
+/// PINSTRIKE_SEEDS so many.
 void for_each_seed(std::uint64_t count, const std::function<void(std::uint64_t)>& body) {
     const char* only = std::getenv("PINSTRIKE_SEED");
+    const char* many = std::getenv("PINSTRIKE_SEEDS");
     const std::uint64_t from = only == nullptr ? 0 : std::stoull(only);
-    const std::uint64_t to = only == nullptr ? count : from + 1;
+    const std::uint64_t to = only != nullptr   ? from + 1
+                             : many != nullptr ? std::stoull(many)
+                                               : count;
     for (std::uint64_t seed = from; seed < to; ++seed) {
         SCOPED_TRACE("PINSTRIKE_SEED=" + std::to_string(seed));
         body(seed);
