@@ -201,7 +201,7 @@ void Core::count(const Batch& batch) noexcept {
     counters_.events.add(batch.events);
     counters_.records.add(batch.records.size());
     counters_.batches.add();
-    if (batch.events == 0 || batch.gaps + batch.controls + batch.states != 0) {
+    if (batch.gaps + batch.controls + batch.states != 0) {
         counters_.gap_events.add(batch.gaps);
         counters_.control_events.add(batch.controls);
         counters_.line_state_events.add(batch.states);

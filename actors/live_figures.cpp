@@ -67,8 +67,7 @@ void add_poller(LiveFigures& figures, Appliance& appliance, std::size_t index) {
         ring.name = poller.name() + ":" + appliance.core(i).info().name;
         ring.high_water_records = router.high_water(i).read();
         ring.capacity_records = router.capacity(i);
-        ring.refused = router.counters(i).refused.read();
-        figures.refused += ring.refused;
+        figures.refused += router.counters(i).refused.read();
         figures.rings.push_back(std::move(ring));
     }
     figures.exchange_to_decoded.add(poller.counters().exchange_to_decoded_ns.snapshot());

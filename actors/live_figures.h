@@ -32,7 +32,6 @@ struct RingFigures {
     std::string name;
     std::uint64_t high_water_records = 0;
     std::uint64_t capacity_records = 0;
-    std::uint64_t refused = 0;
 };
 
 /// Totals since the start.

@@ -196,10 +196,6 @@ class Consumer {
         return control_->tail.load(std::memory_order_acquire) == head_;  // C1, pairs with P1
     }
 
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-
-    [[nodiscard]] const Counter& high_water() const noexcept { return control_->high_water; }
-
   private:
     void note_waiting(std::uint64_t records) noexcept {
         if (records > high_water_) {

@@ -47,10 +47,6 @@ MetricsEndpoint::MetricsEndpoint(std::unique_ptr<Server> server) : server_(std::
 
 MetricsEndpoint::~MetricsEndpoint() = default;
 
-int MetricsEndpoint::port() const {
-    return server_->exposer.GetListeningPorts().front();
-}
-
 std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& address,
                                                        Appliance& appliance, Problems& problems) {
     try {

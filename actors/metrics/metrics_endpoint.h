@@ -24,9 +24,6 @@ class MetricsEndpoint {
     MetricsEndpoint(const MetricsEndpoint&) = delete;
     MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
 
-    /// Where it listens; the one the system chose if port 0 was asked for.
-    [[nodiscard]] int port() const;
-
   private:
     struct Server;
 

@@ -16,7 +16,7 @@ LiveFigures figures_at(double seconds) {
     figures.seconds = seconds;
     figures.lines = {{1, true, true}, {2, false, true}};
     figures.threads = {{"poll0", 0, 0, 0, 0, true}, {"core0", 0, 0, 0, 0, false}};
-    figures.rings = {{"poll0:core0", 0, 1024, 0}};
+    figures.rings = {{"poll0:core0", 0, 1024}};
     return figures;
 }
 

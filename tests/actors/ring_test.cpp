@@ -54,7 +54,7 @@ TEST(Ring, starts_empty_and_takes_exactly_its_capacity) {
     EXPECT_TRUE(producer.try_push(counting(slots)));
     EXPECT_FALSE(producer.try_push(counting(1)));
     EXPECT_EQ(consumer.peek(2 * slots).size(), slots);
-    EXPECT_EQ(consumer.high_water().read(), slots);
+    EXPECT_EQ(producer.high_water().read(), slots);
 }
 
 TEST(Ring, nothing_is_seen_before_publish) {
