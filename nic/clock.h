@@ -150,6 +150,12 @@ class Clock {
     /// Cold; by one thread, about once a second.
     void recalibrate();
 
+    /// Nanoseconds of a tick, by the last calibration. Any thread.
+    [[nodiscard]] double tick_ns() const noexcept {
+        constexpr double one_q32 = 4294967296.0;
+        return static_cast<double>(line_.read().ns_per_tick_q32) / one_q32;
+    }
+
     [[nodiscard]] bool uses_tsc() const noexcept { return uses_tsc_; }
 
     /// Nanoseconds the readings may be off the machine's clock; 0 where they are its own.

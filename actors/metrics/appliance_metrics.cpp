@@ -46,9 +46,9 @@ void add_device(Families& out, const nic::Port& port, const Labels& labels) {
                     labels, static_cast<double>(*device.no_buffer));
     }
     if (device.errors) {
-        out.counter("device_errors_total",
-                    "Packets the device received damaged. Absent where the driver does not count "
-                    "them",
+        out.counter("port_errors_total",
+                    "Packets the device received damaged, receives the kernel refused, captures "
+                    "that end within a packet. Absent where the driver does not count them",
                     labels, static_cast<double>(*device.errors));
     }
     if (device.link_up) {
@@ -59,7 +59,7 @@ void add_device(Families& out, const nic::Port& port, const Labels& labels) {
 void add_port(Families& out, const PollerTask& poller, std::size_t i) {
     const nic::Port& port = poller.port(i);
     const nic::PortCounters& counters = port.counters();
-    const Labels labels{{"port", port.name()}, {"core", poller.name()}};
+    const Labels labels{{"port", port.name()}, {"thread", poller.name()}};
     out.counter("port_packets_total", "Packets received", labels, number(counters.packets));
     out.counter("port_bytes_total", "Bytes of the packets received, Ethernet header included",
                 labels, number(counters.bytes));
@@ -138,7 +138,7 @@ void add_rejects(Families& out, const PollerTask& poller, std::size_t line) {
 // ---------------------------------------------------------------- threads and rings
 
 void add_loop(Families& out, const LoopCounters& counters, const std::string& name) {
-    const Labels labels{{"core", name}};
+    const Labels labels{{"thread", name}};
     const double busy = seconds(counters.busy_ns.read());
     const double idle = seconds(counters.idle_ns.read());
     out.counter("loop_steps_total", "Turns of a poll or actor thread's loop", labels,
@@ -155,7 +155,7 @@ constexpr std::string_view latency_help =
     "By stage. exchange_to_decoded: from the exchange's block timestamp to the end of decoding, "
     "one "
     "block a burst; its error is at least that of the clock. receive_to_actor: from the arrival at "
-    "this host to the actor's call, first message of a batch";
+    "this host to the turn of the core that hands it to its actors, first message of a batch";
 
 void add_ring(Families& out, const Router& router, std::size_t ring, const std::string& name) {
     const RingCounters& counters = router.counters(ring);
@@ -183,7 +183,7 @@ void add_poller(Families& out, Appliance& appliance, std::size_t index) {
     PollerTask& poller = appliance.poller(index);
     add_loop(out, poller.counters(), poller.name());
     out.histogram("latency_seconds", latency_help,
-                  {{"stage", "exchange_to_decoded"}, {"core", poller.name()}},
+                  {{"stage", "exchange_to_decoded"}, {"thread", poller.name()}},
                   poller.counters().exchange_to_decoded_ns.snapshot());
     for (std::size_t i = 0; i < poller.ports_count(); ++i) {
         add_port(out, poller, i);
@@ -245,7 +245,7 @@ void add_core(Families& out, const Appliance& appliance, std::size_t index) {
     out.counter("core_sleeps_total", "Times that the thread went to sleep for want of work", labels,
                 static_cast<double>(appliance.sleeps(index)));
     out.histogram("latency_seconds", latency_help,
-                  {{"stage", "receive_to_actor"}, {"core", core.info().name}},
+                  {{"stage", "receive_to_actor"}, {"thread", core.info().name}},
                   counters.receive_to_actor_ns.snapshot());
     for (std::size_t i = 0; i < core.actors_count(); ++i) {
         add_actor(out, core, i);
@@ -278,6 +278,12 @@ void add_program(Families& out, const Appliance& appliance) {
     const nic::Clock& clock = appliance.clock();
     out.gauge("clock_error_seconds", "How far the program's clock may be off the machine's", {},
               seconds(clock.error_ns()));
+    if (clock.uses_tsc()) {
+        out.gauge("clock_tick_seconds",
+                  "A tick of the time stamp counter, as calibrated against the machine's clock. "
+                  "Absent where the system is the clock",
+                  {}, clock.tick_ns() * 1e-9);
+    }
     out.gauge("clock_tsc", "1 where the time stamp counter is the clock, 0 where the system is", {},
               clock.uses_tsc() ? 1 : 0);
     out.counter("clock_steps_total", "Times that the machine's clock was seen to jump", {},

@@ -1,10 +1,27 @@
 // path: cold
 #include "actors/metrics/families.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace pinstrike::actors {
+
+namespace {
+
+/// Is `word` one of those that underscores join?
+bool has_word(std::string_view name, std::string_view word) {
+    while (!name.empty()) {
+        const std::size_t end = std::min(name.find('_'), name.size());
+        if (name.substr(0, end) == word) {
+            return true;
+        }
+        name.remove_prefix(std::min(end + 1, name.size()));
+    }
+    return false;
+}
+
+}  // namespace
 
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
@@ -61,7 +78,7 @@ std::vector<MetricFamily> Families::take() {
 std::string row_name(std::string_view subject, const Row& row) {
     std::string name{subject};
     name.append("_").append(row.name);
-    if (row.name != row.unit) {
+    if (!has_word(row.name, row.unit)) {
         name.append("_").append(row.unit);
     }
     return name;

@@ -54,7 +54,7 @@ class Families {
     std::unordered_map<std::string, std::size_t> by_name_;
 };
 
-/// <subject>_<name>_<unit>, the unit but once where the name is the unit.
+/// <subject>_<name>_<unit>, without the unit where it is a word of the name.
 [[nodiscard]] std::string row_name(std::string_view subject, const Row& row);
 
 /// "what, by reason. name: sentence; name: sentence": help of a family with a reason label.

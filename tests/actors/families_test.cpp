@@ -12,6 +12,9 @@ namespace {
 TEST(Families, NamesOfRowsSayTheUnitOnce) {
     EXPECT_EQ(row_name("stream", {"packets", "packets", ""}), "stream_packets");
     EXPECT_EQ(row_name("line", {"lost", "messages", ""}), "line_lost_messages");
+    EXPECT_EQ(row_name("line", {"resets_inferred", "resets", ""}), "line_resets_inferred");
+    EXPECT_EQ(row_name("book", {"series_refused", "messages", ""}), "book_series_refused_messages");
+    EXPECT_EQ(row_name("line", {"presets", "resets", ""}), "line_presets_resets");
 }
 
 TEST(Families, SeriesOfOneNameAreOneFamily) {
