@@ -2,8 +2,10 @@
 //
 // `pinstrike generate`: realistic OPRA traffic, to a capture or an interface, with the truth of it.
 #include "actors/command/command.h"
+#include "actors/command/duration_option.h"
 #include "actors/command/generate_loop.h"
 #include "actors/command/generate_output.h"
+#include "config/units.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/session.h"
@@ -45,7 +47,7 @@ struct GenerateOptions {
     bool truth_messages = false;
     bool no_session = false;
     bool fast = false;
-    double for_seconds = 0;
+    std::string duration;
     double skew_a_us = 0;
     double skew_b_us = 0;
     std::optional<std::uint64_t> messages;
@@ -199,12 +201,13 @@ Exit generate(GenerateOptions options) {
         return Exit::usage;
     }
     const TrafficConfig config = traffic_of(options, lines->size());
-    if (options.for_seconds > 0 && !options.truth.empty()) {
+    if (!options.duration.empty() && !options.truth.empty()) {
         fmt::print(stderr, "pinstrike: --for repeats itself, and has no truth\n");
         return Exit::usage;
     }
-    if (options.for_seconds > 0) {
-        return send_loop(config, *lines, options.streams, options.interface, options.for_seconds);
+    if (!options.duration.empty()) {
+        const double seconds = static_cast<double>(*parse_duration_ns(options.duration)) / 1e9;
+        return send_loop(config, *lines, options.streams, options.interface, seconds);
     }
     const std::unique_ptr<GenerateOutput> output =
         open_output({options.out, options.interface, options.fast});
@@ -248,26 +251,35 @@ void add_faults(CLI::App& command, const std::string& stream, StreamFaults& faul
         ->group("Faults of stream " + stream);
 }
 
+/// For CLI11, which would read -1 as the largest number there is.
+std::string is_count(const std::string& text) {
+    return text.starts_with('-') ? text + " is below 0" : std::string{};
+}
+
 void add_traffic(CLI::App& command, GenerateOptions& options) {
     TrafficConfig& config = options.traffic;
     static const std::map<std::string, PacketShape> shapes{{"full", PacketShape::full},
                                                            {"ordinary", PacketShape::ordinary},
                                                            {"blend", PacketShape::blend}};
-    command.add_option("--seed", config.seed, "The same seed makes the same bytes");
+    command.add_option("--seed", config.seed, "The same seed makes the same bytes")
+        ->check(is_count);
     command
         .add_option("--shape", config.shape,
                     "full: blocks of 1000 bytes; ordinary: 2.26 messages on average; blend: bursts")
         ->transform(CLI::CheckedTransformer(shapes, CLI::ignore_case));
-    command.add_option("--messages", options.messages, "About so many; the day ends then");
-    command.add_option("--packets", options.packets, "About so many a stream; ends the day too");
+    command.add_option("--messages", options.messages, "About so many; the day ends then")
+        ->check(is_count);
+    command.add_option("--packets", options.packets, "About so many a stream; ends the day too")
+        ->check(is_count);
     command.add_option("--rate", config.rate_messages_per_second, "Messages a second")
         ->check(CLI::PositiveNumber);
     command.add_option("--mix", config.mix, "0: plain short quotes; 1: the realistic mix")
         ->check(CLI::Range(0.0, 1.0));
     command.add_option("--lines", options.lines, "Lines, as in 1-96,201-204,220");
-    command.add_option("--series", config.series_count, "Series that are listed");
-    command.add_option("--roots", config.roots_count, "Roots that they belong to");
-    command.add_option("--maps", config.maps_count, "Series maps at the start of day");
+    command.add_option("--series", config.series_count, "Series that are listed")->check(is_count);
+    command.add_option("--roots", config.roots_count, "Roots that they belong to")->check(is_count);
+    command.add_option("--maps", config.maps_count, "Series maps at the start of day")
+        ->check(is_count);
     command.add_option("--test-symbols", config.test_symbols, "Share of reserved test symbols")
         ->check(CLI::Range(0.0, 1.0));
     command.add_option("--burst-factor", config.burst_factor, "Rate in bursts over the ordinary")
@@ -279,7 +291,8 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
     command.add_flag("--no-session", options.no_session, "Mid-day: no start, no end");
     command.add_option("--first-sequence", config.first_sequence, "Number of the first data")
         ->check(CLI::PositiveNumber);
-    command.add_option("--restarts", config.restarts_count, "Cold restarts on the way");
+    command.add_option("--restarts", config.restarts_count, "Cold restarts on the way")
+        ->check(is_count);
     command.add_flag("--disaster", config.disaster, "The disaster site takes over on the way");
     command.add_flag("--rollover-reset", config.rollover_reset, "Announce the wrap by a reset");
     command.add_flag("--end-with-reset", config.end_with_reset,
@@ -294,18 +307,18 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         app.add_subcommand("generate", "Make realistic OPRA traffic, and the truth of it");
     command->footer(
         "Examples:\n"
-        "  pinstrike generate --out day.pcap --messages 1e5 --series 20000 --truth day\n"
+        "  pinstrike generate --out day.pcap --messages 100000 --series 20000 --truth day\n"
         "  pinstrike generate --out lossy.pcap --loss-a 0.01 --loss-b 0.01 --truth lossy\n"
         "  pinstrike generate --out loop.pcap --preset ordinary\n"
         "  pinstrike generate --interface veth0 --messages 1000000 --rate 200000\n"
-        "  pinstrike generate --interface veth0 --for 60 --rate 500000");
+        "  pinstrike generate --interface veth0 --for 60s --rate 500000");
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
     command->add_option("--interface", options->interface, "Interface to send on, in real time");
     command->add_flag("--fast", options->fast, "Send as fast as the interface takes it");
     command
-        ->add_option("--for", options->for_seconds,
-                     "Seconds: send a loop of the traffic for so long; has no truth")
-        ->check(CLI::PositiveNumber)
+        ->add_option("--for", options->duration,
+                     "How long: 60s, 500ms. Sends a loop of the traffic, which has no truth")
+        ->check(is_duration)
         ->needs("--interface");
     command->add_option("--streams", options->streams, "Streams to make")
         ->check(CLI::IsMember({"A", "B", "AB"}));

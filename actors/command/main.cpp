@@ -37,6 +37,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);
         return code == 0 ? 0 : static_cast<int>(Exit::usage);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "pinstrike: {}\n", error.what());
+        return static_cast<int>(Exit::failed);
     }
     return static_cast<int>(outcome.status);
 }

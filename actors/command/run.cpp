@@ -3,6 +3,7 @@
 // `pinstrike run`: the appliance.
 #include "actors/command/command.h"
 #include "actors/command/drive.h"
+#include "actors/command/duration_option.h"
 #include "actors/command/print_problems.h"
 #include "actors/load_config.h"
 #include "config/units.h"
@@ -25,20 +26,18 @@ void add_run(CLI::App& app, Outcome& outcome) {
     CLI::App* command = app.add_subcommand("run", "Run the appliance of a config");
     command->footer(
         "Runs until SIGINT or SIGTERM, then drains and prints the account.\n"
-        "Exit status: 0 right, 1 the account does not balance, 78 the config or the host is "
-        "wrong.\n"
+        "Exit status: 0 right, 1 the account does not balance or the metrics address is taken,\n"
+        "78 the config or the host is wrong.\n"
         "\nExamples:\n"
         "  pinstrike run config/demo.yaml --for 10s\n"
         "  pinstrike run /etc/pinstrike/opra.yaml --account account.json --book book.json");
     command->add_option("CONFIG", given->config, "YAML file of one feed")->required();
     command->add_option("--for", given->duration, "How long: 10s, 500ms (default: until a signal)")
-        ->check([](const std::string& text) {
-            return parse_duration_ns(text) ? std::string{}
-                                           : text + " is not a duration such as 10s";
-        });
+        ->check(is_duration);
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");
-    command->add_option("--book", given->drive.book_file, "Write every series' state at the end");
+    command->add_option("--book", given->drive.book_file,
+                        "Write every series' state at the end");
     given->drive.metrics = true;
     given->drive.view = ::isatty(STDOUT_FILENO) == 1;
     command->add_flag(

@@ -173,8 +173,12 @@ class Generate(unittest.TestCase):
         for options in ([], ["--out", "x", "--interface", "lo"], ["--out", "x", "--lines", "97"],
                         ["--out", "x", "--lines", "3-1"], ["--out", "x", "--lines", "220"],
                         ["--out", "x", "--shape", "round"], ["--out", "x", "--loss-a", "2"],
-                        ["--out", "x", "--truth-messages"], ["--out", "x", "--for", "3"],
-                        ["--interface", "lo", "--for", "1", "--truth", "t"]):
+                        ["--out", "x", "--truth-messages"], ["--out", "x", "--for", "3s"],
+                        ["--interface", "lo", "--for", "1s", "--truth", "t"],
+                        ["--interface", "lo", "--for", "60"], ["--interface", "lo", "--for", "0s"],
+                        *(["--out", "x", option, "-1"] for option in (
+                            "--messages", "--packets", "--series", "--roots", "--maps", "--seed",
+                            "--restarts", "--rate", "--first-sequence"))):
             with self.subTest(options):
                 self.assertEqual(run("generate", *options).returncode, 2)
 
