@@ -112,13 +112,13 @@ void check_rings(const Account& account, Findings& findings) {
 void check_cores(const Account& account, Findings& findings) {
     std::map<std::string, std::uint64_t> pushed;
     for (const RingAccount& ring : account.rings) {
-        pushed[ring.to] += ring.pushed - ring.inside;
+        pushed[ring.to] += ring.pushed;
     }
     std::set<std::string> named;
     for (const CoreAccount& core : account.cores) {
         named.insert(core.core);
         findings.expect_equal(core.events, pushed[core.core], "core " + core.core,
-                              "events = pushed of its rings - left inside");
+                              "events = pushed of its rings");
         for (const ActorAccount& actor : core.actors) {
             findings.expect_at_most(actor.events, core.events,
                                     fmt::format("core {} actor {}", core.core, actor.actor),
@@ -197,6 +197,8 @@ Json core_json(const CoreAccount& core) {
             {"gap_events", core.gap_events},
             {"control_events", core.control_events},
             {"series", core.series},
+            {"series_refused", core.series_refused},
+            {"venue_quotes_refused", core.venue_quotes_refused},
             {"actors", actors}};
 }
 

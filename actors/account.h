@@ -67,7 +67,6 @@ struct RingAccount {
     std::uint64_t routed = 0;
     std::uint64_t pushed = 0;
     std::uint64_t refused = 0;
-    std::uint64_t inside = 0;  ///< left when its core stopped; not written
 };
 
 struct ActorAccount {
@@ -81,6 +80,8 @@ struct CoreAccount {
     std::uint64_t gap_events = 0;      ///< told to every core: in no ring's figures
     std::uint64_t control_events = 0;  ///< likewise
     std::uint64_t series = 0;
+    std::uint64_t series_refused = 0;        ///< messages of series a full book had no room for
+    std::uint64_t venue_quotes_refused = 0;  ///< likewise, of its venue quotes
     std::vector<ActorAccount> actors;
 };
 

@@ -76,6 +76,32 @@ LineHours hours_of(const FeedConfig& config) {
             feed::session_hours(config.kind, config.calendar, true, days)};
 }
 
+std::vector<const Book*> books_of(const Core& core) {
+    std::vector<const Book*> books;
+    for (std::size_t i = 0; i < core.actors_count(); ++i) {
+        if (const auto* book = dynamic_cast<const Book*>(&core.actor(i))) {
+            books.push_back(book);
+        }
+    }
+    return books;
+}
+
+/// A full book is not wrong, but who reads it must know that it is not whole.
+void add_refusals(std::vector<std::string>& remarks, const std::string& core,
+                  const BookCounters& counts) {
+    if (const std::uint64_t refused = counts.read(BookCount::series_refused); refused != 0) {
+        remarks.push_back(fmt::format(
+            "{}: {} messages of series the full book had no room for: raise book.series_capacity",
+            core, refused));
+    }
+    if (const std::uint64_t refused = counts.read(BookCount::venue_quotes_refused); refused != 0) {
+        remarks.push_back(
+            fmt::format("{}: {} venue quotes the full book had no room for: raise "
+                        "book.series_capacity",
+                        core, refused));
+    }
+}
+
 }  // namespace
 
 Appliance::Appliance(const FeedConfig& config)
@@ -283,11 +309,8 @@ double Appliance::seconds() const {
 std::vector<const Book*> Appliance::books() const {
     std::vector<const Book*> books;
     for (const CoreThread& core : cores_) {
-        for (std::size_t i = 0; i < core.core->actors_count(); ++i) {
-            if (const auto* book = dynamic_cast<const Book*>(&core.core->actor(i))) {
-                books.push_back(book);
-            }
-        }
+        const std::vector<const Book*> more = books_of(*core.core);
+        books.insert(books.end(), more.begin(), more.end());
     }
     return books;
 }
@@ -312,6 +335,11 @@ std::vector<std::string> Appliance::remarks() const {
         if (core.control->misplaced.load(std::memory_order_relaxed)) {
             all.push_back(
                 fmt::format("{}: the system refused cpu {}", core.config.name, core.config.cpu));
+        }
+    }
+    for (const CoreThread& core : cores_) {
+        for (const Book* book : books_of(*core.core)) {
+            add_refusals(all, core.config.name, book->counters());
         }
     }
     return all;

@@ -85,8 +85,8 @@ void add_poller(Account& account, PollerTask& poller, std::span<const std::strin
     }
     for (std::size_t i = 0; i < cores.size(); ++i) {
         const RingCounters& ring = poller.router().counters(i);
-        account.rings.push_back({poller.name(), cores[i], ring.routed.read(), ring.pushed.read(),
-                                 ring.refused.read(), 0});
+        account.rings.push_back(
+            {poller.name(), cores[i], ring.routed.read(), ring.pushed.read(), ring.refused.read()});
     }
     add_rejects(poller, account.rejects);
 }
@@ -102,6 +102,8 @@ void add_core(Account& total, const Core& core) {
         account.actors.push_back({std::string{actor.name()}, core.actor_counters(i).events.read()});
         if (const auto* book = dynamic_cast<const Book*>(&actor)) {
             account.series += book->series_count();
+            account.series_refused += book->counters().read(BookCount::series_refused);
+            account.venue_quotes_refused += book->counters().read(BookCount::venue_quotes_refused);
         }
     }
     total.cores.push_back(std::move(account));

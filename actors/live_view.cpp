@@ -2,6 +2,7 @@
 #include "actors/live_view.h"
 
 #include "actors/book/book_json.h"
+#include "config/units.h"
 #include "config/version.h"
 
 #include <fmt/format.h>
@@ -14,19 +15,6 @@
 namespace pinstrike::actors {
 
 namespace {
-
-/// 1234567 as 1,234,567.
-std::string grouped(std::uint64_t value) {
-    const std::string digits = fmt::to_string(value);
-    std::string text;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i != 0 && (digits.size() - i) % 3 == 0) {
-            text.push_back(',');
-        }
-        text.push_back(digits[i]);
-    }
-    return text;
-}
 
 double rate(std::uint64_t now, std::uint64_t before, double seconds) {
     return seconds > 0 && now > before ? static_cast<double>(now - before) / seconds : 0;

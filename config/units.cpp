@@ -133,6 +133,18 @@ std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text) {
     }
 }
 
+std::string grouped(std::uint64_t value) {
+    const std::string digits = fmt::to_string(value);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i != 0 && (digits.size() - i) % 3 == 0) {
+            text.push_back(',');
+        }
+        text.push_back(digits[i]);
+    }
+    return text;
+}
+
 std::string ranges_text(std::vector<std::uint16_t> numbers) {
     std::sort(numbers.begin(), numbers.end());
     std::string out;

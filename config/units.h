@@ -21,6 +21,9 @@ std::optional<double> parse_number(std::string_view text);
 std::optional<std::int64_t> parse_duration_ns(std::string_view text);
 std::string duration_text(std::int64_t ns);
 
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t value);
+
 /// "512KiB", "64MiB", "1GiB", "100B": bytes.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::string bytes_text(std::uint64_t bytes);

@@ -2,6 +2,7 @@
 #include "actors/command/drive.h"
 
 #include "actors/account.h"
+#include "actors/account_text.h"
 #include "actors/book/book_json.h"
 #include "actors/command/print_problems.h"
 #include "actors/heap_guard.h"
@@ -120,7 +121,8 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options) {
         fmt::print(stderr, "pinstrike: the account does not balance: {}\n", identity);
         status = Exit::failed;
     }
-    fmt::print(stderr, "{}{}\n", summary(account), wrong.empty() ? "the account balances" : "");
+    fmt::print(stderr, "{}{}{}\n", actors::to_text(account), summary(account),
+               wrong.empty() ? "the account balances" : "");
     if (!options.account_file.empty() &&
         !write_text(options.account_file, actors::to_json(account))) {
         status = Exit::failed;

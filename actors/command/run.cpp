@@ -25,7 +25,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
     auto given = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("run", "Run the appliance of a config");
     command->footer(
-        "Runs until SIGINT or SIGTERM, then drains and prints the account.\n"
+        "Runs until SIGINT or SIGTERM, then drains and prints the account as a table.\n"
         "Exit status: 0 right, 1 the account does not balance or the metrics address is taken,\n"
         "78 the config or the host is wrong.\n"
         "\nExamples:\n"

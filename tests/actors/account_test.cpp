@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/account.h"
 
+#include "actors/account_text.h"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -39,14 +41,15 @@ Account balanced_account() {
     line.retransmission_packets = 3;
     account.lines = {line};
     account.rings = {{.from = "poll0", .to = "core0", .routed = 50, .pushed = 48, .refused = 2},
-                     {.from = "poll0", .to = "core1", .routed = 30, .pushed = 30, .inside = 1}};
+                     {.from = "poll0", .to = "core1", .routed = 30, .pushed = 30}};
     account.cores = {{.core = "core0",
                       .events = 48,
                       .gap_events = 3,
                       .control_events = 8,
                       .series = 20,
+                      .series_refused = 1234567,
                       .actors = {{"book", 48}, {"trades", 9}}},
-                     {.core = "core1", .events = 29, .actors = {{"book", 29}}}};
+                     {.core = "core1", .events = 30, .actors = {{"book", 30}}}};
     account.rejects = {{"checksum", 1}};
     return account;
 }
@@ -82,7 +85,7 @@ TEST(Account, NamesWhatDoesNotBalance) {
         {"poller poll0: routed", [](Account& a) { ++a.lines[0].filtered; }},
         {"poller poll1: routed", [](Account& a) { a.lines[0].poller = "poll1"; }},
         {"core core0: events", [](Account& a) { ++a.cores[0].events; }},
-        {"core core1: events", [](Account& a) { a.rings[1].inside = 0; }},
+        {"core core1: events", [](Account& a) { --a.cores[1].events; }},
         {"core core1: events", [](Account& a) { a.cores.pop_back(); }},
         {"core core0 actor book", [](Account& a) { ++a.cores[0].actors[0].events; }},
     };
@@ -115,11 +118,52 @@ TEST(Account, WritesTheCanonicalForm) {
         "rings": [{"from": "poll0", "to": "core0", "routed": 50, "pushed": 48, "refused": 2},
                   {"from": "poll0", "to": "core1", "routed": 30, "pushed": 30, "refused": 0}],
         "cores": [{"core": "core0", "events": 48, "gap_events": 3, "control_events": 8,
-                   "series": 20, "actors": [{"actor": "book", "events": 48},
+                   "series": 20, "series_refused": 1234567, "venue_quotes_refused": 0,
+                   "actors": [{"actor": "book", "events": 48},
                                             {"actor": "trades", "events": 9}]},
-                  {"core": "core1", "events": 29, "gap_events": 0, "control_events": 0,
-                   "series": 0, "actors": [{"actor": "book", "events": 29}]}],
+                  {"core": "core1", "events": 30, "gap_events": 0, "control_events": 0,
+                   "series": 0, "series_refused": 0, "venue_quotes_refused": 0,
+                   "actors": [{"actor": "book", "events": 30}]}],
         "rejects": {"checksum": 1}})"));
+}
+
+TEST(Account, IsReadAsTables) {
+    const std::string text = to_text(balanced_account());
+    for (
+        const char* row : {
+            "port                         packets        to lines          missed       no buffer  "
+            "        errors\n"
+            "a0                                30              25               5               -  "
+            "             0\n"
+            "  dropped: not_udp 2, unknown_group 3\n",
+            "4                                 90              50              35               5  "
+            "            15\n",
+            "poll0:core0                       50              48               2\n",
+            "core0                             48               3               8              20  "
+            "     1,234,567\n",
+            "blocks rejected or remarked upon: checksum 1\n",
+        }) {
+        EXPECT_NE(text.find(row), std::string::npos) << row << "\nin:\n" << text;
+    }
+}
+
+TEST(Account, OfManyLinesShowsTheirSumAndThoseThatLost) {
+    Account account;
+    for (std::uint16_t number = 1; number <= 96; ++number) {
+        LineAccount line;
+        line.line = number;
+        line.delivered = 10;
+        line.lost = number <= 20 ? 3 : 0;
+        account.lines.push_back(line);
+    }
+    const std::string text = to_text(account);
+    EXPECT_NE(text.find("\n16 "), std::string::npos) << text;
+    EXPECT_EQ(text.find("\n17 "), std::string::npos) << text;
+    EXPECT_NE(text.find("  4 more lines lost messages\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\nall 96                           960               0               0    "
+                        "           0              60\n"),
+              std::string::npos)
+        << text;
 }
 
 TEST(Account, EmptyIsStillJson) {
