@@ -172,7 +172,11 @@ std::vector<Listed> list_all(std::span<const Book* const> books) {
 }
 
 struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* file) const {
+        if (file != stdout) {
+            std::fclose(file);
+        }
+    }
 };
 
 bool flush(Text& text, std::FILE* file) {
@@ -197,7 +201,8 @@ std::string normalised_decimal(std::int64_t price_e8) {
 
 void write_books(std::span<const Book* const> books, const std::string& path, Problems& problems) {
     constexpr std::size_t chunk_bytes = 1 << 20;
-    std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "w"));
+    std::unique_ptr<std::FILE, CloseFile> file(path == "-" ? stdout
+                                                           : std::fopen(path.c_str(), "w"));
     bool written = file != nullptr;
     Text text;
     if (written) {

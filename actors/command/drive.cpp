@@ -20,21 +20,23 @@
 namespace pinstrike::command {
 namespace {
 
-/// SIGINT and SIGTERM, waited for instead of handled. Made before any thread, which inherit that
-/// the signals are blocked, so that they come here and nowhere else.
+/// SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP: waited for instead of handled. Made
+/// before any thread, which inherit that the signals are blocked, so that they come here and
+/// nowhere else. They stay blocked: whoever asks twice still gets a clean end and the account.
 class StopSignals {
   public:
     StopSignals() {
         sigemptyset(&set_);
         sigaddset(&set_, SIGINT);
         sigaddset(&set_, SIGTERM);
-        ::pthread_sigmask(SIG_BLOCK, &set_, &before_);
+
+        struct sigaction hangup {};
+
+        if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+            sigaddset(&set_, SIGHUP);
+        }
+        ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     }
-
-    ~StopSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-    StopSignals(const StopSignals&) = delete;
-    StopSignals& operator=(const StopSignals&) = delete;
 
     /// True as soon as one comes; false after `timeout_ns`.
     [[nodiscard]] bool wait(std::int64_t timeout_ns) const {
@@ -45,7 +47,6 @@ class StopSignals {
 
   private:
     sigset_t set_{};
-    sigset_t before_{};
 };
 
 void wait_for_the_end(actors::Appliance& appliance, const StopSignals& signals,
@@ -143,7 +144,7 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options) {
 
 }  // namespace
 
-Exit drive(const actors::FeedConfig& config, const DriveOptions& options, Exit failure) {
+Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     const StopSignals signals;
     Problems problems;
     const auto appliance = actors::Appliance::build(config, problems);
@@ -153,7 +154,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options, Exit f
     }
     print_problems(problems);
     if (!problems.empty()) {
-        return failure;
+        // An address that is taken may be free a moment later, a config is not mended by waiting.
+        return appliance ? Exit::failed : Exit::config;
     }
     fmt::print(stderr, "{}", actors::to_text(appliance->topology(), config));
     appliance->start();

@@ -21,10 +21,8 @@ struct DriveOptions {
     bool metrics = false;                ///< serve them where the config says
 };
 
-/// Runs until the input ends, the time is over, or SIGINT or SIGTERM comes; stops in order, writes
-/// account and book. `failure` is what problems at the start mean: a config that does not fit the
-/// host, or an input that cannot be read.
-[[nodiscard]] Exit drive(const actors::FeedConfig& config, const DriveOptions& options,
-                         Exit failure);
+/// Runs until the input ends, the time is over, or SIGINT, SIGTERM or SIGHUP comes; stops in order,
+/// writes account and book.
+[[nodiscard]] Exit drive(const actors::FeedConfig& config, const DriveOptions& options);
 
 }  // namespace pinstrike::command

@@ -100,7 +100,7 @@ Exit replay(const Arguments& given) {
         return Exit::failed;
     }
     feed_from(*config, given.files, *parse_pace(given.pace));
-    return drive(*config, given.drive, Exit::config);
+    return drive(*config, given.drive);
 }
 
 }  // namespace
@@ -126,7 +126,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         });
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");
-    command->add_option("--book", given->drive.book_file, "Write every series' state at the end");
+    command->add_option("--book", given->drive.book_file,
+                        "Write every series' state at the end (-: standard output)");
     command->callback([given, &outcome] { outcome.status = replay(*given); });
 }
 

@@ -25,7 +25,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
     auto given = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("run", "Run the appliance of a config");
     command->footer(
-        "Runs until SIGINT or SIGTERM, then drains and prints the account as a table.\n"
+        "Runs until SIGINT, SIGTERM or SIGHUP, then drains and prints the account as a table.\n"
         "Exit status: 0 right, 1 the account does not balance or the metrics address is taken,\n"
         "78 the config or the host is wrong.\n"
         "\nExamples:\n"
@@ -37,7 +37,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");
     command->add_option("--book", given->drive.book_file,
-                        "Write every series' state at the end");
+                        "Write every series' state at the end (-: standard output)");
     given->drive.metrics = true;
     given->drive.view = ::isatty(STDOUT_FILENO) == 1;
     command->add_flag(
@@ -55,7 +55,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
         if (!given->duration.empty()) {
             given->drive.for_ns = parse_duration_ns(given->duration);
         }
-        outcome.status = drive(*config, given->drive, Exit::config);
+        outcome.status = drive(*config, given->drive);
     });
 }
 

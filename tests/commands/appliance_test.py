@@ -70,6 +70,8 @@ def ended(process, status, what):
     _, errors = process.communicate(timeout=60)
     expect(process.returncode == status,
            f"{what}: ended with {process.returncode}, not {status}: {errors}")
+    expect("hot threads allocated" not in errors and "hot_allocation" not in errors,
+           f"{what}: {errors}")
     return errors
 
 
@@ -108,6 +110,35 @@ def stopped_by(pinstrike, folder, number):
     expect(events > 0, f"{number.name}: nothing had been delivered")
     expect(events == sum(ring["pushed"] for ring in written["rings"]),
            f"{number.name}: the cores did not empty their rings")
+
+
+def ends_cleanly_when_asked_twice(pinstrike, folder):
+    """An impatient operator, or a timeout that signals child and group."""
+    config, account = folder / "loaded.yaml", folder / "account.json"
+    config.write_text(LOADED)
+    account.unlink(missing_ok=True)
+    process = start(pinstrike, "run", config, "--account", account)
+    await_pollers(process)
+    for _ in range(20):
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.01)
+    errors = ended(process, 0, "signals without end")
+    expect(json.loads(account.read_text())["balanced"], "signals without end: not balanced")
+    for row in ("port ", "line ", "all 4 ", "ring ", "poll0:core1 ", "core "):
+        expect("\n" + row in errors, f"no row {row!r} in the account that is printed: {errors}")
+
+
+def tells_of_a_full_book(pinstrike, folder):
+    """What a full book has no room for is said, and stands in the account."""
+    config, account = folder / "full.yaml", folder / "account.json"
+    config.write_text(LOADED.replace("series_capacity: 40000", "series_capacity: 1000"))
+    errors = ended(start(pinstrike, "run", config, "--for", "2s", "--account", account), 0,
+                   "a run with a full book")
+    for core in json.loads(account.read_text())["cores"]:
+        expect(core["series_refused"] > 0, f"{core['core']} refused nothing: {core}")
+        said = f"{core['core']}: {core['series_refused']} messages of series the full book"
+        expect(said in errors, f"not told: {said}; but: {errors}")
 
 
 def lasts(pinstrike, folder):
@@ -221,6 +252,9 @@ def main():
         folder = Path(name)
         stopped_by(pinstrike, folder, signal.SIGTERM)
         stopped_by(pinstrike, folder, signal.SIGINT)
+        stopped_by(pinstrike, folder, signal.SIGHUP)
+        ends_cleanly_when_asked_twice(pinstrike, folder)
+        tells_of_a_full_book(pinstrike, folder)
         lasts(pinstrike, folder)
         idles(pinstrike, folder)
         keeps_off_the_hot_processors(pinstrike, folder)

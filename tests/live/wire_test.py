@@ -90,6 +90,9 @@ def main():
     tail = (here / "run.log").read_text()[-2000:]
     live.expect(status == 0, f"the appliance ended with {status}: {tail}")
 
+    said = (here / "run.log").read_text()
+    live.expect("hot threads allocated" not in said and "hot_allocation" not in said,
+                f"a hot thread allocated: {said}")
     account = live.read_json(here / "account.json")
     live.compare_account(account, live.read_json(here / "truth.account.json"))
     series = live.compare_books(here / "book.json", here / "truth.book.json")
