@@ -86,6 +86,15 @@ class Run(unittest.TestCase):
         self.addCleanup(lambda: process.poll() is None and process.kill())
         return process
 
+    def await_poller(self, process):
+        """It starts last, when all actors have."""
+        deadline = time.monotonic() + 60
+        while not any(name.read_text().startswith("poller0")
+                      for name in Path(f"/proc/{process.pid}/task").glob("*/comm")):
+            self.assertIsNone(process.poll(), "it ended by itself")
+            self.assertLess(time.monotonic(), deadline, "no poller has started")
+            time.sleep(0.05)
+
     def account(self):
         return json.loads((self.folder / "account.json").read_text())
 
@@ -103,6 +112,7 @@ class Run(unittest.TestCase):
 
     def stop_under_load(self, number, config):
         process = self.start(config)
+        self.await_poller(process)
         time.sleep(4)
         self.assertIsNone(process.poll(), "it ended by itself")
         process.send_signal(number)
