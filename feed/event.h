@@ -23,7 +23,7 @@ enum class EventKind : std::uint8_t {
     trade,          ///< a, cancels included
     open_interest,  ///< d
     end_of_day,     ///< f
-    series_map,     ///< R
+    series_map,     ///< R, and what the day's file announces before the first message
     underlying,     ///< Y
     text,           ///< C
     control,        ///< H: once per line, told to every core
@@ -38,6 +38,7 @@ enum EventFlag : std::uint8_t {
     flag_before_flush = 4,   ///< late, and from before the line's last flush of quotes (or day)
     flag_retransmitted = 8,  ///< from a V block or another source of repair
     flag_inferred = 16,      ///< a control that nobody saw: its effect shows that it was missed
+    flag_from_file = 32,     ///< a series map of the day's file: has no number and no times
 };
 
 /// The first 32 bytes of every event.
@@ -89,9 +90,12 @@ struct EndOfDay {
     std::int32_t high;
 };
 
+/// A series and the line that it comes on for the day.
 struct SeriesMap {
     SeriesKey series;
     std::uint16_t mapped_line;
+
+    friend bool operator==(const SeriesMap&, const SeriesMap&) = default;
 };
 
 struct Underlying {

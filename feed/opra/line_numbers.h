@@ -9,6 +9,11 @@ namespace pinstrike::feed::opra {
            (number >= 220 && number <= 225);
 }
 
+/// Whether series come on the line: on the others come maps of series alone (spec f).
+[[nodiscard]] constexpr bool is_series_line(unsigned number) {
+    return is_published_line(number) && number < 220;
+}
+
 /// Whether the line carries the GTH session, whose series are their own (spec e).
 [[nodiscard]] constexpr bool is_gth_line(unsigned number) {
     return number >= 201 && number <= 204;

@@ -1,7 +1,8 @@
 // path: cold
 #include "feed/opra/series_mapping.h"
 
-#include "feed/opra/lines.h"
+#include "config/yaml.h"
+#include "feed/opra/line_numbers.h"
 #include "feed/opra/test_symbols.h"
 
 #include <fmt/format.h>
@@ -13,8 +14,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <optional>
+#include <utility>
+#include <vector>
 
 namespace pinstrike::feed::opra {
 
@@ -93,43 +94,54 @@ std::optional<std::int64_t> strike_e8_of(std::string_view text) {
     const std::string_view part =
         point == std::string_view::npos ? std::string_view{} : text.substr(point + 1);
     constexpr std::size_t digits_max = 8;
-    if (whole.empty() || whole.size() > digits_max || part.size() > digits_max ||
-        !std::ranges::all_of(whole, is_digit) || !std::ranges::all_of(part, is_digit)) {
+    if (whole.empty() || whole.size() > digits_max || part.size() > digits_max) {
         return std::nullopt;
     }
-    std::string digits{whole};
-    digits += part;
-    digits.append(digits_max - part.size(), '0');
-    return integer_of<std::int64_t>(digits);
+    std::int64_t strike_e8 = 0;
+    for (const char digit : whole) {
+        strike_e8 = strike_e8 * 10 + (digit - '0');
+    }
+    for (std::size_t i = 0; i < digits_max; ++i) {
+        strike_e8 = strike_e8 * 10 + (i < part.size() ? part[i] - '0' : 0);
+    }
+    const bool digits = std::ranges::all_of(whole, is_digit) && std::ranges::all_of(part, is_digit);
+    return digits ? std::optional{strike_e8} : std::nullopt;
 }
 
 /// A row's series, or what is wrong with the row.
-std::string parse_row(std::string_view row, MappedSeries& out) {
+std::string parse_row(std::string_view row, SeriesMap& out) {
     std::size_t count = 0;
     const auto fields = split(row, count);
     if (count != fields_count) {
-        return fmt::format("{} fields where {} are expected", count, fields_count);
+        return fmt::format("found {} fields, expected {}", count, fields_count);
     }
     const auto symbol = symbol_of(fields[0]);
     if (!symbol) {
-        return fmt::format("symbol '{}' is not 1 to 5 letters and digits", fields[0]);
+        return fmt::format("symbol: found {}, expected 1 to 5 letters and digits",
+                           shown(fields[0]));
     }
     const auto expiration = expiration_of(fields[1]);
     if (!expiration) {
         return fmt::format(
-            "expiration '{}' is not a letter A to X, a day 01 to 31 and a year of two digits",
-            fields[1]);
+            "expiration: found {}, expected a letter A to X, a day 01 to 31 and a year of two "
+            "digits",
+            shown(fields[1]));
     }
     const auto strike = strike_e8_of(fields[3]);
     if (!strike) {
-        return fmt::format("strike '{}' is no decimal number of at most 8 digits on either side",
-                           fields[3]);
+        return fmt::format(
+            "strike: found {}, expected a decimal number of at most 8 digits on either side",
+            shown(fields[3]));
     }
     const auto line = integer_of<std::uint16_t>(fields[4]);
-    if (!line || !is_published_line(*line)) {
-        return fmt::format("line '{}' is not one that is published", fields[4]);
+    if (!line || !is_series_line(*line)) {
+        return fmt::format("line: found {}, expected one that series come on: 1-96, 201-204",
+                           shown(fields[4]));
     }
-    out = {.series = {.name = *symbol | *expiration, .strike_e8 = *strike}, .line = *line};
+    const std::uint64_t session =
+        is_gth_line(*line) ? std::uint64_t{SeriesKey::gth_bit} << 40 : std::uint64_t{0};
+    out = {.series = {.name = *symbol | *expiration | session, .strike_e8 = *strike},
+           .mapped_line = *line};
     return {};
 }
 
@@ -145,36 +157,106 @@ bool is_mapping_name(std::string_view name) {
         [](char c, char wanted) { return wanted == '#' ? is_digit(c) : c == wanted; });
 }
 
+/// Reads row after row, and keeps the score.
+class RowReader {
+  public:
+    RowReader(const std::string& file, const TakeSeries& take) : file_(file), take_(take) {}
+
+    /// Reads the rows that end in the text; returns the beginning of the one that does not.
+    std::string_view read_whole(std::string_view text) {
+        for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+            read(text.substr(0, end));
+            text.remove_prefix(end + 1);
+        }
+        return text;
+    }
+
+    void read(std::string_view text) {
+        if (passing_over_) {
+            passing_over_ = false;
+            return;
+        }
+        ++number_;
+        const std::string_view row = trimmed(text);
+        if (row.empty() || (number_ == 1 && is_heading(row))) {
+            return;
+        }
+        SeriesMap map{};
+        if (std::string wrong = parse_row(row, map); !wrong.empty()) {
+            spoil(std::move(wrong));
+        } else {
+            ++rows_.good;
+            take_(map);
+        }
+    }
+
+    /// The row that begins here is as long as no row is: it is one spoilt row, to its end.
+    void pass_over() {
+        if (!passing_over_) {
+            ++number_;
+            spoil("found a row without an end, expected six fields");
+            passing_over_ = true;
+        }
+    }
+
+    [[nodiscard]] MappingRows rows() && { return std::move(rows_); }
+
+  private:
+    void spoil(std::string wrong) {
+        ++rows_.spoilt;
+        if (rows_.told.size() < MappingRows::told_max) {
+            tell(rows_.told, Place{file_, number_, 0}, std::move(wrong));
+        }
+    }
+
+    const std::string& file_;
+    const TakeSeries& take_;
+    MappingRows rows_;
+    unsigned number_ = 0;
+    bool passing_over_ = false;
+};
+
 }  // namespace
 
-std::vector<MappedSeries> parse_series_mapping(std::string_view text, const std::string& file,
-                                               Problems& problems) {
-    std::vector<MappedSeries> all;
-    for (unsigned number = 1; !text.empty(); ++number) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view row = trimmed(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (row.empty() || (number == 1 && is_heading(row))) {
-            continue;
-        }
-        MappedSeries mapped;
-        if (std::string wrong = parse_row(row, mapped); !wrong.empty()) {
-            problems.push_back({{file, number, 0}, std::move(wrong)});
-        } else {
-            all.push_back(mapped);
-        }
+MappingRows parse_series_mapping(std::string_view text, const std::string& file,
+                                 const TakeSeries& take) {
+    RowReader reader{file, take};
+    if (const std::string_view last = reader.read_whole(text); !last.empty()) {
+        reader.read(last);
     }
-    return all;
+    return std::move(reader).rows();
 }
 
-std::vector<MappedSeries> read_series_mapping(const std::string& path, Problems& problems) {
+std::optional<MappingRows> read_series_mapping(const std::string& path, const TakeSeries& take,
+                                               Problems& problems) {
+    constexpr std::size_t chunk_bytes = 1 << 20;
+    errno = 0;
     std::ifstream in{path, std::ios::binary};
-    const std::string text{std::istreambuf_iterator<char>{in}, {}};
+    RowReader reader{path, take};
+    std::vector<char> chunk(chunk_bytes);
+    std::size_t kept_bytes = 0;  // of a row that the last chunk cut
+    while (in.is_open()) {
+        in.read(chunk.data() + kept_bytes, static_cast<std::streamsize>(chunk_bytes - kept_bytes));
+        const auto got_bytes = static_cast<std::size_t>(in.gcount());
+        if (got_bytes == 0) {
+            break;
+        }
+        std::string_view rest = reader.read_whole({chunk.data(), kept_bytes + got_bytes});
+        if (rest.size() == chunk_bytes) {
+            reader.pass_over();
+            rest = {};
+        }
+        std::ranges::copy(rest, chunk.begin());
+        kept_bytes = rest.size();
+    }
     if (!in.is_open() || in.bad()) {
         tell(problems, path, fmt::format("cannot be read: {}", std::strerror(errno)));
-        return {};
+        return std::nullopt;
     }
-    return parse_series_mapping(text, path, problems);
+    if (kept_bytes != 0) {
+        reader.read({chunk.data(), kept_bytes});
+    }
+    return std::move(reader).rows();
 }
 
 std::string newest_series_mapping(const std::string& folder) {

@@ -4,35 +4,42 @@
 // (spec f). One row a series: symbol, expiration block, reserved, strike with explicit decimal
 // point, line, reserved. The expiration block is read as its letter, then day and year - 2000 in
 // two digits each: "A1924" is a call of 19 January 2024. A first row that begins with "symbol" is a
-// heading.
+// heading. A row of a GTH line names a series of that session.
+//
+// A file has some two million rows, so they are handed on as they are read, and none is kept.
 #pragma once
 
 #include "config/problem.h"
-#include "feed/series_key.h"
+#include "feed/event.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace pinstrike::feed::opra {
 
-/// A regular series and the line that it comes on for the day.
-struct MappedSeries {
-    SeriesKey series;
-    std::uint16_t line = 0;
+/// Gets each good row in turn.
+using TakeSeries = std::function<void(const SeriesMap&)>;
 
-    friend bool operator==(const MappedSeries&, const MappedSeries&) = default;
+/// What the rows were; a heading and empty rows are neither.
+struct MappingRows {
+    static constexpr std::size_t told_max = 10;
+
+    std::uint64_t good = 0;
+    std::uint64_t spoilt = 0;
+    Problems told;  ///< of the spoilt ones the first few, each at file:row
 };
 
-/// All good rows of `text`; each bad one is a problem at `file`:row.
-[[nodiscard]] std::vector<MappedSeries> parse_series_mapping(std::string_view text,
-                                                             const std::string& file,
-                                                             Problems& problems);
+[[nodiscard]] MappingRows parse_series_mapping(std::string_view text, const std::string& file,
+                                               const TakeSeries& take);
 
-/// The same of a file, or a problem where it cannot be read.
-[[nodiscard]] std::vector<MappedSeries> read_series_mapping(const std::string& path,
-                                                            Problems& problems);
+/// The same of a file; nothing, and a Problem, where it cannot be read to its end.
+[[nodiscard]] std::optional<MappingRows> read_series_mapping(const std::string& path,
+                                                             const TakeSeries& take,
+                                                             Problems& problems);
 
 /// The mapping file of a folder with the newest time in its name; empty where there is none.
 [[nodiscard]] std::string newest_series_mapping(const std::string& folder);

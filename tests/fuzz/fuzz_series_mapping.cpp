@@ -1,6 +1,6 @@
 // path: cold
 #include "config/check.h"
-#include "feed/opra/lines.h"
+#include "feed/opra/line_numbers.h"
 #include "feed/opra/series_mapping.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -12,14 +12,20 @@ int fuzz_one(std::span<const std::byte> bytes) {
     std::string text(bytes.size(), '\0');
     std::transform(bytes.begin(), bytes.end(), text.begin(),
                    [](std::byte byte) { return static_cast<char>(byte); });
-    Problems problems;
-    const auto rows = feed::opra::parse_series_mapping(text, "fuzz", problems);
+    std::uint64_t taken = 0;
+    const feed::opra::MappingRows rows =
+        feed::opra::parse_series_mapping(text, "fuzz", [&taken](const feed::SeriesMap& map) {
+            ++taken;
+            PINSTRIKE_CHECK(feed::opra::is_series_line(map.mapped_line));
+            PINSTRIKE_CHECK(map.series.gth() == feed::opra::is_gth_line(map.mapped_line));
+            PINSTRIKE_CHECK(map.series.strike_e8 >= 0);
+            PINSTRIKE_CHECK(map.series.day() >= 1 && map.series.day() <= 31);
+            PINSTRIKE_CHECK(map.series.year() <= 2099);
+        });
     const auto lines = 1 + std::count(text.begin(), text.end(), '\n');
-    PINSTRIKE_CHECK(rows.size() + problems.size() <= static_cast<std::size_t>(lines));
-    for (const auto& row : rows) {
-        PINSTRIKE_CHECK(feed::opra::is_published_line(row.line));
-        PINSTRIKE_CHECK(row.series.strike_e8 >= 0 && row.series.day() >= 1);
-        PINSTRIKE_CHECK(row.series.day() <= 31 && row.series.year() <= 2099 && !row.series.gth());
-    }
+    PINSTRIKE_CHECK(rows.good == taken);
+    PINSTRIKE_CHECK(rows.good + rows.spoilt <= static_cast<std::uint64_t>(lines));
+    PINSTRIKE_CHECK(rows.told.size() ==
+                    std::min<std::uint64_t>(rows.spoilt, feed::opra::MappingRows::told_max));
     return 0;
 }

@@ -217,69 +217,155 @@ constexpr std::string_view mapping =
     "AMZN,L2923,,133.0,4,\r\n"
     "SPXW,X0126,x,4500.12345678,96,y\n"
     "\n"
-    "1ABC,A0100,,0.5,220,";
+    "1ABC,A0100,,0.5,204,";
 
-TEST(SeriesMapping, ReadsRowsIntoKeys) {
-    Problems problems;
-    const auto rows = parse_series_mapping(mapping, "map.csv", problems);
-    EXPECT_TRUE(problems.empty());
-    ASSERT_EQ(rows.size(), 3U);
-    EXPECT_EQ(rows[0].line, 4);
-    EXPECT_EQ(rows[0].series.strike_e8, 13'300'000'000);
-    EXPECT_EQ(rows[0].series.symbol_word(), 0x20'4E'5A'4D'41ULL);
-    EXPECT_EQ(rows[0].series.expiration_letter(), 'L');
-    EXPECT_EQ(rows[0].series.day(), 29U);
-    EXPECT_EQ(rows[0].series.year(), 2023U);
-    EXPECT_EQ(rows[1].series.strike_e8, 450'012'345'678);
-    EXPECT_FALSE(rows[1].series.call());
-    EXPECT_EQ(rows[1].series.month(), 12U);
-    EXPECT_EQ(rows[2].series.strike_e8, 50'000'000);
-    EXPECT_EQ(rows[2].line, 220);
+std::vector<SeriesMap> series_in(std::string_view text, MappingRows& rows) {
+    std::vector<SeriesMap> all;
+    rows = parse_series_mapping(text, "map.csv", [&](const SeriesMap& map) { all.push_back(map); });
+    return all;
 }
 
-TEST(SeriesMapping, TellsEveryBadRow) {
-    Problems problems;
-    const auto rows = parse_series_mapping(
+std::vector<SeriesMap> series_in_file(const std::filesystem::path& file, Problems& problems,
+                                      MappingRows& rows) {
+    std::vector<SeriesMap> all;
+    const auto read = read_series_mapping(
+        file.string(), [&](const SeriesMap& map) { all.push_back(map); }, problems);
+    rows = read.value_or(MappingRows{});
+    return all;
+}
+
+TEST(SeriesMapping, ReadsRowsIntoKeys) {
+    MappingRows rows;
+    const auto all = series_in(mapping, rows);
+    EXPECT_EQ(rows.good, 3U);
+    EXPECT_EQ(rows.spoilt, 0U);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].mapped_line, 4);
+    EXPECT_EQ(all[0].series.strike_e8, 13'300'000'000);
+    EXPECT_EQ(all[0].series.symbol_word(), 0x20'4E'5A'4D'41ULL);
+    EXPECT_EQ(all[0].series.expiration_letter(), 'L');
+    EXPECT_EQ(all[0].series.day(), 29U);
+    EXPECT_EQ(all[0].series.year(), 2023U);
+    EXPECT_FALSE(all[0].series.gth());
+    EXPECT_EQ(all[1].series.strike_e8, 450'012'345'678);
+    EXPECT_FALSE(all[1].series.call());
+    EXPECT_EQ(all[1].series.month(), 12U);
+    EXPECT_EQ(all[2].series.strike_e8, 50'000'000);
+}
+
+TEST(SeriesMapping, ARowOfAGthLineIsASeriesOfThatSession) {
+    MappingRows rows;
+    const auto all = series_in(mapping, rows);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[2].mapped_line, 204);
+    EXPECT_TRUE(all[2].series.gth());
+    EXPECT_EQ(all[2].series.expiration_letter(), 'A');
+}
+
+TEST(SeriesMapping, TellsBadRowsWithTheirPlaces) {
+    MappingRows rows;
+    const auto all = series_in(
         "AMZN,L2923,,133.0,4\n"      // 1: five fields
         "AMZNXX,L2923,,133.0,4,\n"   // 2: symbol
         "AMZN,Y2923,,133.0,4,\n"     // 3: month
         "AMZN,L3223,,133.0,4,\n"     // 4: day
         "AMZN,L2923,,133.0.0,4,\n"   // 5: strike
         "AMZN,L2923,,,4,\n"          // 6: strike
-        "AMZN,L2923,,133.0,97,\n"    // 7: line
+        "AMZN,L2923,,133.0,220,\n"   // 7: a line of maps alone
         "AMZN,L2923,,133.0,4x,\n"    // 8: line
         "AMZN,L2923,,133.0,4,\n"     // good
         "Symbol,L2923,,133.0,L,\n"   // 10: a heading in the wrong place
         "AM N,L2923,,-133.0,4,,\n",  // 11: seven fields
-        "map.csv", problems);
-    EXPECT_EQ(rows.size(), 1U);
+        rows);
+    EXPECT_EQ(all.size(), 1U);
+    EXPECT_EQ(rows.spoilt, 10U);
     std::vector<unsigned> lines;
-    for (const Problem& problem : problems) {
+    for (const Problem& problem : rows.told) {
         lines.push_back(problem.place.line);
         EXPECT_EQ(problem.place.file, "map.csv");
-        EXPECT_FALSE(problem.text.empty());
+        EXPECT_NE(problem.text.find("expected"), std::string::npos) << problem.text;
     }
     EXPECT_EQ(lines, (std::vector<unsigned>{1, 2, 3, 4, 5, 6, 7, 8, 10, 11}));
 }
 
-TEST(SeriesMapping, TakesTheNewestFileOfAFolder) {
-    const auto folder = std::filesystem::path{testing::TempDir()} / "pinstrike_series_mapping";
-    std::filesystem::remove_all(folder);
-    EXPECT_EQ(newest_series_mapping(folder.string()), "");
-    std::filesystem::create_directory(folder);
+TEST(SeriesMapping, ManyBadRowsAreCountedAndFewTold) {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) {
+        text += i % 2 == 0 ? std::string(300, '\x1B') + "\n" : "AMZN,L2923,,133.0,4,\n";
+    }
+    MappingRows rows;
+    EXPECT_EQ(series_in(text, rows).size(), 50'000U);
+    EXPECT_EQ(rows.spoilt, 50'000U);
+    ASSERT_EQ(rows.told.size(), MappingRows::told_max);
+    for (const Problem& problem : rows.told) {
+        EXPECT_LT(problem.text.size(), 200U);
+        EXPECT_EQ(problem.text.find('\x1B'), std::string::npos);
+    }
+}
+
+class SeriesMappingFiles : public testing::Test {
+  protected:
+    SeriesMappingFiles() {
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directory(folder_);
+    }
+
+    ~SeriesMappingFiles() override { std::filesystem::remove_all(folder_); }
+
+    std::filesystem::path folder_ =
+        std::filesystem::path{testing::TempDir()} / "pinstrike_series_mapping";
+    Problems problems_;
+    MappingRows rows_;
+};
+
+TEST_F(SeriesMappingFiles, TakesTheNewestFileOfAFolder) {
+    EXPECT_EQ(newest_series_mapping(folder_.string()), "");
     for (const char* name :
          {"OPRASymbolMapping_20260219_230000.csv", "OPRASymbolMapping_20260220_220001.csv",
           "OPRASymbolMapping_20260220_220000.csv", "OPRASymbolMapping_2026.csv", "zzz.csv"}) {
-        std::ofstream{folder / name} << mapping;
+        std::ofstream{folder_ / name} << mapping;
     }
-    const std::string newest = newest_series_mapping(folder.string());
-    EXPECT_EQ(newest, (folder / "OPRASymbolMapping_20260220_220001.csv").string());
-    Problems problems;
-    EXPECT_EQ(read_series_mapping(newest, problems).size(), 3U);
-    EXPECT_TRUE(problems.empty());
-    std::filesystem::remove_all(folder);
-    EXPECT_TRUE(read_series_mapping(newest, problems).empty());
-    EXPECT_EQ(problems.size(), 1U);
+    const std::string newest = newest_series_mapping(folder_.string());
+    EXPECT_EQ(newest, (folder_ / "OPRASymbolMapping_20260220_220001.csv").string());
+    EXPECT_EQ(series_in_file(newest, problems_, rows_).size(), 3U);
+    EXPECT_TRUE(problems_.empty());
+}
+
+TEST_F(SeriesMappingFiles, WhatCannotBeReadIsAProblem) {
+    EXPECT_TRUE(series_in_file(folder_ / "absent.csv", problems_, rows_).empty());
+    EXPECT_EQ(problems_.size(), 1U);
+    EXPECT_TRUE(series_in_file(folder_, problems_, rows_).empty());
+    EXPECT_EQ(problems_.size(), 2U);
+}
+
+/// Of more than one chunk, with rows across the chunks' ends.
+TEST_F(SeriesMappingFiles, ALargeFileGivesWhatItsTextGives) {
+    std::string text{mapping.substr(0, mapping.find('\n') + 1)};
+    for (int i = 0; i < 120'000; ++i) {
+        text += i % 1000 == 0 ? "what is this\n" : "SPY,L2923,," + std::to_string(i) + ".5,4,\n";
+    }
+    std::ofstream{folder_ / "large.csv"} << text;
+    const auto read = series_in_file(folder_ / "large.csv", problems_, rows_);
+    MappingRows expected;
+    EXPECT_EQ(read, series_in(text, expected));
+    EXPECT_TRUE(problems_.empty());
+    EXPECT_EQ(rows_.good, 119'880U);
+    EXPECT_EQ(rows_.spoilt, 120U);
+    ASSERT_EQ(rows_.told.size(), expected.told.size());
+    for (std::size_t i = 0; i < rows_.told.size(); ++i) {
+        EXPECT_EQ(rows_.told[i].place.line, expected.told[i].place.line);
+    }
+}
+
+TEST_F(SeriesMappingFiles, ARowWithoutAnEndIsOneSpoiltRow) {
+    const std::string row = "SPY,L2923,,5.5,4,\n";
+    std::ofstream{folder_ / "long.csv"} << row << std::string(5 << 20, 'x') << '\n'
+                                        << row << "bad\n";
+    EXPECT_EQ(series_in_file(folder_ / "long.csv", problems_, rows_).size(), 2U);
+    EXPECT_TRUE(problems_.empty());
+    ASSERT_EQ(rows_.told.size(), 2U);
+    EXPECT_EQ(rows_.told[0].place.line, 2U);
+    EXPECT_EQ(rows_.told[1].place.line, 4U);
 }
 
 }  // namespace
