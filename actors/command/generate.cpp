@@ -8,6 +8,7 @@
 #include "config/units.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
+#include "feed/opra/traffic/series_map_file.h"
 #include "feed/opra/traffic/session.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "feed/opra/traffic/truth_book.h"
@@ -44,6 +45,7 @@ struct GenerateOptions {
     std::string out;
     std::string interface;
     std::string truth;
+    std::string series_map;
     bool truth_messages = false;
     bool no_session = false;
     bool fast = false;
@@ -195,6 +197,17 @@ bool write_truth(const std::string& prefix, const Audience& audience,
     return good;
 }
 
+bool write_series_map(const std::string& path, const TrafficConfig& config,
+                      const std::vector<feed::LineConfig>& lines) {
+    std::ofstream file{path};
+    traffic::write_series_map(file, config, lines);
+    if (!file.flush().good()) {
+        fmt::print(stderr, "pinstrike: cannot write {}\n", path);
+        return false;
+    }
+    return true;
+}
+
 Exit generate(GenerateOptions options) {
     const auto lines = lines_of(options.lines);
     if (!lines) {
@@ -204,6 +217,12 @@ Exit generate(GenerateOptions options) {
     if (!options.duration.empty() && !options.truth.empty()) {
         fmt::print(stderr, "pinstrike: --for repeats itself, and has no truth\n");
         return Exit::usage;
+    }
+    if (!options.series_map.empty() && !write_series_map(options.series_map, config, *lines)) {
+        return Exit::failed;
+    }
+    if (options.out.empty() && options.interface.empty()) {
+        return Exit::ok;  // the list of series was all that was wanted
     }
     if (!options.duration.empty()) {
         const double seconds = static_cast<double>(*parse_duration_ns(options.duration)) / 1e9;
@@ -310,6 +329,7 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         "  pinstrike generate --out day.pcap --messages 100000 --series 20000 --truth day\n"
         "  pinstrike generate --out lossy.pcap --loss-a 0.01 --loss-b 0.01 --truth lossy\n"
         "  pinstrike generate --out loop.pcap --preset ordinary\n"
+        "  pinstrike generate --series-map series.csv --series 1500000\n"
         "  pinstrike generate --interface veth0 --messages 1000000 --rate 200000\n"
         "  pinstrike generate --interface veth0 --for 60s --rate 500000");
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
@@ -329,12 +349,17 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         ->add_flag("--truth-messages", options->truth_messages,
                    "Also PREFIX.messages.jsonl: stream A as `decode --json` shows it")
         ->needs(truth);
+    command->add_option("--series-map", options->series_map,
+                        "Write the day's series and their lines, for a config's series_map");
     add_traffic(*command, *options);
     add_faults(*command, "a", options->traffic.a, options->skew_a_us);
     add_faults(*command, "b", options->traffic.b, options->skew_b_us);
     command->callback([options, &outcome] {
-        if (options->out.empty() == options->interface.empty()) {
-            fmt::print(stderr, "pinstrike: generate needs one of --out and --interface\n");
+        const bool packets = !options->out.empty() || !options->interface.empty();
+        const bool both = !options->out.empty() && !options->interface.empty();
+        if (both || (!packets && options->series_map.empty())) {
+            fmt::print(stderr,
+                       "pinstrike: generate needs one of --out and --interface, or --series-map\n");
             outcome.status = Exit::usage;
             return;
         }
