@@ -18,30 +18,30 @@ constexpr double venue_load = 0.6;
 constexpr std::size_t venues_per_series = 10;
 constexpr std::size_t line_numbers = 65536;
 
-/// A core's share, with room for an uneven one: a hash spreads series well, roots not so well.
-std::size_t share(const BookConfig& config, unsigned cores_count) {
-    const std::size_t even = (config.series_capacity + cores_count - 1) / cores_count;
-    return cores_count == 1 ? even : even + even / 4;
-}
-
 std::size_t venue_share(const BookConfig& config, unsigned cores_count) {
-    return config.venue_quotes ? share(config, cores_count) * venues_per_series : 0;
+    return config.venue_quotes ? Book::series_share(config, cores_count) * venues_per_series : 0;
 }
 
 }  // namespace
 
 Book::Book(const BookConfig& config, unsigned cores_count)
     : config_(config),
-      table_(share(config, cores_count), table_load),
-      trades_(share(config, cores_count)),
+      table_(series_share(config, cores_count), table_load),
+      trades_(series_share(config, cores_count)),
       lines_(line_numbers) {
     if (config.venue_quotes) {
         venues_ = FlatTable<VenueEntry>(venue_share(config, cores_count), venue_load);
     }
 }
 
+/// With room for an uneven one: a hash spreads series well, roots not so well.
+std::size_t Book::series_share(const BookConfig& config, unsigned cores_count) {
+    const std::size_t even = (config.series_capacity + cores_count - 1) / cores_count;
+    return cores_count == 1 ? even : even + even / 4;
+}
+
 std::size_t Book::memory_bytes(const BookConfig& config, unsigned cores_count) {
-    const std::size_t series = share(config, cores_count);
+    const std::size_t series = series_share(config, cores_count);
     const std::size_t venues =
         config.venue_quotes
             ? FlatTable<VenueEntry>::bytes_for(venue_share(config, cores_count), venue_load)
@@ -57,7 +57,7 @@ Interest Book::interest() const {
     wanted.kinds = 0;
     for (const EventKind kind :
          {EventKind::quote, EventKind::trade, EventKind::open_interest, EventKind::end_of_day,
-          EventKind::control, EventKind::gap, EventKind::line_state}) {
+          EventKind::series_map, EventKind::control, EventKind::gap, EventKind::line_state}) {
         wanted.kinds |= Interest::bit(kind);
     }
     return wanted;
@@ -166,6 +166,9 @@ void Book::apply_series(const feed::Event& event, std::size_t home) {
             break;
         case EventKind::end_of_day:
             apply_end_of_day(event, home);
+            break;
+        case EventKind::series_map:
+            apply_series_map(event, home);
             break;
         case EventKind::control:
             apply_control(event);
@@ -286,9 +289,35 @@ void Book::apply_end_of_day(const feed::Event& event, std::size_t home) {
     }
     const feed::SeriesKey& key = event.body.end_of_day.series;
     BookEntry* const entry = is_empty(key) ? nullptr : table_.find(key, home);
-    if (entry != nullptr && !forgotten(*entry)) {
+    if (entry != nullptr && known(*entry)) {
         arrive(*entry, event.header);
     }
+}
+
+/// Takes a place in the table, which the first message of the series will find. What comes on
+/// another line than that of the series (line 220) says nothing that its own line does not say, and
+/// no start of day of this feed may ever take back what is announced of a line it does not take.
+void Book::apply_series_map(const feed::Event& event, std::size_t home) {
+    const feed::SeriesMap& map = event.body.series_map;
+    if (map.mapped_line != event.header.line) {
+        return;
+    }
+    if ((event.header.flags & feed::flag_before_day) != 0) {
+        counters_.bump(BookCount::late_before_day);
+        return;
+    }
+    BookEntry* const entry = entry_for(map.series, home);
+    if (entry == nullptr) {
+        return;
+    }
+    if (!known(*entry)) {
+        forget(*entry);
+        settle_anew(*entry, map.mapped_line);
+    }
+    // The file comes the evening before its day: an announcement outlives one start of day.
+    constexpr std::uint16_t starts_of_day = 2;
+    announced_ += entry->announced == 0 ? 1 : 0;
+    entry->announced = starts_of_day;
 }
 
 /// Settles the entry and makes the message's line its line, unless the message is late on a line
@@ -297,12 +326,10 @@ Place Book::arrive(BookEntry& entry, const feed::Header& header) {
     if (is_late(header)) {
         return arrive_late(entry, header);
     }
-    const bool known = settle(entry);
-    if (known && entry.line != header.line) {
+    if (settle(entry) && entry.line != header.line) {
         leave_line(entry);
     }
-    entry.line = header.line;
-    entry.epoch = lines_[header.line].epoch;
+    settle_anew(entry, header.line);
     return {.sequence = header.sequence};
 }
 
@@ -310,27 +337,29 @@ Place Book::arrive_late(BookEntry& entry, const feed::Header& header) {
     counters_.bump(BookCount::late);
     const bool before_flush = (header.flags & feed::flag_before_flush) != 0;
     if (!settle(entry)) {
-        entry.line = header.line;
-        entry.epoch = lines_[header.line].epoch;
+        settle_anew(entry, header.line);
     }
     return {.sequence = header.sequence,
             .late = true,
             .foreign = before_flush || entry.line != header.line};
 }
 
+void Book::settle_anew(BookEntry& entry, std::uint16_t line) {
+    entry.line = line;
+    entry.epoch = lines_[line].epoch;
+}
+
 /// Brings an entry up to what has happened to its line. False where nothing is known of the
 /// series: it was never heard, or a start of day made it forgotten.
 bool Book::settle(BookEntry& entry) {
+    if (!known(entry)) {
+        forget(entry);
+        counters_.bump(BookCount::series_unannounced, entry.announced == 0 ? 1 : 0);
+        return false;
+    }
     const LineMemory& line = lines_[entry.line];
     if (entry.epoch == line.epoch) {
         return true;
-    }
-    if (entry.epoch == 0) {
-        return false;
-    }
-    if (line.day > entry.epoch) {
-        forget(entry);
-        return false;
     }
     if (line.flush > entry.epoch) {
         touch_elsewhere(entry);
@@ -379,13 +408,21 @@ void Book::touch_elsewhere(BookEntry& entry) {
     flags = static_cast<std::uint16_t>((flags & ~touched) | touched << elsewhere_shift);
 }
 
+/// Brings an entry of which nothing is known to the state of one that was never heard. If a start
+/// of day came, it wears off an announcement.
 void Book::forget(BookEntry& entry) {
     if (entry.trade_record != 0) {
         trades_.give_back(entry.trade_record);
     }
-    const feed::SeriesKey key = entry.key;
-    entry = BookEntry{};
-    entry.key = key;
+    BookEntry left{};
+    left.key = entry.key;
+    left.announced = entry.announced;
+    if (entry.announced != 0 && forgotten(entry)) {
+        --left.announced;
+        announced_ -= left.announced == 0 ? 1 : 0;
+    }
+    settle_anew(left, entry.line);
+    entry = left;
 }
 
 TradeRecord& Book::trades_of(BookEntry& entry) {
@@ -481,6 +518,7 @@ void Book::on_stop() {
 
 void Book::publish() {
     entries_.set(table_.used());
+    announced_entries_.set(announced_);
     publish_busiest();
 }
 
@@ -490,6 +528,9 @@ void Book::sweep(std::size_t slots_count) {
             return false;
         }
         forget(entry);  // its trade record goes back to the pool
+        if (entry.announced != 0) {
+            return false;
+        }
         counters_.bump(BookCount::series_forgotten);
         return true;
     });
@@ -503,7 +544,7 @@ void Book::sweep_venues(std::size_t slots_count) {
 void Book::publish_busiest() {
     candidates_.refresh([this](const feed::SeriesKey& key) -> std::uint64_t {
         const BookEntry* const entry = table_.find(key);
-        return entry == nullptr || forgotten(*entry) || !lists(key) ? 0 : entry->quotes;
+        return entry == nullptr || !known(*entry) || !lists(key) ? 0 : entry->quotes;
     });
     BusiestBoard::Ranking ranking;
     std::size_t place = 0;
@@ -567,7 +608,7 @@ void add_trades(SeriesState& state, const TradeRecord& record) {
 
 std::optional<SeriesState> Book::find(const feed::SeriesKey& key) const {
     const BookEntry* const found = table_.find(key);
-    if (found == nullptr || forgotten(*found)) {
+    if (found == nullptr || !known(*found)) {
         return std::nullopt;
     }
     BookEntry entry = *found;

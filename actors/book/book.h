@@ -3,6 +3,9 @@
 // The book: what is known of every series, as OPRA says it, kept by one core for its share of the
 // series. Rules: trade_rules.h, bbo_rules.h; what happens to lines: line_memory.h.
 //
+// A series map, of the day's file or of the wire, makes a series known: its entry is in the table,
+// and in nothing that the book says, until a message states something of it.
+//
 // While a message of a batch is applied, the entries of those behind it are on their way from
 // memory.
 #pragma once
@@ -54,7 +57,7 @@ class Book final : public Actor {
     void for_each_series(Visit&& visit) const {
         for (std::size_t slot = 0; slot < table_.slots(); ++slot) {
             const BookEntry& entry = table_.at(slot);
-            if (!is_empty(entry.key) && !forgotten(entry) && lists(entry.key)) {
+            if (known(entry) && lists(entry.key)) {
                 visit(entry.key);
             }
         }
@@ -63,13 +66,19 @@ class Book final : public Actor {
     /// How many series are listed; walks the table. Threads as find().
     [[nodiscard]] std::size_t series_count() const;
 
-    /// Entries in the table, forgotten ones not yet taken out included. Any thread.
+    /// Entries in the table: heard, announced, or forgotten and not yet taken out. Any thread.
     [[nodiscard]] std::uint64_t entries_count() const { return entries_.read(); }
+
+    /// Of these, those that a series map announced, heard or not. Any thread.
+    [[nodiscard]] std::uint64_t announced_count() const { return announced_entries_.read(); }
 
     [[nodiscard]] const BookCounters& counters() const { return counters_; }
 
     /// For any thread.
     [[nodiscard]] const BusiestBoard& busiest() const { return board_; }
+
+    /// Room of one of `cores_count` books.
+    [[nodiscard]] static std::size_t series_share(const BookConfig& config, unsigned cores_count);
 
     /// Memory of all books of a config together.
     [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
@@ -79,6 +88,11 @@ class Book final : public Actor {
 
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
         return lines_[entry.line].day > entry.epoch;
+    }
+
+    /// Heard and not forgotten.
+    [[nodiscard]] bool known(const BookEntry& entry) const {
+        return heard(entry) && !forgotten(entry);
     }
 
     /// A venue's quote is forgotten with the best ones.
@@ -97,6 +111,7 @@ class Book final : public Actor {
     void apply_trade(const feed::Event& event, std::size_t home);
     void apply_open_interest(const feed::Event& event, std::size_t home);
     void apply_end_of_day(const feed::Event& event, std::size_t home);
+    void apply_series_map(const feed::Event& event, std::size_t home);
     void apply_late_quote(BookEntry& entry, const feed::Event& event, const Place& place);
     void apply_control(const feed::Event& event);
     void apply_gap(const feed::Event& event);
@@ -107,6 +122,7 @@ class Book final : public Actor {
     Place arrive_late(BookEntry& entry, const feed::Header& header);
     BookEntry* make_room_for(const feed::SeriesKey& key, std::size_t home);
     bool settle(BookEntry& entry);
+    void settle_anew(BookEntry& entry, std::uint16_t line);
     void settle_sides(BookEntry& entry) const;
     void leave_line(BookEntry& entry);
     void touch_elsewhere(BookEntry& entry);
@@ -127,10 +143,12 @@ class Book final : public Actor {
     Sweeper sweeper_;
     Sweeper venue_sweeper_;
     std::int64_t publish_due_ns_ = 0;
+    std::size_t announced_ = 0;
     unsigned sample_ = 0;  ///< chooses the message that is watched
     BusiestCandidates candidates_;
     BookCounters counters_;
     Counter entries_;
+    Counter announced_entries_;
     BusiestBoard board_;
 };
 

@@ -13,6 +13,7 @@
     ROW(venue_quotes_refused, messages, "quotes the full table of venue quotes had no room for") \
     ROW(late, messages, "came after their number had been declared lost")                        \
     ROW(late_before_day, messages, "late, from before the line's start of day: changed nothing") \
+    ROW(series_unannounced, series, "heard, though no series map had announced them")            \
     ROW(series_moved, series, "changed their line")                                              \
     ROW(series_forgotten, series, "taken out of the table after a start of day")
 

@@ -53,7 +53,7 @@ struct BookSide {
 
 static_assert(sizeof(BookSide) == 16);
 
-/// The hot entry. All zero is an empty slot; epoch 0 one that no message has settled in yet.
+/// The hot entry. All zero is an empty slot.
 struct alignas(64) BookEntry {
     feed::SeriesKey key;
     BookSide bid;
@@ -62,10 +62,16 @@ struct alignas(64) BookEntry {
     std::uint32_t quotes;        ///< of one day: no series reaches 2^32
     std::uint32_t trade_record;  ///< index into the pool; 0: none
     std::uint16_t line;
-    std::uint16_t reserved;
+    std::uint16_t announced;  ///< starts of day until it goes, if not heard; 0: no map announced it
 };
 
 static_assert(sizeof(BookEntry) == 64);
+
+/// True where a message has stated something of the series since it was entered, or forgotten: a
+/// quote was counted, or what trades and open interest state has its record.
+inline bool heard(const BookEntry& entry) {
+    return entry.quotes != 0 || entry.trade_record != 0;
+}
 
 /// Bits of TradeRecord::flags. `touched`: set or cancelled, with its sequence, on the series'
 /// present line and numbering; a message that comes late is compared with it.

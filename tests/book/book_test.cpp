@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace pinstrike::actors::test {
 namespace {
@@ -477,6 +478,170 @@ TEST(BookCapacity, FullSizeFitsInAGibibyte) {
         EXPECT_LE(Book::memory_bytes(BookConfig{.series_capacity = 2'200'000}, cores), 1ULL << 30)
             << cores << " cores";
     }
+}
+
+// ---------------------------------------------------------------- announced series
+
+class AnnouncedTest : public BookTest {
+  protected:
+    /// How many entries there are, and announced ones, after what was written and a full sweep.
+    std::pair<std::uint64_t, std::uint64_t> entries() {
+        events_.play(book_);
+        for (int i = 0; i < 10; ++i) {
+            book_.on_timer(i);
+        }
+        book_.on_stop();
+        return {book_.entries_count(), book_.announced_count()};
+    }
+
+    std::uint64_t unannounced() { return book_.counters().read(BookCount::series_unannounced); }
+
+    using Entries = std::pair<std::uint64_t, std::uint64_t>;
+};
+
+TEST_F(AnnouncedTest, HasAnEntryAndIsNotListed) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    EXPECT_FALSE(listed(key_));
+    EXPECT_EQ(book_.series_count(), 0U);
+    EXPECT_EQ(entries(), Entries(1, 1));
+}
+
+TEST_F(AnnouncedTest, ItsFirstMessageFindsTheEntry) {
+    const auto other = key_of("QQQ");
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.quote(key_, line, 1);
+    EXPECT_TRUE(listed(key_));
+    EXPECT_EQ(unannounced(), 0U);
+    events_.quote(other, line, 2);
+    EXPECT_TRUE(listed(other));
+    EXPECT_EQ(unannounced(), 1U);
+    EXPECT_EQ(entries(), Entries(2, 1));
+    EXPECT_EQ(book_.series_count(), 2U);
+}
+
+TEST_F(AnnouncedTest, OfBothSessionsAreTwo) {
+    const auto gth = key_of("SPY", 'A', 16, 27, 100'00000000, true);
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.series_map(gth, 201, 0, feed::flag_from_file);
+    events_.quote(gth, 201, 1);
+    EXPECT_TRUE(listed(gth));
+    EXPECT_FALSE(listed(key_));
+    EXPECT_EQ(entries(), Entries(2, 2));
+}
+
+TEST_F(AnnouncedTest, AgainIsOnce) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.series_map(key_, line, 1);
+    events_.quote(key_, line, 2);
+    events_.series_map(key_, line, 3);
+    EXPECT_EQ(state().quotes, 1U);
+    EXPECT_EQ(entries(), Entries(1, 1));
+}
+
+TEST_F(AnnouncedTest, OnlyTheSeriesOwnLineAnnounces) {
+    events_.series_map(key_, 220, 1, 0, line);
+    EXPECT_EQ(entries(), Entries(0, 0));
+}
+
+TEST_F(AnnouncedTest, FromBeforeTheDayChangesNothing) {
+    events_.series_map(key_, line, 1, late_day);
+    EXPECT_EQ(entries(), Entries(0, 0));
+    EXPECT_EQ(book_.counters().read(BookCount::late_before_day), 1U);
+}
+
+TEST_F(AnnouncedTest, OutlivesOneStartOfDayAndGoesWithTheSecond) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.control(line, 0, feed::Forget::day);
+    EXPECT_EQ(entries(), Entries(1, 1));
+    events_.control(other_line, 0, feed::Forget::day);  // of another line
+    EXPECT_EQ(entries(), Entries(1, 1));
+    events_.control(line, 0, feed::Forget::day);
+    EXPECT_EQ(entries(), Entries(0, 0));
+}
+
+TEST_F(AnnouncedTest, AnnouncedEachDayItStays) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    for (int day = 0; day < 5; ++day) {
+        events_.control(line, 0, feed::Forget::day);
+        events_.series_map(key_, line, 1);
+        EXPECT_EQ(entries(), Entries(1, 1)) << day;
+        EXPECT_FALSE(listed(key_));
+    }
+}
+
+TEST_F(AnnouncedTest, HeardItIsForgottenAndItsEntryStays) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.trade(key_, line, 1, 'I', 5, 5);
+    events_.quote(key_, line, 2);
+    EXPECT_TRUE(listed(key_));
+    events_.control(line, 0, feed::Forget::day);
+    EXPECT_FALSE(listed(key_));
+    EXPECT_EQ(entries(), Entries(1, 1));
+    EXPECT_FALSE(listed(key_));
+    events_.quote(key_, line, 1);
+    EXPECT_EQ(state().trades, 0U);
+    EXPECT_EQ(state().quotes, 1U);
+    EXPECT_EQ(unannounced(), 0U);
+    // The second start of day ends the announcement, whether the sweep or a message finds it.
+    events_.control(line, 0, feed::Forget::day);
+    events_.quote(key_, line, 1);
+    EXPECT_EQ(state().quotes, 1U);
+    EXPECT_EQ(entries(), Entries(1, 0));
+    EXPECT_EQ(unannounced(), 1U);
+    events_.control(line, 0, feed::Forget::day);
+    EXPECT_EQ(entries(), Entries(0, 0));
+}
+
+TEST_F(AnnouncedTest, ManyDaysLeaveNothingBehind) {
+    for (unsigned day = 0; day < 20; ++day) {
+        events_.control(line, 0, feed::Forget::day);
+        for (unsigned i = 0; i < 300; ++i) {
+            const auto key = key_of("IBM", 'A', 1 + day, 27, i);
+            events_.series_map(key, line, i + 1);
+            if (i % 2 == 0) {
+                events_.trade(key, line, i + 1, 'I', 1, 1);
+            }
+        }
+        const Entries found = entries();
+        EXPECT_LE(found.first, 600U);
+        EXPECT_EQ(found.first, found.second);
+        EXPECT_EQ(book_.series_count(), 150U);
+    }
+    EXPECT_EQ(book_.counters().read(BookCount::series_refused), 0U);
+}
+
+TEST_F(AnnouncedTest, LineEventsBeforeItsFirstMessageDoNotTouchIt) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.gap(line, 1, 5);
+    events_.quote(key_, line, 6);
+    EXPECT_EQ(state().bid_state, SideState::fresh);
+}
+
+TEST_F(AnnouncedTest, HeardOnAnotherLineItHasNotMoved) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.quote(key_, other_line, 3, {'F', 102}, late);
+    EXPECT_EQ(state().line, other_line);
+    EXPECT_EQ(state().bid->price.value, 102);
+    EXPECT_EQ(book_.counters().read(BookCount::series_moved), 0U);
+}
+
+TEST_F(AnnouncedTest, ASummaryDoesNotMakeItHeard) {
+    events_.series_map(key_, line, 0, feed::flag_from_file);
+    events_.end_of_day(key_, other_line, 1);
+    EXPECT_FALSE(listed(key_));
+    for (const unsigned left : {1U, 0U}) {
+        events_.control(line, 0, feed::Forget::day);
+        EXPECT_EQ(entries(), Entries(left, left));
+    }
+}
+
+TEST_F(AnnouncedTest, WhatFindsNoRoomIsCounted) {
+    for (unsigned i = 0; i < 1010; ++i) {
+        events_.series_map(key_of("IBM", 'A', 1, 27, i), line, 0, feed::flag_from_file);
+    }
+    events_.series_map({}, line, 0, feed::flag_from_file);
+    EXPECT_EQ(entries(), Entries(1000, 1000));
+    EXPECT_EQ(book_.counters().read(BookCount::series_refused), 11U);
 }
 
 // ---------------------------------------------------------------- venue quotes, busiest

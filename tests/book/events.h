@@ -89,8 +89,11 @@ class Events {
         records_.push_back(feed::Event{});
     }
 
-    void series_map(const feed::SeriesKey& key, std::uint16_t line, std::uint32_t sequence) {
-        add(feed::EventKind::series_map, line, sequence).body.series_map = {key, line};
+    /// `mapped_line` 0: the line that it comes on.
+    void series_map(const feed::SeriesKey& key, std::uint16_t line, std::uint32_t sequence,
+                    std::uint8_t flags = 0, std::uint16_t mapped_line = 0) {
+        add(feed::EventKind::series_map, line, sequence, flags).body.series_map = {
+            key, mapped_line == 0 ? line : mapped_line};
     }
 
     void control(std::uint16_t line, std::uint32_t sequence, feed::Forget forget,

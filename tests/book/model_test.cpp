@@ -145,8 +145,10 @@ class Session {
                       static_cast<std::int32_t>(below(3000)), below(20), flags, code());
         } else if (dice < 950) {
             out.open_interest(series, number, sequence, below(10'000), flags);
-        } else {
+        } else if (dice < 975) {
             out.end_of_day(series, number, sequence, flags);
+        } else {
+            out.series_map(series, number, sequence, flags);
         }
     }
 
@@ -175,6 +177,14 @@ void play(std::uint64_t seed) {
     Session session(seed);
     Book book(BookConfig{.series_capacity = 64, .venue_quotes = seed % 2 == 0}, 1);
     book.on_start({});
+    if (seed % 3 != 0) {  // announcements must change nothing of what is said
+        Events announced;
+        for (unsigned index = 0; index < series_count; index += seed % 2 == 0 ? 1 : 2) {
+            const auto line = static_cast<std::uint16_t>(1 + index % lines_count);
+            announced.series_map(session.key(index), line, 0, feed::flag_from_file);
+        }
+        announced.play(book);
+    }
     Model model;
     for (int batch = 0; batch < 60; ++batch) {
         Events events;
