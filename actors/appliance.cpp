@@ -110,7 +110,9 @@ Appliance::Appliance(const FeedConfig& config)
 std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems) {
     std::unique_ptr<Appliance> made{new Appliance{config}};
     QueuesByPort queues;
-    if (!made->check(problems) || !made->open_ports(queues, problems)) {
+    // The file is read first: behind open ports packets would pile up meanwhile.
+    if (!made->check(problems) || !made->read_series(problems) ||
+        !made->open_ports(queues, problems)) {
         return nullptr;
     }
     try {
@@ -138,6 +140,13 @@ bool Appliance::check(Problems& problems) {
     remarks_ = std::move(findings.remarks);
     problems.insert(problems.end(), findings.problems.begin(), findings.problems.end());
     return findings.problems.empty();
+}
+
+bool Appliance::read_series(Problems& problems) {
+    Problems found;
+    series_ = read_series_list(config_, found);
+    problems.insert(problems.end(), found.begin(), found.end());
+    return found.empty();
 }
 
 bool Appliance::open_ports(QueuesByPort& queues, Problems& problems) {
@@ -226,6 +235,7 @@ void Appliance::make_threads(QueuesByPort queues) {
         options.live = live;
         cores_[i].core =
             std::make_unique<Core>(std::move(options), std::move(inputs[i]), std::move(actors));
+        cores_[i].core->announce(std::move(series_.by_core[i]));
     }
 }
 

@@ -14,6 +14,7 @@
 #include "actors/feed_config.h"
 #include "actors/parking.h"
 #include "actors/poller_task.h"
+#include "actors/series_list.h"
 #include "actors/thread_loops.h"
 #include "actors/topology.h"
 #include "config/problem.h"
@@ -69,6 +70,9 @@ class Appliance {
 
     [[nodiscard]] const Topology& topology() const { return topology_; }
 
+    /// What the day's file announced; the series themselves have gone to the cores.
+    [[nodiscard]] const SeriesList& series() const { return series_; }
+
     [[nodiscard]] std::size_t pollers_count() const { return pollers_.size(); }
 
     [[nodiscard]] PollerTask& poller(std::size_t i) { return *pollers_[i].task; }
@@ -109,6 +113,7 @@ class Appliance {
     using QueuesByPort = std::vector<std::vector<std::unique_ptr<nic::Port>>>;
 
     bool check(Problems& problems);
+    bool read_series(Problems& problems);
     bool open_ports(QueuesByPort& queues, Problems& problems);
     void make_threads(QueuesByPort queues);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
@@ -116,6 +121,7 @@ class Appliance {
 
     FeedConfig config_;
     Topology topology_;
+    SeriesList series_;
     nic::Clock clock_;
     LineHours hours_;
     std::vector<PollerThread> pollers_;

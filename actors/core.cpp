@@ -19,6 +19,17 @@ std::uint64_t symbol_word_of(const std::string& symbol) {
     return std::bit_cast<std::uint64_t>(bytes);
 }
 
+/// As the series' own line would say it.
+feed::Event announcement_of(const feed::SeriesMap& map) {
+    feed::Event event{};
+    event.header.kind = feed::EventKind::series_map;
+    event.header.flags = feed::flag_from_file;
+    event.header.line = map.mapped_line;
+    event.header.type = 'A';
+    event.body.series_map = map;
+    return event;
+}
+
 }  // namespace
 
 Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
@@ -45,7 +56,33 @@ void Core::start() {
     for (Seat& seat : actors_) {
         seat.actor->on_start(options_.info);
     }
+    for (Seat& seat : actors_) {
+        tell_announced(seat);
+    }
+    counters_.announced_series.set(announced_.size());
+    announced_ = {};
     state_ = State::running;
+}
+
+/// In batches no larger than those to come. In no count of events: nothing of it came by a ring.
+void Core::tell_announced(Seat& seat) const {
+    std::vector<feed::Event> batch;
+    const auto hand_on = [&] {
+        if (!batch.empty()) {
+            seat.actor->on_events(EventBatch{batch});
+            batch.clear();
+        }
+    };
+    for (const feed::SeriesMap& map : announced_) {
+        const feed::Event event = announcement_of(map);
+        if (seat.wants(event)) {
+            batch.push_back(event);
+        }
+        if (batch.size() == options_.batch_records) {
+            hand_on();
+        }
+    }
+    hand_on();
 }
 
 void Core::stop() {

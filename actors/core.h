@@ -4,9 +4,10 @@
 // its actors. One thread calls it; it holds the consumer half of every ring that leads here.
 //
 // The promise to actors: on_start of all before the first message of any, on_stop of all after the
-// last message of any. It holds by construction: rings fill as soon as pollers run, but nothing is
-// read from them before start(), and drain() reads them empty before stop(). Who stops a core has
-// stopped and joined its producers before.
+// last message of any. The series of the day's file are told in between, as the series maps that
+// the wire brings during the day. It holds by construction: rings fill as soon as pollers run, but
+// nothing is read from them before start(), and drain() reads them empty before stop(). Who stops a
+// core has stopped and joined its producers before.
 //
 // A step reads at most one batch a ring, so that no poller's traffic waits behind another's. Time
 // is given; the one clock a Core may hold serves to sample how long actors take.
@@ -26,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -36,6 +38,7 @@ struct CoreCounters : LoopCounters {
     Counter gap_events;         ///< told to every core concerned, those of a full ring included
     Counter control_events;     ///< told to every core
     Counter line_state_events;  ///< told to every core
+    Counter announced_series;   ///< of the day's file, told before the first message; in no other
     Counter records;            ///< of 64 bytes, all of the above
     Counter batches;
     Histogram receive_to_actor_ns;  ///< of each batch's first message; live input only
@@ -61,7 +64,10 @@ class Core {
     Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
          std::vector<std::unique_ptr<Actor>> actors);
 
-    /// Calls on_start of every actor.
+    /// The series of the day's file that belong to this core; before start().
+    void announce(std::vector<feed::SeriesMap> series) { announced_ = std::move(series); }
+
+    /// Calls on_start of every actor, then tells them of the series that were announced.
     void start();
 
     /// Hands on at most one batch of each ring; runs timers. Records handed on; 0: nothing to do.
@@ -114,6 +120,7 @@ class Core {
         std::uint64_t states = 0;
     };
 
+    void tell_announced(Seat& seat) const;
     [[nodiscard]] static Batch whole_messages(std::span<const feed::Event> waiting) noexcept;
     void hand_on(const Batch& batch, std::int64_t now_ns);
     static void give(Seat& seat, const Batch& batch);
@@ -124,6 +131,7 @@ class Core {
     CoreOptions options_;
     std::vector<Consumer<feed::Event>> rings_;
     std::vector<Seat> actors_;
+    std::vector<feed::SeriesMap> announced_;  ///< until start()
     CoreCounters counters_;
     State state_ = State::made;
     LoopClock loop_clock_;

@@ -4,6 +4,7 @@
 // them. Defaults are the members' initialisers, and the tables of keys repeat none of them.
 #pragma once
 
+#include "config/problem.h"
 #include "feed/arbiter.h"
 #include "feed/calendar_config.h"
 #include "feed/line_config.h"
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,9 @@ struct FeedConfig {
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
     BookConfig book;
+    std::string series_map;  ///< the day's list of series: a file, or a folder of them; empty: none
+    /// Of that key, for what turns out to be wrong with the file; none in a config made by hand.
+    std::optional<pinstrike::Place> series_map_place;
     feed::opra::TrafficConfig traffic;  ///< of sim ports
     CpuIndex control_cpu = -1;          ///< of all that is not hot
     std::string metrics_address;        ///< "127.0.0.1:9464"; empty: no endpoint

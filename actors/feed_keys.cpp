@@ -4,6 +4,7 @@
 #include "actors/actor_kinds.h"
 #include "feed/arbitration_keys.h"
 #include "feed/line_keys.h"
+#include "feed/opra/opra.h"
 #include "feed/opra/traffic_keys.h"
 #include "feed/venue_codecs.h"
 #include "feed/watch_keys.h"
@@ -132,6 +133,13 @@ void add_general_keys(Section<FeedConfig>& section) {
         .key("test_symbols", &FeedConfig::test_symbols, boolean(),
              "Pass messages of reserved test symbols on to the cores.")
         .key("book", &FeedConfig::book, section_form(book_section()), "What the book keeps.")
+        .key("series_map", &FeedConfig::series_map, or_word<std::string>("none", "", text()),
+             "The day's list of series and their lines, as the exchange publishes it each night "
+             "(OPRASymbolMapping_YYYYMMDD_HHMMSS.csv), or a folder, of which the newest such file "
+             "is taken. Read at the start, so that the book has a place for each series before its "
+             "first message. Relative to the working directory, as captures are.")
+        .only_for("kind", "kind opra",
+                  [](const FeedConfig& feed) { return feed.kind == feed::opra::Codec::name; })
         .key("traffic", &FeedConfig::traffic, section_form(feed::opra::traffic_section()),
              "What ports of kind sim make.")
         .only_for("ports", "a port of kind sim", has_sim)

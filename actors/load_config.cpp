@@ -63,6 +63,9 @@ std::optional<FeedConfig> parse_config(std::string_view text, const std::string&
         // The rules run over what was understood even so: all problems are told at once.
         if (root->kind == Node::Kind::mapping) {
             fill_in(config, places, found);
+            if (places.has("series_map")) {
+                config.series_map_place = places.at("series_map");
+            }
             check_feed(config, places, found);
         }
     }

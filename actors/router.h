@@ -24,6 +24,7 @@
 #include "actors/feed_config.h"
 #include "actors/parking.h"
 #include "actors/ring.h"
+#include "actors/sharding.h"
 #include "config/counter.h"
 #include "feed/event.h"
 #include "feed/series_key.h"
@@ -72,7 +73,7 @@ class Router {
     /// At the core of an underlying: its value belongs to no series.
     [[nodiscard]] feed::Event* claim_symbol(std::uint64_t symbol_word,
                                             std::size_t records) noexcept {
-        return claim_from(lane_at(feed::hash_symbol(symbol_word)), records);
+        return claim_from(lanes_[core_of(feed::hash_symbol(symbol_word), lanes_.size())], records);
     }
 
     /// At one core for all messages of the line that name no series and no symbol (text).
@@ -151,18 +152,11 @@ class Router {
         }
     };
 
-    [[nodiscard]] Lane& lane_at(std::uint64_t hash) noexcept {
-        // The high half times the count: the table of the book takes the low bits (series_key.h).
-        return lanes_[((hash >> 32) * lanes_.size()) >> 32];
-    }
-
     [[nodiscard]] Lane& lane_of(const feed::SeriesKey& series) noexcept {
         if (lanes_.size() == 1) {
             return lanes_[0];
         }
-        return lane_at(config_.sharding == Sharding::series
-                           ? feed::hash(series)
-                           : feed::hash_symbol(series.symbol_word()));
+        return lanes_[core_of(series, config_.sharding, lanes_.size())];
     }
 
     [[nodiscard]] feed::Event* claim_from(Lane& lane, std::size_t records) noexcept {

@@ -8,6 +8,7 @@
 #include "actors/host_report.h"
 #include "actors/load_config.h"
 #include "actors/row_tables.h"
+#include "actors/series_list.h"
 #include "actors/topology.h"
 #include "config/explain.h"
 #include "config/nearest.h"
@@ -54,10 +55,12 @@ Exit check(const CheckOptions& options) {
         return Exit::config;
     }
     const actors::Topology topology = actors::plan_topology(*config);
-    const actors::HostReport report =
-        actors::report_on(actors::read_host(*config), *config, topology);
+    actors::HostReport report = actors::report_on(actors::read_host(*config), *config, topology);
     fmt::print("{}\n", actors::effective_config(*config));
     print_comment(actors::to_text(topology, *config));
+    if (!options.config_only) {
+        print_comment(actors::to_text(actors::read_series_list(*config, report.problems), *config));
+    }
     print_comment(report.text);
     for (const std::string& remark : report.remarks) {
         print_comment("remark: " + remark);

@@ -157,7 +157,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
         // An address that is taken may be free a moment later, a config is not mended by waiting.
         return appliance ? Exit::failed : Exit::config;
     }
-    fmt::print(stderr, "{}", actors::to_text(appliance->topology(), config));
+    fmt::print(stderr, "{}{}", actors::to_text(appliance->topology(), config),
+               actors::to_text(appliance->series(), config));
     appliance->start();
     wait_for_the_end(*appliance, signals, options);
     appliance->stop();

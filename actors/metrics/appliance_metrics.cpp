@@ -200,9 +200,14 @@ void add_poller(Families& out, Appliance& appliance, std::size_t index) {
 // ---------------------------------------------------------------- cores and actors
 
 void add_book(Families& out, const Book& book, const Labels& labels) {
-    out.gauge("book_entries",
-              "Series in the book's table, forgotten ones not yet taken out included", labels,
-              static_cast<double>(book.entries_count()));
+    out.gauge(
+        "book_entries",
+        "Series in the book's table, those announced but not heard, and those forgotten but not "
+        "yet taken out, included",
+        labels, static_cast<double>(book.entries_count()));
+    out.gauge("book_announced_entries",
+              "Of these, series that the day's file or a series map announced, heard or not",
+              labels, static_cast<double>(book.announced_count()));
     add_rows(
         out, "book", BookCount_rows,
         [&](std::size_t i) { return book.counters().read(static_cast<BookCount>(i)); }, labels);
@@ -238,6 +243,9 @@ void add_core(Families& out, const Appliance& appliance, std::size_t index) {
                 number(counters.control_events));
     out.counter("core_line_state_events_total", "Line states taken from the rings", labels,
                 number(counters.line_state_events));
+    out.counter("core_announced_series_total",
+                "Series of the day's file that the actors were told of before the first message",
+                labels, number(counters.announced_series));
     out.counter("core_records_total", "Records of 64 bytes taken from the rings", labels,
                 number(counters.records));
     out.counter("core_batches_total", "Batches taken from the rings", labels,
@@ -288,6 +296,11 @@ void add_program(Families& out, const Appliance& appliance) {
               clock.uses_tsc() ? 1 : 0);
     out.counter("clock_steps_total", "Times that the machine's clock was seen to jump", {},
                 static_cast<double>(clock.steps_count()));
+    const SeriesList& series = appliance.series();
+    if (!series.file.empty()) {
+        add_rows(out, "series_map", SeriesRow_rows, [&](std::size_t i) { return series.rows[i]; },
+                 {});
+    }
     add_allocator(out);
 }
 

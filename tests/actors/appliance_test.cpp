@@ -5,12 +5,15 @@
 #include "actors/heap_guard.h"
 #include "actors/metrics/appliance_metrics.h"
 #include "feed/opra/lines.h"
+#include "feed/opra/traffic/series_map_file.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -132,6 +135,39 @@ TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
         GTEST_SKIP() << "the core kept up: nothing was refused";
     }
     EXPECT_GT(outcome.account.cores[0].gap_events, 0U);
+}
+
+/// The day's file, made of the simulator's universe: whatever comes finds its entry made.
+TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
+    FeedConfig config = config_of({.cores = 2});
+    config.series_map = ::testing::TempDir() + "appliance_series.csv";
+    {
+        std::ofstream file{config.series_map};
+        feed::opra::traffic::write_series_map(file, config.traffic, config.lines);
+    }
+    Problems problems;
+    const auto appliance = Appliance::build(config, problems);
+    std::filesystem::remove(config.series_map);
+    ASSERT_TRUE(appliance) << problems.front().text;
+    appliance->start();
+    while (appliance->core(0).counters().events.read() < 10'000 && appliance->seconds() < 60) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    appliance->stop();
+    EXPECT_EQ(imbalances(appliance->account()), std::vector<std::string>{});
+    std::uint64_t announced = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Book& book = *appliance->books()[i];
+        EXPECT_EQ(book.counters().read(BookCount::series_unannounced), 0U);
+        EXPECT_EQ(book.announced_count(), book.entries_count());
+        EXPECT_EQ(book.announced_count(), appliance->series().counts[i]);
+        EXPECT_EQ(appliance->core(i).counters().announced_series.read(), book.announced_count());
+        EXPECT_GT(book.series_count(), 0U);
+        EXPECT_LT(book.series_count(), book.announced_count());
+        announced += book.announced_count();
+    }
+    EXPECT_EQ(announced, appliance->series().count(SeriesRow::announced));
+    EXPECT_GE(announced, 5'000U);
 }
 
 TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {

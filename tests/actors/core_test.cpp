@@ -157,6 +157,64 @@ TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
     scene.core->stop();
 }
 
+TEST(Core, announces_series_between_the_start_of_all_and_the_first_message) {
+    Interest spx;
+    spx.underlyings = {"SPX"};
+    Interest quotes;
+    quotes.kinds = Interest::bit(EventKind::quote);
+    Scene scene{1, {{}, spx, quotes}};
+    std::vector<feed::SeriesMap> announced(255, {series_of("SPY"), 1});
+    announced.push_back({series_of("SPX"), 96});
+    announced.push_back({series_of("QQQ"), 2});
+    scene.core->announce(announced);
+    scene.push({quote_of(series_of("SPX"), 7)});
+    scene.core->start();
+    std::string zeros;
+    for (int i = 0; i < 256; ++i) {
+        zeros += " 0";
+    }
+    EXPECT_EQ(scene.pages, (Pages{"a start core0", "b start core0", "c start core0", "a" + zeros,
+                                  "a 0", "b 0"}));
+    EXPECT_EQ(scene.core->counters().announced_series.read(), 257U);
+    EXPECT_EQ(scene.core->counters().events.read(), 0U);
+    EXPECT_EQ(scene.core->actor_counters(0).events.read(), 0U);
+    scene.core->step(1);
+    EXPECT_EQ(scene.pages.back(), "c 7");
+    scene.core->drain(2);
+    scene.core->stop();
+}
+
+TEST(Core, an_announced_series_is_a_series_map_of_its_own_line) {
+    class Keeper : public Actor {
+      public:
+        explicit Keeper(std::vector<Event>& kept) : kept_(kept) {}
+
+        [[nodiscard]] std::string_view name() const override { return "keeper"; }
+
+        void on_events(EventBatch batch) override {
+            kept_.insert(kept_.end(), batch.records().begin(), batch.records().end());
+        }
+
+      private:
+        std::vector<Event>& kept_;
+    };
+
+    std::vector<Event> kept;
+    std::vector<std::unique_ptr<Actor>> actors;
+    actors.push_back(std::make_unique<Keeper>(kept));
+    Core core{CoreOptions{}, {}, std::move(actors)};
+    core.announce({{series_of("SPX"), 96}});
+    core.start();
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_EQ(kept[0].header.kind, EventKind::series_map);
+    EXPECT_EQ(kept[0].header.flags, feed::flag_from_file);
+    EXPECT_EQ(kept[0].header.line, 96);
+    EXPECT_EQ(kept[0].header.records, 1);
+    EXPECT_EQ(kept[0].header.type, 'A');
+    EXPECT_EQ(kept[0].body.series_map, (feed::SeriesMap{series_of("SPX"), 96}));
+    core.stop();
+}
+
 TEST(Core, reads_every_ring_each_step) {
     Scene scene{2};
     scene.push({quote_of(series_of("A"), 1)}, 0);

@@ -1,0 +1,198 @@
+// path: cold
+#include "actors/series_list.h"
+
+#include "actors/book/book.h"
+#include "actors/sharding.h"
+#include "config/yaml.h"
+#include "feed/opra/series_mapping.h"
+#include "feed/opra/test_symbols.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+/// Gives each series to its core, once. Holds at most twice as many as the books have room for,
+/// whatever the file holds.
+class Dealer {
+  public:
+    Dealer(const FeedConfig& config, SeriesList& list) : config_(config), list_(list) {
+        for (const feed::LineConfig& line : config.lines) {
+            lines_.insert(line.number);
+        }
+    }
+
+    void take(const feed::SeriesMap& map) {
+        if (overfull_) {
+            return;
+        }
+        if (!lines_.contains(map.mapped_line)) {
+            count(SeriesRow::elsewhere);
+        } else if (!config_.test_symbols && feed::opra::is_test_symbol(map.series.symbol_word())) {
+            count(SeriesRow::test);
+        } else {
+            list_.by_core[core_of(map.series, config_.sharding, config_.cores.size())].push_back(
+                map);
+            if (++held_ > 2 * config_.book.series_capacity) {
+                drop_repeated();
+                overfull_ = held_ > config_.book.series_capacity;
+            }
+        }
+    }
+
+    void finish() {
+        drop_repeated();
+        count(SeriesRow::announced, held_);
+        for (const auto& own : list_.by_core) {
+            list_.counts.push_back(own.size());
+        }
+    }
+
+    /// True where the file holds more than was read of it.
+    [[nodiscard]] bool overfull() const { return overfull_; }
+
+  private:
+    void count(SeriesRow row, std::size_t more = 1) {
+        list_.rows[static_cast<std::size_t>(row)] += more;
+    }
+
+    void drop_repeated() {
+        const auto place = [](const feed::SeriesMap& map) {
+            return std::pair{map.series.name, map.series.strike_e8};
+        };
+        std::size_t left = 0;
+        for (auto& own : list_.by_core) {
+            std::ranges::stable_sort(own, {}, place);  // of one series the earliest row stays first
+            const auto repeated = std::ranges::unique(own, {}, place);
+            own.erase(repeated.begin(), repeated.end());
+            left += own.size();
+        }
+        count(SeriesRow::repeated, held_ - left);
+        held_ = left;
+    }
+
+    const FeedConfig& config_;
+    SeriesList& list_;
+    std::set<std::uint16_t> lines_;
+    std::size_t held_ = 0;
+    bool overfull_ = false;
+};
+
+/// The file that the key means; empty where it is a folder that has none.
+std::string file_of(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_directory(path, error) ? feed::opra::newest_series_mapping(path)
+                                                      : path;
+}
+
+/// What is wrong with the file, told at the key that names it.
+struct Complaints {
+    const FeedConfig& config;
+    Problems& problems;
+
+    void add(const std::string& text) const {
+        tell(problems, config.series_map_place.value_or(pinstrike::Place{}), "series_map: " + text);
+    }
+};
+
+void check_room(const FeedConfig& config, const SeriesList& list, bool overfull,
+                const Complaints& complaints) {
+    const std::uint64_t announced = list.count(SeriesRow::announced);
+    if (announced > config.book.series_capacity) {
+        complaints.add(fmt::format(
+            "found {}{} series in {}, expected at most {}: book.series_capacity",
+            overfull ? "at least " : "", announced, list.file, config.book.series_capacity));
+        return;
+    }
+    const auto cores_count = static_cast<unsigned>(config.cores.size());
+    const std::size_t room = Book::series_share(config.book, cores_count);
+    for (std::size_t i = 0; i < config.cores.size(); ++i) {
+        if (list.counts[i] > room) {
+            complaints.add(
+                fmt::format("found {} series of {} in {}, expected at most {}: a core's share of "
+                            "book.series_capacity",
+                            list.counts[i], config.cores[i].name, list.file, room));
+        }
+    }
+}
+
+void read_file(const FeedConfig& config, SeriesList& list, const Complaints& complaints) {
+    Dealer dealer{config, list};
+    Problems unreadable;
+    auto rows = feed::opra::read_series_mapping(
+        list.file, [&dealer](const feed::SeriesMap& map) { dealer.take(map); }, unreadable);
+    dealer.finish();
+    for (const Problem& problem : unreadable) {
+        complaints.add(problem.place.file + " " + problem.text);
+    }
+    if (!rows) {
+        return;
+    }
+    list.rows[static_cast<std::size_t>(SeriesRow::spoilt)] = rows->spoilt;
+    list.spoilt = std::move(rows->told);
+    if (rows->good == 0) {
+        complaints.add(
+            fmt::format("found no series in {}, expected at least one row of symbol, "
+                        "expiration, reserved, strike, line, reserved",
+                        list.file));
+        complaints.problems.insert(complaints.problems.end(), list.spoilt.begin(),
+                                   list.spoilt.end());
+    }
+    check_room(config, list, dealer.overfull(), complaints);
+}
+
+}  // namespace
+
+SeriesList read_series_list(const FeedConfig& config, Problems& problems) {
+    SeriesList list;
+    list.by_core.resize(config.cores.size());
+    if (config.series_map.empty()) {
+        return list;
+    }
+    const Complaints complaints{config, problems};
+    list.file = file_of(config.series_map);
+    if (list.file.empty()) {
+        complaints.add(
+            fmt::format("found no such file in {}, expected "
+                        "OPRASymbolMapping_YYYYMMDD_HHMMSS.csv",
+                        config.series_map));
+    } else {
+        read_file(config, list, complaints);
+    }
+    return list;
+}
+
+std::string to_text(const SeriesList& list, const FeedConfig& config) {
+    if (list.file.empty()) {
+        return {};
+    }
+    std::string text = fmt::format("series {}: {} announced, room for {}\n", list.file,
+                                   list.count(SeriesRow::announced), config.book.series_capacity);
+    const auto cores_count = static_cast<unsigned>(config.cores.size());
+    for (std::size_t i = 0; i < list.counts.size(); ++i) {
+        text += fmt::format("series {:<10} {} announced, room for {}\n", config.cores[i].name,
+                            list.counts[i], Book::series_share(config.book, cores_count));
+    }
+    for (const SeriesRow row :
+         {SeriesRow::repeated, SeriesRow::elsewhere, SeriesRow::test, SeriesRow::spoilt}) {
+        if (list.count(row) != 0) {
+            text += fmt::format("series left out: {} rows, {}\n", list.count(row),
+                                row_of(row).sentence);
+        }
+    }
+    for (const Problem& problem : list.spoilt) {
+        text += fmt::format("{}: {}\n", problem.place.text(), problem.text);
+    }
+    if (const std::uint64_t more = list.count(SeriesRow::spoilt) - list.spoilt.size(); more != 0) {
+        text += fmt::format("{}: and {} more such rows\n", list.file, more);
+    }
+    return text;
+}
+
+}  // namespace pinstrike::actors
