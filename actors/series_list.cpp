@@ -68,7 +68,9 @@ class Dealer {
         };
         std::size_t left = 0;
         for (auto& own : list_.by_core) {
-            std::ranges::stable_sort(own, {}, place);  // of one series the earliest row stays first
+            std::ranges::sort(own, {}, [&](const feed::SeriesMap& map) {
+                return std::pair{place(map), map.mapped_line};
+            });
             const auto repeated = std::ranges::unique(own, {}, place);
             own.erase(repeated.begin(), repeated.end());
             left += own.size();

@@ -89,7 +89,7 @@ TEST_F(SeriesListTest, takes_the_series_of_its_lines_once) {
         "SPY,A1626,,100.0,1,\n"
         "SPY,A1626,,100.0,201,\n"  // of the other session
         "QQQ,A1626,,100.0,3,\n"    // of a line that is not taken
-        "SPY,A1626,,100.00,2,\n"   // again: the first counts
+        "SPY,A1626,,100.00,2,\n"   // again: the lowest line counts
         "ZVZZT,A1626,,100.0,1,\n"  // a test
         "SPY,A1626,,100.0\n");
     EXPECT_EQ(told(), "");
