@@ -1,8 +1,12 @@
 // path: hot
 //
-// Loads and stores of the network's (big-endian) numbers. Callers have checked the length.
+// Loads and stores of the network's (big-endian) numbers, and of the end of a run of bytes. Callers
+// have checked the length.
 #pragma once
 
+#include <immintrin.h>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,6 +33,23 @@ inline void store_be16(std::byte* at, std::uint16_t value) noexcept {
 inline void store_be32(std::byte* at, std::uint32_t value) noexcept {
     const std::uint32_t raw = __builtin_bswap32(value);
     std::memcpy(at, &raw, sizeof raw);
+}
+
+/// The last `count` (at most 31) of the 32 bytes before `end`, the others 0. So a sum needs no loop
+/// over its odd bytes, whose number no processor foresees.
+inline __m256i last_bytes(const std::byte* end, std::size_t count) noexcept {
+    static constexpr auto masks = [] {
+        std::array<std::uint8_t, 63> bytes{};
+        for (std::size_t i = 32; i < bytes.size(); ++i) {
+            bytes[i] = 0xFF;
+        }
+        return bytes;
+    }();
+    __m256i bytes;
+    __m256i mask;
+    std::memcpy(&bytes, end - sizeof bytes, sizeof bytes);
+    std::memcpy(&mask, masks.data() + count, sizeof mask);
+    return _mm256_and_si256(bytes, mask);
 }
 
 }  // namespace pinstrike::nic

@@ -25,46 +25,54 @@ inline ChecksumSum checksum_word(const std::byte* at) noexcept {
     return (word & 0xFFFFFFFF) + (word >> 32);
 }
 
+/// Below 32 bytes: headers, and datagrams of no use.
+inline ChecksumSum checksum_sum_short(const std::byte* bytes, std::size_t length) noexcept {
+    const std::byte* const end = bytes + length;
+    ChecksumSum sum = 0;
+    for (; end - bytes >= 4; bytes += 4) {
+        std::uint32_t word;
+        std::memcpy(&word, bytes, sizeof word);
+        sum += word;
+    }
+    if ((length & 2) != 0) {
+        std::uint16_t word;
+        std::memcpy(&word, bytes, sizeof word);
+        sum += word;
+        bytes += sizeof word;
+    }
+    return sum + ((length & 1) != 0 ? static_cast<std::uint8_t>(*bytes) : 0);
+}
+
 /// The sum of `length` bytes; an odd last byte counts as followed by a zero.
 inline ChecksumSum checksum_sum(const std::byte* bytes, std::size_t length) noexcept {
     using Lanes __attribute__((vector_size(32))) = std::uint64_t;
+    constexpr auto lanes_bytes = static_cast<std::ptrdiff_t>(sizeof(Lanes));
+    if (length < sizeof(Lanes)) [[unlikely]] {
+        return checksum_sum_short(bytes, length);
+    }
     const std::byte* const end = bytes + length;
-    ChecksumSum sum = 0;
-    if (length >= sizeof(Lanes)) {
-        Lanes halves{};
-        Lanes more_halves{};  // two sums at once: the additions need not wait for each other
-        for (; end - bytes >= static_cast<std::ptrdiff_t>(2 * sizeof(Lanes));
-             bytes += 2 * sizeof(Lanes)) {
-            Lanes words;
-            Lanes more_words;
-            std::memcpy(&words, bytes, sizeof words);
-            std::memcpy(&more_words, bytes + sizeof words, sizeof more_words);
-            halves += (words & 0xFFFFFFFF) + (words >> 32);
-            more_halves += (more_words & 0xFFFFFFFF) + (more_words >> 32);
-        }
-        halves += more_halves;
-        for (; end - bytes >= static_cast<std::ptrdiff_t>(sizeof(Lanes)); bytes += sizeof(Lanes)) {
-            Lanes words;
-            std::memcpy(&words, bytes, sizeof words);
-            halves += (words & 0xFFFFFFFF) + (words >> 32);
-        }
-        sum = halves[0] + halves[1] + halves[2] + halves[3];
+    Lanes halves{};
+    Lanes more_halves{};  // two sums at once: the additions need not wait for each other
+    for (; end - bytes >= 2 * lanes_bytes; bytes += 2 * lanes_bytes) {
+        Lanes words;
+        Lanes more_words;
+        std::memcpy(&words, bytes, sizeof words);
+        std::memcpy(&more_words, bytes + sizeof words, sizeof more_words);
+        halves += (words & 0xFFFFFFFF) + (words >> 32);
+        more_halves += (more_words & 0xFFFFFFFF) + (more_words >> 32);
     }
-    for (; end - bytes >= 8; bytes += 8) {
-        sum += checksum_word(bytes);
+    if (end - bytes >= lanes_bytes) {
+        Lanes words;
+        std::memcpy(&words, bytes, sizeof words);
+        halves += (words & 0xFFFFFFFF) + (words >> 32);
+        bytes += lanes_bytes;
     }
-    const auto rest = static_cast<std::size_t>(end - bytes);
-    if (rest == 0) {
-        return sum;
-    }
-    std::uint64_t last = 0;
-    if (length >= 8) {  // eight bytes that end where the data does, the known ones shifted out
-        std::memcpy(&last, end - 8, sizeof last);
-        last >>= 8 * (8 - rest);
-    } else {
-        std::memcpy(&last, bytes, rest);
-    }
-    return sum + (last & 0xFFFFFFFF) + (last >> 32);
+    halves += more_halves;
+    // Where the length is odd, the last bytes are loaded off by one: as if all words were swapped,
+    // which is one multiplication by 256 in one's complement.
+    const auto last = (Lanes)last_bytes(end, static_cast<std::size_t>(end - bytes));
+    halves += ((last & 0xFFFFFFFF) + (last >> 32)) << (length % 2 * 8);
+    return halves[0] + halves[1] + halves[2] + halves[3];
 }
 
 /// The 16-bit one's complement sum, in host order; 0xFFFF over data that contains its checksum.
