@@ -271,6 +271,12 @@ class Poller final : public PollerTask {
             return poller.router_.claim_line(line, records);
         }
 
+        feed::Event* offer(std::size_t records) { return poller.router_.offer(records); }
+
+        void take(std::size_t messages, std::size_t records) {
+            poller.router_.take(messages, records);
+        }
+
         /// A control among the numbered messages.
         void broadcast(const feed::Event& event) {
             poller.line_->arbiter.counters().bump(feed::LineCount::controls);

@@ -96,6 +96,13 @@ class Producer {
         return slots;
     }
 
+    /// The slots that the next claims will give, if claims of `count` in all would leave `spare`
+    /// free; else nullptr. Who fills some of them claims as many afterwards.
+    [[nodiscard]] T* offer(std::size_t count, std::size_t spare = 0) noexcept {
+        owner_.check();
+        return has_room(count + spare) ? slots_ + (claimed_ & (capacity_ - 1)) : nullptr;
+    }
+
     /// Are so many slots free? Looks at the consumer's index only if what is known will not do.
     [[nodiscard]] bool has_room(std::size_t count) noexcept {
         if (claimed_ + count - released_ <= capacity_) [[likely]] {

@@ -25,6 +25,7 @@
 #include "actors/parking.h"
 #include "actors/ring.h"
 #include "actors/sharding.h"
+#include "config/check.h"
 #include "config/counter.h"
 #include "feed/event.h"
 #include "feed/series_key.h"
@@ -79,6 +80,23 @@ class Router {
     /// At one core for all messages of the line that name no series and no symbol (text).
     [[nodiscard]] feed::Event* claim_line(std::uint16_t line, std::size_t records) noexcept {
         return claim_from(lanes_[line % lanes_.size()], records);
+    }
+
+    /// Where there is one core only, room for messages of `records` records in all, side by side;
+    /// else, or where there is not so much, nullptr: they are claimed one by one.
+    [[nodiscard]] feed::Event* offer(std::size_t records) noexcept {
+        if (lanes_.size() != 1) {
+            return nullptr;
+        }
+        note_refused();
+        return lanes_[0].ring.offer(records, lanes_[0].spare);
+    }
+
+    /// So much of what was offered last has been filled.
+    void take(std::size_t messages, std::size_t records) noexcept {
+        Lane& lane = lanes_[0];
+        lane.routed_count += messages;
+        PINSTRIKE_CHECK(records == 0 || lane.ring.claim(records) != nullptr);
     }
 
     /// One record to every core.

@@ -20,7 +20,12 @@ enum class BlockRole : std::uint8_t {
 };
 
 /// A block that was walked and checked whole: what an Arbiter needs to know of it, of any venue.
+///
+/// The two times stand apart on purpose. Both are copied into the header of each event, and side by
+/// side they are copied as one vector: a load of two stores that were made a moment ago waits until
+/// they have left the store buffer, and with them all that was written to rings before.
 struct Block {
+    std::int64_t ts_receive_ns = 0;
     std::span<const std::byte> bytes;        ///< header included, pad included, nothing behind it
     const std::uint16_t* offsets = nullptr;  ///< of its decodable messages, from bytes.data()
     std::uint32_t sequence = 0;
@@ -30,7 +35,6 @@ struct Block {
     bool retransmitted = false;  ///< may only fill what is known to be missing
     std::uint8_t session = 0;
     std::int64_t ts_exchange_ns = 0;
-    std::int64_t ts_receive_ns = 0;
 };
 
 }  // namespace pinstrike::feed

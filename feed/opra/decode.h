@@ -4,12 +4,16 @@
 // is checked here again. One function a category; a Sink says where the event goes.
 #pragma once
 
+#include "feed/block.h"
 #include "feed/event.h"
 #include "feed/opra/layout.h"
+#include "feed/opra/quote_event.h"
 #include "feed/opra/test_symbols.h"
+#include "feed/opra/walk.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,13 +24,18 @@ namespace pinstrike::feed::opra {
 /// Where decoded messages go: the router of a poller, or a collector in tests.
 ///
 /// claim() gives `records` contiguous slots, or nullptr where the ring refuses them; decode fills
-/// every byte that an actor may read. filtered() is told of each message kept back as a test.
+/// every byte that an actor may read. Where it does not matter which series a message is of,
+/// offer() gives room for many records at once, or nullptr; take() says how many messages and
+/// records were put there, before anything else is claimed. filtered() is told of each message kept
+/// back as a test.
 template <class Sink>
 concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t symbol_word,
                              std::uint16_t line, unsigned records, const Event& event) {
     { sink.claim(key, records) } -> std::same_as<Event*>;
     { sink.claim_symbol(symbol_word, records) } -> std::same_as<Event*>;
     { sink.claim_line(line, records) } -> std::same_as<Event*>;
+    { sink.offer(records) } -> std::same_as<Event*>;
+    sink.take(records, records);
     sink.broadcast(event);
     sink.filtered();
     { sink.wants_tests() } -> std::convertible_to<bool>;
@@ -35,6 +44,7 @@ concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t sym
 /// What does not change from message to message of one decode() call.
 struct DecodeContext {
     const Header& base;
+    __m256i quotes;          ///< what headers of quotes share (quote_event.h)
     std::uint64_t gth_bits;  ///< or-ed into SeriesKey::name
     bool wants_tests;
 };
@@ -43,12 +53,8 @@ namespace detail {
 
 inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
 
-/// 1e8 / 10^decimals by denominator code A-I: brings an integer to units of 1e-8.
-inline constexpr std::array<std::int64_t, 9> to_e8{
-    10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1, 100'000'000};
-
 [[nodiscard]] inline std::int64_t strike_e8(std::int32_t strike, char code) {
-    return std::int64_t{strike} * to_e8[static_cast<std::size_t>(code - 'A')];
+    return std::int64_t{strike} * powers[static_cast<std::size_t>(code - 'A')].to_e8;
 }
 
 /// a, d, f, k: symbol at 12, a reserved byte, expiration at 18, strike code at 21, strike at 22.
@@ -58,16 +64,6 @@ inline constexpr std::array<std::int64_t, 9> to_e8{
     const auto expiration = load_native<std::uint64_t>(m + 13) & ~symbol_mask;
     return {symbol | expiration | gth_bits,
             strike_e8(get_signed<long_quote::strike>(m), get_char<long_quote::strike_code>(m))};
-}
-
-/// q: four symbol bytes at 12, expiration at 16, strike in tenths.
-[[nodiscard]] inline SeriesKey series_of_short(const std::byte* m, std::uint64_t gth_bits) {
-    static_assert(short_quote::symbol.at == 12 && short_quote::expiration.at == 16);
-    const auto word = load_native<std::uint64_t>(m + 12);
-    const std::uint64_t symbol = (word & 0xFFFF'FFFFULL) | std::uint64_t{' '} << 32;
-    const std::uint64_t expiration = (word << 8) & ~symbol_mask;
-    return {symbol | expiration | gth_bits,
-            std::int64_t{get<short_quote::strike>(m)} * to_e8[short_quote::strike_code - 'A']};
 }
 
 /// R: symbol at 12, expiration at 17, side by side as in the key.
@@ -108,75 +104,109 @@ inline void write_rest(Event* first, const Rest& rest) {
     std::memcpy(static_cast<void*>(first + 1), &rest, sizeof rest);
 }
 
-[[nodiscard]] inline Best best_at(const std::byte* at) {
-    return {.price = get_signed<appendage::price>(at),
-            .size = get<appendage::size>(at),
-            .participant = get_char<appendage::participant>(at),
-            .code = get_char<appendage::code>(at)};
-}
-
 /// The second record of a quote: appendages stand behind the fixed part, the bid's before the
-/// offer's.
+/// offer's. Without a branch on whose there are, as nobody foresees that.
 inline void write_bests(Event* first, const std::byte* m, std::size_t fixed_bytes) {
-    const IndicatorEffect effect = effect_of(get_char<message::indicator>(m));
-    const std::byte* at = m + fixed_bytes;
-    QuoteBest best{.bid = {0, 0, 0, 'I'},
-                   .offer = {0, 0, 0, 'I'},
-                   .transaction_id = get<message::transaction_id>(m),
-                   .reference = get<message::reference>(m)};
-    if (effect.bid == BestEffect::appendage) {
-        best.bid = best_at(at);
-        at += appendage::bytes;
-    }
-    if (effect.offer == BestEffect::appendage) {
-        best.offer = best_at(at);
-    }
-    write_rest(first, best);
+    static_assert(offsetof(QuoteBest, offer) == 12 && offsetof(QuoteBest, transaction_id) == 24 &&
+                  offsetof(QuoteBest, reference) == 28);
+    const unsigned sides = appendage_sides[static_cast<std::uint8_t>(m[message::indicator.at])];
+    const std::byte* bid_end = m + fixed_bytes + (sides & 1) * appendage::bytes;
+    const std::byte* offer_end = bid_end + (sides >> 1) * appendage::bytes;
+    const auto ids = load_native<std::uint64_t>(m + message::transaction_id.at);
+    const std::uint64_t both = std::rotl(byte_swapped(ids), 32);
+    auto* const at = reinterpret_cast<std::byte*>(first + 1);  // tidy: a record, field by field
+    store_16(at, best_ending_at(bid_end, (sides & 1) != 0));
+    store_16(at + offsetof(QuoteBest, offer), best_ending_at(offer_end, (sides >> 1) != 0));
+    std::memcpy(at + offsetof(QuoteBest, transaction_id), &both, sizeof both);
+    first->header.records = 2;
 }
 
 [[nodiscard]] inline bool has_appendage(const std::byte* m) {
     return appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])] != 0;
 }
 
+/// One quote, claimed for itself.
 template <EventSink Sink>
-inline void decode_short_quote(const std::byte* m, std::uint32_t sequence,
-                               const DecodeContext& context, Sink& sink) {
+inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_t sequence,
+                         const DecodeContext& context, Sink& sink) {
     const unsigned records = has_appendage(m) ? 2 : 1;
-    const SeriesKey key = series_of_short(m, context.gth_bits);
-    Event* event = claim_series(key, records, context, sink);
+    const QuoteEvent quote = quote_event(m, sequence, context.quotes, form, context.gth_bits);
+    Event* event = claim_series(quote.series(), records, context, sink);
     if (event == nullptr) [[unlikely]] {
         return;
     }
-    write_header(*event, context, m, EventKind::quote, sequence, records, short_quote::price_code);
-    event->body.quote = {.series = key,
-                         .bid = get<short_quote::bid>(m),
-                         .bid_size = get<short_quote::bid_size>(m),
-                         .offer = get<short_quote::offer>(m),
-                         .offer_size = get<short_quote::offer_size>(m)};
+    quote.store(event);
     if (records == 2) {
-        write_bests(event, m, short_quote::bytes);
+        write_bests(event, m, form.bytes);
     }
 }
 
+/// Quotes from the `first` message on into slots that the sink offers, as far as they go without
+/// anything else between; the index of the first message not decoded.
 template <EventSink Sink>
-inline void decode_long_quote(const std::byte* m, std::uint32_t sequence,
+inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
-    const unsigned records = has_appendage(m) ? 2 : 1;
-    const SeriesKey key = series_of_long(m, context.gth_bits);
-    Event* event = claim_series(key, records, context, sink);
-    if (event == nullptr) [[unlikely]] {
-        return;
+    constexpr unsigned quote_records_max = 2;
+    Event* const offered = sink.offer(quote_records_max * (end - first));
+    if (offered == nullptr) {
+        return first;
     }
-    write_header(*event, context, m, EventKind::quote, sequence, records,
-                 get_char<long_quote::price_code>(m));
-    event->body.quote = {.series = key,
-                         .bid = get_signed<long_quote::bid>(m),
-                         .bid_size = get<long_quote::bid_size>(m),
-                         .offer = get_signed<long_quote::offer>(m),
-                         .offer_size = get<long_quote::offer_size>(m)};
-    if (records == 2) {
-        write_bests(event, m, long_quote::bytes);
+    Event* event = offered;
+    unsigned messages = 0;
+    unsigned i = first;
+    for (; i < end; ++i) {
+        const std::byte* m = block.bytes.data() + block.offsets[i];
+        const std::size_t form_index = quote_form_of(m);
+        if (form_index == quote_form_none) [[unlikely]] {
+            break;
+        }
+        const QuoteForm& form = quote_forms[form_index];
+        const QuoteEvent quote =
+            quote_event(m, sequence_of(block.sequence, i), context.quotes, form, context.gth_bits);
+        if (!context.wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+            sink.filtered();
+            continue;
+        }
+        quote.store(event);
+        ++messages;
+        if (has_appendage(m)) {
+            write_bests(event++, m, form.bytes);
+        }
+        ++event;
     }
+    sink.take(messages, static_cast<std::size_t>(event - offered));
+    return i;
+}
+
+/// The same for a block of plain quotes (walk.h), where nothing has to be asked of a message but
+/// whether it is a test.
+template <EventSink Sink>
+inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned end,
+                                    const DecodeContext& context, Sink& sink) {
+    constexpr std::uint64_t numbers_end = std::uint64_t{1} << 32;
+    Event* const offered =
+        std::uint64_t{block.sequence} + end <= numbers_end ? sink.offer(end - first) : nullptr;
+    if (offered == nullptr) {
+        return first;
+    }
+    Event* event = offered;
+    const std::byte* m = block.bytes.data() + plain_quote_offsets[first];
+    const __m256i next_number = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0);
+    __m256i header =
+        numbered_header(context.quotes, block.sequence + first, short_quote::price_code);
+    for (unsigned i = first; i < end; ++i, m += short_quote::bytes) {
+        const QuoteEvent quote{header_of_quote(m, header),
+                               quote_body(m, quote_forms[0], context.gth_bits)};
+        header = _mm256_add_epi32(header, next_number);
+        if (!context.wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+            sink.filtered();
+            continue;
+        }
+        quote.store(event++);
+    }
+    const auto messages = static_cast<std::size_t>(event - offered);
+    sink.take(messages, messages);
+    return end;
 }
 
 template <EventSink Sink>
@@ -328,6 +358,20 @@ inline void decode_other(char category, const std::byte* m, std::uint32_t own,
             return decode_series_map(m, own, context, sink);
         default:  // inspect_message() lets nothing else pass
             return decode_underlying(m, own, context, sink);
+    }
+}
+
+/// One message of any category, claimed for itself.
+template <EventSink Sink>
+inline void decode_message(const Block& block, unsigned index, const DecodeContext& context,
+                           Sink& sink) {
+    const std::byte* m = block.bytes.data() + block.offsets[index];
+    const std::uint32_t own = sequence_of(block.sequence, index);
+    const std::size_t form = quote_form_of(m);
+    if (form != quote_form_none) [[likely]] {
+        decode_quote(m, quote_forms[form], own, context, sink);
+    } else {
+        decode_other(get_char<message::category>(m), m, own, block.sequence, context, sink);
     }
 }
 

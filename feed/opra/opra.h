@@ -54,7 +54,6 @@ struct Opra {
             return result;
         }
         read_header(payload, out);
-        out.offsets = scratch.offsets.data();
         result.accepted = true;
         if (out.bytes.size() != payload.size()) [[unlikely]] {
             result.reasons |= reason_bit(BlockReject::bytes_after_block);
@@ -64,7 +63,9 @@ struct Opra {
         if (retransmission != ' ' && retransmission != 'V') [[unlikely]] {
             result.reasons |= reason_bit(BlockReject::retransmission_unknown);
         }
-        result.reasons |= walk(scratch, out);
+        if (!walk_plain_quotes(out)) {
+            result.reasons |= walk(scratch, out);
+        }
         return result;
     }
 
@@ -74,18 +75,18 @@ struct Opra {
     template <EventSink Sink>
     static void decode(const Block& block, unsigned first, unsigned count, const Header& base,
                        bool gth, Sink& sink) {
-        const DecodeContext context{base, gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0,
+        const DecodeContext context{base, detail::quote_header(base),
+                                    gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0,
                                     static_cast<bool>(sink.wants_tests())};
-        for (unsigned i = first; i < first + count; ++i) {
-            const std::byte* m = block.bytes.data() + block.offsets[i];
-            const std::uint32_t own = sequence_of(block.sequence, i);
-            const char category = get_char<message::category>(m);
-            if (category == 'q') [[likely]] {
-                detail::decode_short_quote(m, own, context, sink);
-            } else if (category == 'k') {
-                detail::decode_long_quote(m, own, context, sink);
-            } else {
-                detail::decode_other(category, m, own, block.sequence, context, sink);
+        const unsigned end = first + count;
+        unsigned i = first;
+        if (block.offsets == plain_quote_offsets.data()) {
+            i = detail::decode_plain_quotes(block, first, end, context, sink);
+        }
+        for (; i < end; ++i) {
+            i = detail::decode_quotes(block, i, end, context, sink);
+            if (i < end) {
+                detail::decode_message(block, i, context, sink);
             }
         }
     }
@@ -126,12 +127,26 @@ struct Opra {
                              get<block::nanoseconds>(start);
     }
 
-    /// Finds the messages; sets decodable and role. Returns reasons.
+    /// True if the block holds short quotes without appendages only, as it nearly always does:
+    /// where its messages are needs no walk then.
+    static bool walk_plain_quotes(Block& out) {
+        const std::size_t size = block::header_bytes + out.messages * short_quote::bytes;
+        if (out.bytes.size() - size > 1 || !are_plain_quotes(out.bytes.data(), out.messages)) {
+            return false;
+        }
+        out.offsets = plain_quote_offsets.data();
+        out.decodable = out.messages;
+        out.role = BlockRole::data;
+        return true;
+    }
+
+    /// Finds the messages; sets offsets, decodable and role. Returns reasons.
     static std::uint32_t walk(Scratch& scratch, Block& out) {
+        out.offsets = scratch.offsets.data();
         const std::byte* start = out.bytes.data();
         const std::size_t size = out.bytes.size();
         std::size_t at = block::header_bytes;
-        unsigned index = 0;
+        unsigned index = find_quotes(out.bytes, out.messages, scratch.offsets.data(), at);
         unsigned controls = 0;
         std::uint32_t reasons = 0;
         for (; index < out.messages; ++index) {

@@ -7,8 +7,13 @@
 #include "feed/opra/layout.h"
 #include "feed/opra/rejects.h"
 
+#include <immintrin.h>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 namespace pinstrike::feed::opra {
 
@@ -131,6 +136,138 @@ inline constexpr Field no_expiration{0, 0};
                                      long_quote::strike_code, long_quote::price_code>(m, left);
     }
     return detail::inspect_other(category, m, left);
+}
+
+/// Where messages stand in a block of short quotes without appendages, the commonest of all. A
+/// block whose offsets are these is such a block.
+inline constexpr auto plain_quote_offsets = [] {
+    std::array<std::uint16_t, (block::bytes_max - block::header_bytes) / short_quote::bytes> at{};
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        at[i] = static_cast<std::uint16_t>(block::header_bytes + i * short_quote::bytes);
+    }
+    return at;
+}();
+
+namespace detail {
+
+/// By byte of 32: the least value that will do, and how many more will do.
+struct ByteLimits {
+    alignas(32) std::array<std::uint8_t, 32> least{};
+    alignas(32) std::array<std::uint8_t, 32> more{};
+
+    constexpr ByteLimits() { more.fill(0xFF); }
+
+    constexpr void set(std::size_t at, std::uint8_t first, std::uint8_t last) {
+        least[at] = first;
+        more[at] = static_cast<std::uint8_t>(last - first);
+    }
+
+    constexpr void set_code(std::size_t at) { set(at, 'A', 'I'); }
+
+    constexpr void set_expiration(std::size_t at) {
+        set(at, 'A', 'X');
+        set(at + 1, 1, 31);
+        set(at + 2, 0, 99);
+    }
+};
+
+[[nodiscard]] inline __m256i load_32(const void* at) {
+    __m256i bytes;
+    std::memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/// Not zero where a byte of the 32 is outside its limits.
+[[nodiscard]] inline __m256i excess(const std::byte* at, const ByteLimits& limits) {
+    const __m256i above = _mm256_sub_epi8(load_32(at), load_32(limits.least.data()));
+    return _mm256_subs_epu8(above, load_32(limits.more.data()));
+}
+
+/// The head of a quote: its first 29 bytes and three before it.
+inline constexpr std::size_t before_head = 3;
+static_assert(before_head + short_quote::bytes == 32);
+
+/// By form.
+inline constexpr std::array<ByteLimits, 2> head_limits = [] {
+    std::array<ByteLimits, 2> limits;
+    limits[0].set(before_head + message::category.at, 'q', 'q');
+    limits[0].set_expiration(before_head + short_quote::expiration.at);
+    limits[1].set_expiration(before_head + long_quote::expiration.at);
+    limits[1].set_code(before_head + long_quote::strike_code.at);
+    limits[1].set_code(before_head + long_quote::price_code.at);
+    return limits;
+}();
+
+/// The last 32 bytes of a quote, by the number of appendages in them.
+inline constexpr std::array<ByteLimits, 3> tail_limits = [] {
+    std::array<ByteLimits, 3> limits;
+    for (std::size_t count = 1; count < limits.size(); ++count) {
+        for (std::size_t i = 1; i <= count; ++i) {
+            limits[count].set_code(32 - i * appendage::bytes + appendage::code.at);
+        }
+    }
+    return limits;
+}();
+
+/// Bytes of a quote without appendages by category; 0: no quote.
+inline constexpr auto quote_bytes = [] {
+    std::array<std::uint8_t, 256> table{};
+    table['q'] = short_quote::bytes;
+    table['k'] = long_quote::bytes;
+    return table;
+}();
+
+}  // namespace detail
+
+/// Whether the first `count` messages of a block, for which there is room in it, are short quotes
+/// without appendages that inspect_message() would let pass. It asks all of them at once: no
+/// message has to wait for the length of the one before.
+[[nodiscard]] inline bool are_plain_quotes(const std::byte* block_start, unsigned count) {
+    __m256i wrong = _mm256_setzero_si256();
+    unsigned appendages = 0;
+    const std::byte* m = block_start + block::header_bytes;
+    for (unsigned i = 0; i < count; ++i, m += short_quote::bytes) {
+        wrong =
+            _mm256_or_si256(wrong, detail::excess(m - detail::before_head, detail::head_limits[0]));
+        appendages |= appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
+    }
+    return appendages == 0 && _mm256_testz_si256(wrong, wrong) != 0;
+}
+
+/// Finds the quotes that come next in a block, at most `count`, up to anything else. They may be
+/// long or short, with or without appendages, without a branch on which they are. Writes their
+/// offsets and moves `at` behind them. Returns how many; 0 if inspect_message() would refuse one.
+[[nodiscard]] inline unsigned find_quotes(std::span<const std::byte> block, unsigned count,
+                                          std::uint16_t* offsets, std::size_t& at) {
+    __m256i wrong = _mm256_setzero_si256();
+    std::size_t next = at;
+    unsigned found = 0;
+    for (; found < count; ++found) {
+        const std::byte* m = block.data() + next;
+        const std::size_t left = block.size() - next;
+        if (left < message::header_bytes) {
+            break;
+        }
+        const std::size_t fixed =
+            detail::quote_bytes[static_cast<std::uint8_t>(m[message::category.at])];
+        const std::uint8_t extra =
+            appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
+        const std::size_t bytes = fixed + extra;
+        if (fixed == 0 || extra == appendages_unknown || left < bytes) {
+            break;
+        }
+        const auto& head = detail::head_limits[fixed == long_quote::bytes ? 1 : 0];
+        const auto& tail = detail::tail_limits[extra / appendage::bytes];
+        wrong = _mm256_or_si256(wrong, detail::excess(m - detail::before_head, head));
+        wrong = _mm256_or_si256(wrong, detail::excess(m + bytes - 32, tail));
+        offsets[found] = static_cast<std::uint16_t>(next);
+        next += bytes;
+    }
+    if (_mm256_testz_si256(wrong, wrong) == 0) {
+        return 0;
+    }
+    at = next;
+    return found;
 }
 
 }  // namespace pinstrike::feed::opra

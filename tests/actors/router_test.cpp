@@ -159,6 +159,34 @@ TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
     EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 5000-5000:1 full"}));
 }
 
+TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
+    Scene scene;
+    Event* offered = scene.router->offer(slots - spare);
+    ASSERT_NE(offered, nullptr);
+    offered[0] = quote_of(series_of("A"), 1, 2);
+    offered[1] = Event{};
+    offered[2] = quote_of(series_of("B"), 2);
+    scene.router->take(2, 3);
+    scene.route(quote_of(series_of("A"), 3));
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0]), (Words{"q1", "q2", "q3"}));
+    EXPECT_EQ(scene.router->counters(0).routed.read(), 3U);
+    EXPECT_EQ(scene.router->counters(0).pushed.read(), 3U);
+}
+
+TEST(Router, nothing_is_offered_where_there_is_no_room_or_more_than_one_core) {
+    Scene scene;
+    EXPECT_EQ(scene.router->offer(slots - spare + 1), nullptr) << "the last slots are for controls";
+    scene.route_many(1, slots - spare + 1);  // the last is refused, and noted by the next call
+    EXPECT_EQ(scene.router->offer(1), nullptr);
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
+    scene.router->flush();
+    EXPECT_EQ(drain(scene.rings[0]).size(), 1U) << "the gap";
+    Scene several{2};
+    EXPECT_EQ(several.router->offer(1), nullptr);
+}
+
 TEST(Router, controls_have_room_in_a_ring_that_is_full_of_data) {
     Scene scene;
     scene.route_many(1, slots);

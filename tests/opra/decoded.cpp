@@ -220,6 +220,28 @@ std::string compare_blocks(const CheckResult& result, const Block& block, const 
     return parsed.block->messages.size() == block.decodable ? "" : "decodable";
 }
 
+/// All events of an accepted block against its messages.
+std::string compare_events(const Collector& collector, const Block& block, const Parsed& parsed,
+                           bool gth) {
+    if (collector.messages.size() != block.decodable) {
+        return "events";
+    }
+    for (unsigned i = 0; i < block.decodable; ++i) {
+        const auto& event = collector.messages[i];
+        const Header& header = event.front().header;
+        if (header.sequence != number_of(*parsed.block, i) || header.line != 17 ||
+            header.ts_exchange_ns != time_ns_of(parsed.block->header) ||
+            header.ts_receive_ns != 99 || header.session != parsed.block->header.session ||
+            header.venue != Venue::opra || header.flags != 0) {
+            return fmt::format("message {}: header", i);
+        }
+        if (const auto what = difference(event, parsed.block->messages[i], gth); !what.empty()) {
+            return fmt::format("message {}: {}", i, what);
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 Collector decode_all(std::span<const std::byte> payload, bool gth, bool tests) {
@@ -249,21 +271,11 @@ std::string disagreement(std::span<const std::byte> payload, bool verify_checksu
         return found;
     }
     const bool gth = block.sequence % 2 == 0;
-    Collector collector;
-    Opra::decode(block, 0, block.decodable, base_of(block), gth, collector);
-    if (collector.messages.size() != block.decodable) {
-        return "events";
-    }
-    for (unsigned i = 0; i < block.decodable; ++i) {
-        const auto& event = collector.messages[i];
-        const Header& header = event.front().header;
-        if (header.sequence != number_of(*parsed.block, i) || header.line != 17 ||
-            header.ts_exchange_ns != time_ns_of(parsed.block->header) ||
-            header.ts_receive_ns != 99 || header.session != parsed.block->header.session) {
-            return fmt::format("message {}: header", i);
-        }
-        if (const auto what = difference(event, parsed.block->messages[i], gth); !what.empty()) {
-            return fmt::format("message {}: {}", i, what);
+    for (const bool offers : {true, false}) {
+        Collector collector{true, offers};
+        Opra::decode(block, 0, block.decodable, base_of(block), gth, collector);
+        if (auto what = compare_events(collector, block, parsed, gth); !what.empty()) {
+            return what;
         }
     }
     return {};

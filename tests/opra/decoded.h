@@ -4,6 +4,7 @@
 // compares every event with the message that the full parser makes of the same bytes.
 #pragma once
 
+#include "config/check.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/parse.h"
 
@@ -14,10 +15,11 @@
 
 namespace pinstrike::feed::opra {
 
-/// An EventSink that keeps what it is given, each message on its own.
+/// An EventSink that keeps what it is given, each message on its own. It offers room for many at
+/// once, as a router with one core does, or takes each by itself.
 class Collector {
   public:
-    explicit Collector(bool tests = true) : tests_(tests) {}
+    explicit Collector(bool tests = true, bool offers = true) : tests_(tests), offers_(offers) {}
 
     Event* claim(const SeriesKey& key, unsigned records) {
         claimed_keys.push_back(key);
@@ -29,6 +31,22 @@ class Collector {
     Event* claim_line(std::uint16_t line, unsigned records) {
         claimed_lines.push_back(line);
         return slots(records);
+    }
+
+    Event* offer(std::size_t records) {
+        offered_.assign(records, Event{});
+        return offers_ && !full ? offered_.data() : nullptr;
+    }
+
+    void take(std::size_t count, std::size_t records) {
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto* message = offered_.data() + at;
+            messages.emplace_back(message, message + message->header.records);
+            claimed_keys.push_back(message->body.series);
+            at += message->header.records;
+        }
+        PINSTRIKE_CHECK(at == records);
     }
 
     void broadcast(const Event& event) { *slots(1) = event; }
@@ -56,6 +74,8 @@ class Collector {
     }
 
     bool tests_;
+    bool offers_;
+    std::vector<Event> offered_;
 };
 
 /// Decodes an accepted block whole.
@@ -66,7 +86,7 @@ std::string difference(const std::vector<Event>& event, const wire::Message& mes
 
 /// Checks and decodes `payload` both ways; empty if they agree, else in what they do not.
 /// Agreement: same verdict, encoding the parsed block gives its bytes, every event says what its
-/// message says.
+/// message says, wherever it was put.
 std::string disagreement(std::span<const std::byte> payload, bool verify_checksum);
 
 }  // namespace pinstrike::feed::opra

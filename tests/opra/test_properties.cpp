@@ -197,6 +197,22 @@ TEST(Decode, StrikesOfTwoDenominatorsAreOneKeyAndGthIsAnother) {
     EXPECT_EQ(regular[0].year(), 2023U);
 }
 
+/// A block of short quotes without appendages is checked and decoded in a way of its own.
+TEST(Decode, EveryByteOfAPlainQuoteIsTakenAsTheParserTakesIt) {
+    for (const unsigned count : {1U, 2U, 33U}) {
+        const Bytes bytes = samples::block(samples::short_quotes(count));
+        for (std::size_t at = block::header_bytes; at < bytes.size(); ++at) {
+            const bool at_ends = at < block::header_bytes + 2 * short_quote::bytes ||
+                                 at + 2 * short_quote::bytes > bytes.size();
+            for (unsigned value = 0; value < 256; value += at_ends ? 1 : 15) {
+                Bytes changed = bytes;
+                changed[at] = static_cast<std::byte>(value);
+                ASSERT_EQ(disagreement(changed, false), "") << "byte " << at << ": " << value;
+            }
+        }
+    }
+}
+
 TEST(Decode, TakesAPartOfABlockAndCountsOnPastTheWrap) {
     const Bytes bytes = samples::block(samples::short_quotes(4), {.retransmission = ' ',
                                                                   .session = 3,
@@ -222,6 +238,8 @@ TEST(Decode, GoesOnWhereARingRefuses) {
     ASSERT_TRUE(Opra::check(bytes, true, scratch, block).accepted);
 
     struct Full : Collector {
+        Full() : Collector(true, false) {}
+
         Event* claim(const SeriesKey& /*key*/, unsigned /*records*/) { return nullptr; }
 
         Event* claim_symbol(std::uint64_t /*word*/, unsigned /*records*/) { return nullptr; }
