@@ -12,7 +12,10 @@ LogLevel level_of(int rte_level) {
     if (rte_level > 0 && rte_level <= static_cast<int>(RTE_LOG_ERR)) {
         return LogLevel::error;
     }
-    return rte_level == static_cast<int>(RTE_LOG_WARNING) ? LogLevel::warning : LogLevel::info;
+    if (rte_level == static_cast<int>(RTE_LOG_WARNING)) {
+        return LogLevel::warning;
+    }
+    return rte_level == static_cast<int>(RTE_LOG_DEBUG) ? LogLevel::debug : LogLevel::info;
 }
 
 void to_standard_error(LogLevel level, std::string_view line) {
@@ -50,7 +53,7 @@ void Log::take(LogLevel level, std::string_view text) {
          end = partial_.find('\n')) {
         const std::string line = partial_.substr(0, end);
         partial_.erase(0, end + 1);
-        if (level != LogLevel::info && complaints_.size() < complaints_bytes_max) {
+        if (level < LogLevel::info && complaints_.size() < complaints_bytes_max) {
             complaints_ += (complaints_.empty() ? "" : "; ") + line;
         }
         if (!line.empty() && !limited(level)) {

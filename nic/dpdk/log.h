@@ -13,7 +13,8 @@
 
 namespace pinstrike::nic::dpdk {
 
-enum class LogLevel : unsigned char { error, warning, info };
+/// Notices of DPDK count as information.
+enum class LogLevel : unsigned char { error, warning, info, debug };
 
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
