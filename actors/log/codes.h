@@ -1,0 +1,92 @@
+// path: cold
+//
+// Everything the log can say: one row a code, with its level, how many entries of one subject may
+// come at once before they are limited, and what it means. A code, once published, is never
+// changed, only retired: people search and alert by it.
+#pragma once
+
+#include "actors/log/level.h"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace pinstrike::actors {
+
+// clang-format off
+#define PINSTRIKE_LOG_CODES(ROW) \
+    ROW(starting, info, 1, "the program begins: its version, its config, what it will run") \
+    ROW(running, info, 1, "all threads have started and the pollers poll") \
+    ROW(stopping, info, 1, "the end begins: a signal, the time given by --for, or no more input") \
+    ROW(remark, warning, 100, \
+        "stops nothing, but should be known: where a thread was placed, a capture cut short") \
+    ROW(metrics_open, info, 1, "Prometheus can scrape at the address told") \
+    ROW(link_up, info, 1, "a port's link is up") \
+    ROW(link_down, warning, 1, "a port's link is down: nothing comes from it") \
+    ROW(link_flapped, warning, 1, \
+        "a port's link changed and changed back between two looks: what came meanwhile is lost") \
+    ROW(stream_heard, debug, 1, "the first packet of a stream of a line") \
+    ROW(stream_silent, warning, 1, \
+        "nothing for eleven seconds on a stream that was heard: a healthy one sends line " \
+        "integrity every ten. The other stream still serves; if both are silent, so is the line") \
+    ROW(stream_back, info, 1, "a stream that was silent is heard again") \
+    ROW(streams_unheard, warning, 1, \
+        "eleven seconds after the start some streams have brought no packet yet: before the " \
+        "session no harm; else see that the groups are joined and the switch forwards them") \
+    ROW(gap_declared, error, 1, \
+        "both streams of a line lost the same messages: every core was told of the gap") \
+    ROW(gap_mended, info, 1, \
+        "messages came after they had been declared lost, or by retransmission") \
+    ROW(core_slow, error, 1, \
+        "a core's ring was full and refused messages, which the core was told of as a gap: its " \
+        "actors take too long, or the ring is too small for the bursts") \
+    ROW(poller_behind, warning, 1, \
+        "for a whole second a poller found no moment without packets and took them in full " \
+        "bursts: it is at its limit, and the NIC will miss packets next") \
+    ROW(device_missed, warning, 1, \
+        "a NIC, or the kernel, had no room for packets: the poller that reads them is too slow. " \
+        "Whether messages were lost, gap_declared says") \
+    ROW(device_errors, warning, 1, "a NIC received damaged packets: a cable, an optic, a setting") \
+    ROW(packets_dropped, warning, 1, \
+        "packets that reached no line, by reason: damaged, or not of this feed") \
+    ROW(packets_ignored, debug, 1, "packets of the network itself that no line wants: ARP, IGMP") \
+    ROW(blocks_rejected, warning, 1, \
+        "blocks refused, in whole or from some message on, or only remarked upon; by reason") \
+    ROW(hot_allocation, warning, 1, \
+        "a poll or actor thread asked for heap memory after its start, which costs it time") \
+    ROW(clock_stepped, warning, 1, \
+        "the machine's clock was set: latencies measured across the step mean nothing") \
+    ROW(dpdk_error, error, 50, "an error that DPDK or a library below it tells") \
+    ROW(dpdk_warning, warning, 50, "a warning that DPDK or a library below it tells") \
+    ROW(dpdk_info, info, 100, "what DPDK or a library below it tells") \
+    ROW(dpdk_debug, debug, 100, "what DPDK tells for debugging") \
+    ROW(lines_left_out, warning, 1, \
+        "other threads had more to say than the log could take between two looks")
+
+// clang-format on
+
+/// One row of the table.
+struct LogRow {
+    std::string_view code;
+    LogLevel level;
+    unsigned burst;  ///< entries of one subject that are let pass before the limit
+    std::string_view sentence;
+};
+
+#define PINSTRIKE_LOG_ENUM(code, level, burst, sentence) code,
+#define PINSTRIKE_LOG_ROW(code, level, burst, sentence) \
+    LogRow{#code, LogLevel::level, burst, sentence},
+#define PINSTRIKE_LOG_ONE(code, level, burst, sentence) +1
+
+enum class LogCode : unsigned char { PINSTRIKE_LOG_CODES(PINSTRIKE_LOG_ENUM) };
+
+inline constexpr std::size_t LogCode_count = 0 PINSTRIKE_LOG_CODES(PINSTRIKE_LOG_ONE);
+
+inline constexpr std::array<LogRow, LogCode_count> LogCode_rows{
+    {PINSTRIKE_LOG_CODES(PINSTRIKE_LOG_ROW)}};
+
+constexpr const LogRow& row_of(LogCode code) {
+    return LogCode_rows[static_cast<std::size_t>(code)];
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,66 @@
+// path: cold
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pinstrike::actors {
+
+/// Which entries of one code and subject are written. The first `burst` are, at once; what goes on
+/// is told after one second, two, four, and from then on once a minute. After a quiet minute it
+/// begins anew. So a storm of a week takes about 10,000 lines, and what happens now and then is
+/// told each time.
+class RateLimit {
+  public:
+    explicit RateLimit(unsigned burst) : burst_(burst) {}
+
+    /// May an entry be written at this time? False: it counts as held back.
+    [[nodiscard]] bool admit(std::int64_t now_ns) {
+        if (now_ns - last_ns_ > longest_ns) {
+            passed_ = 0;
+            interval_ns_ = shortest_ns;
+        }
+        last_ns_ = now_ns;
+        if (passed_ < burst_) {
+            ++passed_;
+            next_ns_ = now_ns + interval_ns_;
+            return true;
+        }
+        if (!due(now_ns)) {
+            ++held_;
+            return false;
+        }
+        told(now_ns);
+        return true;
+    }
+
+    [[nodiscard]] bool due(std::int64_t now_ns) const { return now_ns >= next_ns_; }
+
+    /// What was held back is being told.
+    void told(std::int64_t now_ns) {
+        interval_ns_ = std::min(2 * interval_ns_, longest_ns);
+        next_ns_ = now_ns + interval_ns_;
+    }
+
+    /// Entries held back since the last that was written.
+    [[nodiscard]] std::uint64_t held() const { return held_; }
+
+    [[nodiscard]] std::uint64_t take_held() {
+        const std::uint64_t held = held_;
+        held_ = 0;
+        return held;
+    }
+
+  private:
+    static constexpr std::int64_t shortest_ns = 1'000'000'000;
+    static constexpr std::int64_t longest_ns = 60 * shortest_ns;
+
+    unsigned burst_;
+    unsigned passed_ = 0;
+    std::int64_t interval_ns_ = shortest_ns;
+    std::int64_t next_ns_ = INT64_MIN;
+    std::int64_t last_ns_ = INT64_MIN / 2;
+    std::uint64_t held_ = 0;
+};
+
+}  // namespace pinstrike::actors

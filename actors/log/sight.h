@@ -1,0 +1,83 @@
+// path: cold
+//
+// What the log's watch sees of a running appliance at one look: totals since the start. Plain
+// figures, so that tests make them by hand.
+#pragma once
+
+#include "actors/appliance.h"
+#include "config/rows.h"
+#include "nic/drops.h"
+#include "nic/port.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// A queue of a port, at its poller.
+struct QueueSight {
+    std::string port;
+    std::size_t burst_packets = 64;
+    std::uint64_t packets = 0;
+    std::uint64_t full_bursts = 0;
+    std::uint64_t link_changes = 0;
+    nic::DeviceStatistics device;
+    std::array<std::uint64_t, nic::Drop_count> dropped{};
+};
+
+struct LineSight {
+    std::uint16_t line = 0;
+    std::array<std::uint64_t, feed::streams_count> packets{};
+    std::uint64_t gaps = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t late = 0;
+    std::uint64_t repaired = 0;
+    std::vector<std::uint64_t> rejected;  ///< by row of PollerSight::reject_rows
+};
+
+struct PollerSight {
+    std::string name;
+    std::uint64_t busy_ns = 0;
+    std::uint64_t idle_ns = 0;
+    std::span<const Row> reject_rows;
+    std::vector<QueueSight> queues;
+    std::vector<LineSight> lines;
+};
+
+struct ActorSight {
+    std::string name;
+    std::uint64_t service_ns = 0;  ///< of the batches that were timed
+};
+
+/// A ring of a core.
+struct RingSight {
+    std::string from;
+    std::size_t capacity_records = 0;
+    std::uint64_t refused = 0;  ///< messages
+};
+
+struct CoreSight {
+    std::string name;
+    std::uint64_t busy_ns = 0;
+    std::uint64_t idle_ns = 0;
+    std::vector<ActorSight> actors;
+    std::vector<RingSight> rings;
+};
+
+struct Sight {
+    double seconds = 0;
+    bool live = true;  ///< false: captures are replayed
+    std::uint64_t hot_allocations = 0;
+    std::uint64_t clock_steps = 0;
+    std::vector<PollerSight> pollers;
+    std::vector<CoreSight> cores;
+};
+
+/// From the control thread, at any time. It asks devices for their counts.
+[[nodiscard]] Sight take_sight(Appliance& appliance);
+
+}  // namespace pinstrike::actors

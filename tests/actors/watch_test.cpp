@@ -1,0 +1,265 @@
+// path: cold
+#include "actors/log/watch.h"
+
+#include "feed/opra/rejects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+auto is(LogCode code, const std::string& subject, const std::string& text) {
+    return AllOf(Field(&LogEntry::code, code), Field(&LogEntry::subject, subject),
+                 Field(&LogEntry::text, HasSubstr(text)));
+}
+
+/// One poller of two queues and two lines, two cores.
+Sight quiet() {
+    Sight sight;
+    PollerSight poller;
+    poller.name = "poll0";
+    poller.reject_rows = feed::opra::BlockReject_rows;
+    for (const char* name : {"nic-a", "nic-b"}) {
+        QueueSight queue;
+        queue.port = name;
+        queue.device.link_up = true;
+        queue.device.missed = 0;
+        poller.queues.push_back(queue);
+    }
+    for (const std::uint16_t number : {std::uint16_t{3}, std::uint16_t{4}}) {
+        LineSight line;
+        line.line = number;
+        line.packets = {10, 10};
+        line.rejected.resize(poller.reject_rows.size());
+        poller.lines.push_back(line);
+    }
+    sight.pollers.push_back(poller);
+    for (const char* name : {"core0", "core1"}) {
+        CoreSight core;
+        core.name = name;
+        core.actors = {{"book", 0}, {"mine", 0}};
+        core.rings = {{"poll0", 1024, 0}};
+        sight.cores.push_back(core);
+    }
+    return sight;
+}
+
+/// A watch that has looked once, and what it is shown next.
+struct Watched {
+    Watched() {
+        sight.seconds = 1;
+        static_cast<void>(watch.look(sight));
+        sight.seconds = 2;
+    }
+
+    std::vector<LogEntry> look() { return watch.look(sight); }
+
+    QueueSight& queue(std::size_t i = 0) { return sight.pollers[0].queues[i]; }
+
+    LineSight& line(std::size_t i = 0) { return sight.pollers[0].lines[i]; }
+
+    Sight sight = quiet();
+    Watch watch;
+};
+
+TEST(Watch, saysNothingWhereNothingChanged) {
+    Watched watched;
+    EXPECT_THAT(watched.look(), IsEmpty());
+}
+
+TEST(Watch, theFirstLookTellsOfLinksAndStreams) {
+    Sight sight = quiet();
+    sight.pollers[0].queues[1].device.link_up = false;
+    sight.pollers[0].lines[0].packets = {5, 0};
+    sight.pollers[0].lines[1].packets = {0, 0};
+    sight.seconds = 1;
+    Watch watch;
+    EXPECT_THAT(watch.look(sight),
+                ElementsAre(is(LogCode::link_up, "port nic-a", "the link is up"),
+                            is(LogCode::link_down, "port nic-b", "the link is down"),
+                            is(LogCode::stream_heard, "line 3 stream A", "1.0 s")));
+}
+
+TEST(Watch, namesTheLineThatHasAGap) {
+    Watched watched;
+    watched.line(1).gaps = 2;
+    watched.line(1).lost = 14;
+    EXPECT_THAT(
+        watched.look(),
+        ElementsAre(is(LogCode::gap_declared, "line 4",
+                       "2 gaps declared; 14 messages lost since the start, 14 of them new")));
+    EXPECT_THAT(watched.look(), IsEmpty());
+    watched.line(1).gaps = 3;
+    watched.line(1).lost = 15;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::gap_declared, "line 4", "1 of them new")));
+}
+
+TEST(Watch, saysWhatCameAfterAll) {
+    Watched watched;
+    watched.line().gaps = 1;
+    watched.line().lost = 5;
+    static_cast<void>(watched.look());
+    watched.line().lost = 1;
+    watched.line().late = 4;
+    watched.line().repaired = 3;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::gap_mended, "line 3",
+                               "4 messages came late, 3 by retransmission; 1 lost")));
+    // A line that is lost and mended between two looks, more mended than lost.
+    watched.line().gaps = 2;
+    watched.line().lost = 0;
+    watched.line().late = 6;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::gap_declared, "line 3", "1 gap declared; 0 messages lost"),
+                            is(LogCode::gap_mended, "line 3", "2 messages came late")));
+}
+
+TEST(Watch, namesTheSlowCoreItsRingAndItsActor) {
+    Watched watched;
+    CoreSight& core = watched.sight.cores[1];
+    core.rings[0].refused = 500;
+    core.busy_ns = 990;
+    core.idle_ns = 10;
+    core.actors[0].service_ns = 10;
+    core.actors[1].service_ns = 90;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::core_slow, "core core1",
+                               "500 messages refused by full rings, 500 since the start: 500 from "
+                               "poll0 (1024 records); it was busy 99 % of the time, 90 % of its "
+                               "actors' time in mine")));
+    EXPECT_THAT(watched.look(), IsEmpty());
+}
+
+TEST(Watch, tellsOfAPollerAtItsLimit) {
+    Watched watched;
+    PollerSight& poller = watched.sight.pollers[0];
+    poller.busy_ns = 1000;
+    poller.queues[0].packets = 6400;
+    poller.queues[0].full_bursts = 100;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::poller_behind, "poller poll0",
+                                               "busy 100 % of the time, 100 % of 6400 packets")));
+}
+
+TEST(Watch, aPollerThatSleepsOrEmptiesItsQueueIsNotAtItsLimit) {
+    Watched watched;
+    PollerSight& poller = watched.sight.pollers[0];
+    poller.busy_ns = 500;  // full bursts after each sleep
+    poller.idle_ns = 500;
+    poller.queues[0].packets = 6400;
+    poller.queues[0].full_bursts = 100;
+    EXPECT_THAT(watched.look(), IsEmpty());
+    poller.busy_ns = 1500;  // never an empty turn, but small bursts
+    poller.queues[0].packets = 12800;
+    poller.queues[0].full_bursts = 120;
+    EXPECT_THAT(watched.look(), IsEmpty());
+}
+
+TEST(Watch, tellsWhatDevicesLost) {
+    Watched watched;
+    watched.queue(0).device.missed = 7;
+    watched.queue(1).device.no_buffer = 2;
+    watched.queue(1).device.errors = 1;
+    EXPECT_THAT(
+        watched.look(),
+        ElementsAre(is(LogCode::device_missed, "port nic-a", "7 packets found no descriptor"),
+                    is(LogCode::device_missed, "port nic-b", "2 no buffer"),
+                    is(LogCode::device_errors, "port nic-b", "1 packet damaged")));
+}
+
+TEST(Watch, aLinkIsToldOncePerPortAndFlapsAreSeen) {
+    Watched watched;
+    watched.queue(0).port = watched.queue(1).port = "nic";
+    watched.queue(0).device.link_up = watched.queue(1).device.link_up = false;
+    watched.queue(0).link_changes = watched.queue(1).link_changes = 1;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::link_down, "port nic", "changed 1 time")));
+    watched.queue(0).link_changes = watched.queue(1).link_changes = 3;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::link_flapped, "port nic",
+                                               "changed 2 times and is down as before")));
+    watched.queue(0).device.link_up = watched.queue(1).device.link_up = true;
+    watched.queue(0).link_changes = watched.queue(1).link_changes = 4;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::link_up, "port nic", "the link is up")));
+}
+
+TEST(Watch, tellsDropsAndRejectsByReason) {
+    Watched watched;
+    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::fragment)] = 2;
+    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::unknown_group)] = 9;
+    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::arp)] = 1;
+    watched.line().rejected[static_cast<std::size_t>(feed::opra::BlockReject::checksum_bad)] = 3;
+    EXPECT_THAT(
+        watched.look(),
+        ElementsAre(
+            is(LogCode::packets_dropped, "port nic-a",
+               "11 packets, 11 since the start: fragment 2, unknown_group 9 (no line of this "
+               "poller"),
+            is(LogCode::packets_ignored, "port nic-a", "1 packet, 1 since the start: arp 1"),
+            is(LogCode::blocks_rejected, "line 3",
+               "3 blocks, 3 since the start: checksum_bad 3 (the block checksum does not agree")));
+}
+
+TEST(Watch, aStreamIsSilentAfterElevenSecondsAndToldOnce) {
+    Watched watched;
+    watched.sight.seconds = 5;
+    watched.line(0).packets[1] = 11;
+    EXPECT_THAT(watched.look(), IsEmpty());
+    watched.sight.seconds = 12.5;
+    watched.line(1).packets = {11, 11};
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::stream_silent, "line 3 stream A",
+                                               "no packet for 12 s, 10 before")));
+    watched.sight.seconds = 14;
+    watched.line(0).packets[1] = 12;
+    EXPECT_THAT(watched.look(), IsEmpty());
+    watched.sight.seconds = 15;
+    watched.line(0).packets[0] = 11;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::stream_back, "line 3 stream A", "heard again after 14 s")));
+}
+
+TEST(Watch, namesStreamsThatNeverCame) {
+    Sight sight = quiet();
+    sight.pollers[0].lines[0].packets = {10, 0};
+    sight.seconds = 1;
+    Watch watch;
+    static_cast<void>(watch.look(sight));
+    sight.seconds = 11.5;
+    sight.pollers[0].lines[0].packets[0] = 11;
+    sight.pollers[0].lines[1].packets = {11, 11};
+    EXPECT_THAT(watch.look(sight),
+                ElementsAre(is(LogCode::streams_unheard, "feed",
+                               "1 of 4 streams have brought nothing yet: line 3 B")));
+    sight.seconds = 12.5;
+    EXPECT_THAT(watch.look(sight), IsEmpty());
+}
+
+TEST(Watch, aReplayHasNoSilenceAndNoLimit) {
+    Watched watched;
+    watched.sight.live = false;
+    watched.sight.seconds = 60;
+    PollerSight& poller = watched.sight.pollers[0];
+    poller.busy_ns = 1000;
+    poller.queues[0].packets = 6400;
+    poller.queues[0].full_bursts = 100;
+    EXPECT_THAT(watched.look(), IsEmpty());
+}
+
+TEST(Watch, tellsOfAllocationsAndClockSteps) {
+    Watched watched;
+    watched.sight.hot_allocations = 3;
+    watched.sight.clock_steps = 1;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::hot_allocation, "hot threads", "3 allocations, 3 since"),
+                            is(LogCode::clock_stepped, "clock", "1 step, 1 since")));
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::test
