@@ -54,9 +54,10 @@ std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& po
 
 /// DPDK is begun once, for all its ports together. Null where there are none, or with Problems.
 std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topology& topology,
-                                           Problems& problems) {
+                                           nic::dpdk::LogSink log, Problems& problems) {
     nic::dpdk::EalConfig eal;
     eal.ports = dpdk_demands(config, topology);
+    eal.log = std::move(log);
     if (eal.ports.empty()) {
         return nullptr;
     }
@@ -107,12 +108,13 @@ void add_refusals(std::vector<std::string>& remarks, const std::string& core,
 Appliance::Appliance(const FeedConfig& config)
     : config_(config), topology_(plan_topology(config)) {}
 
-std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems) {
+std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems,
+                                            nic::dpdk::LogSink device_log) {
     std::unique_ptr<Appliance> made{new Appliance{config}};
     QueuesByPort queues;
     // The file is read first: behind open ports packets would pile up meanwhile.
     if (!made->check(problems) || !made->read_series(problems) ||
-        !made->open_ports(queues, problems)) {
+        !made->open_ports(queues, std::move(device_log), problems)) {
         return nullptr;
     }
     try {
@@ -149,10 +151,11 @@ bool Appliance::read_series(Problems& problems) {
     return found.empty();
 }
 
-bool Appliance::open_ports(QueuesByPort& queues, Problems& problems) {
+bool Appliance::open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log,
+                           Problems& problems) {
     Problems found;
     // The ports hold it; here it only has to outlive their opening.
-    const auto dpdk = start_dpdk(config_, topology_, found);
+    const auto dpdk = start_dpdk(config_, topology_, std::move(device_log), found);
     const auto sources = frame_sources(config_);
     const auto start = std::make_shared<nic::ReplayStart>();
     for (std::size_t i = 0; i < config_.ports.size() && found.empty(); ++i) {

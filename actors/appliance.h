@@ -19,6 +19,7 @@
 #include "actors/topology.h"
 #include "config/problem.h"
 #include "nic/clock.h"
+#include "nic/dpdk/log.h"
 
 #include <atomic>
 #include <cstddef>
@@ -33,9 +34,11 @@ namespace pinstrike::actors {
 class Appliance {
   public:
     /// Opens the ports and makes everything; no thread runs yet. Null, with every problem told, if
-    /// the config does not fit this machine or a port cannot be opened.
+    /// the config does not fit this machine or a port cannot be opened. `device_log` takes what
+    /// DPDK says, from any thread; without one, its errors go to standard error.
     [[nodiscard]] static std::unique_ptr<Appliance> build(const FeedConfig& config,
-                                                          Problems& problems);
+                                                          Problems& problems,
+                                                          nic::dpdk::LogSink device_log = {});
 
     /// Stops what runs.
     ~Appliance();
@@ -114,7 +117,7 @@ class Appliance {
 
     bool check(Problems& problems);
     bool read_series(Problems& problems);
-    bool open_ports(QueuesByPort& queues, Problems& problems);
+    bool open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log, Problems& problems);
     void make_threads(QueuesByPort queues);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
     [[nodiscard]] bool replays() const;

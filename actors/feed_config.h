@@ -4,6 +4,7 @@
 // them. Defaults are the members' initialisers, and the tables of keys repeat none of them.
 #pragma once
 
+#include "actors/log/level.h"
 #include "config/problem.h"
 #include "feed/arbiter.h"
 #include "feed/calendar_config.h"
@@ -71,7 +72,7 @@ struct FeedConfig {
     feed::opra::TrafficConfig traffic;  ///< of sim ports
     CpuIndex control_cpu = -1;          ///< of all that is not hot
     std::string metrics_address;        ///< "127.0.0.1:9464"; empty: no endpoint
-    std::string log_level = "info";
+    LogLevel log_level = LogLevel::info;
 };
 
 }  // namespace pinstrike::actors

@@ -152,11 +152,11 @@ void add_general_keys(Section<FeedConfig>& section) {
                                             "^[^ :]+:[0-9]{1,5}$", is_listening_address)),
              "Where Prometheus finds the metrics; none: no endpoint.")
         .key("log_level", &FeedConfig::log_level,
-             word_of({{"debug", "everything"},
-                      {"info", "what happened"},
-                      {"warning", "what should not happen"},
-                      {"error", "what stops the program or loses data"}}),
-             "Least severe messages that are logged.");
+             choice<LogLevel>({{"debug", LogLevel::debug, "everything"},
+                               {"info", LogLevel::info, "what happened"},
+                               {"warning", LogLevel::warning, "what should not happen"},
+                               {"error", LogLevel::error, "what stops the program or loses data"}}),
+             "Least severe entries of the log, which goes to standard error.");
 }
 
 std::vector<ChoiceDoc> venue_words() {

@@ -238,8 +238,10 @@ ScreenSize size_of(std::FILE* out) {
 }  // namespace
 
 std::vector<std::string> screen_text(const std::string& feed, const LiveFigures& now,
-                                     const LiveFigures& before, ScreenSize size) {
-    Screen screen(now, before, size);
+                                     const LiveFigures& before, ScreenSize size,
+                                     const std::deque<std::string>& last_lines) {
+    const std::size_t below = std::min(last_lines.size(), size.rows / 4);
+    Screen screen(now, before, {size.columns, size.rows - below});
     screen.head(feed);
     screen.flow();
     screen.lines();
@@ -247,7 +249,12 @@ std::vector<std::string> screen_text(const std::string& feed, const LiveFigures&
     screen.threads();
     screen.rings();
     screen.busiest();
-    return screen.take();
+    std::vector<std::string> text = screen.take();
+    for (auto line = last_lines.end() - static_cast<std::ptrdiff_t>(below);
+         line != last_lines.end(); ++line) {
+        text.push_back(line->substr(0, size.columns));
+    }
+    return text;
 }
 
 std::string plain_text(const LiveFigures& now, const LiveFigures& before) {
@@ -264,8 +271,11 @@ std::string plain_text(const LiveFigures& now, const LiveFigures& before) {
         microseconds(latency.quantile_ns(0.99)));
 }
 
-LiveView::LiveView(Appliance& appliance, std::FILE* out)
-    : appliance_(appliance), out_(out), terminal_(::isatty(::fileno(out)) == 1) {
+LiveView::LiveView(Appliance& appliance, std::FILE* out, const std::deque<std::string>& last_lines)
+    : appliance_(appliance),
+      out_(out),
+      terminal_(::isatty(::fileno(out)) == 1),
+      last_lines_(last_lines) {
     if (terminal_) {
         std::fputs("\x1b[?25l\x1b[2J", out_);  // no cursor, empty screen
     }
@@ -291,13 +301,14 @@ void LiveView::step() {
 
 void LiveView::draw(const LiveFigures& now) {
     if (!terminal_) {
-        fmt::print(out_, "{}\n", plain_text(now, before_));
+        // Not fmt::print, which throws: an output that fails is no reason to stop.
+        std::fputs((plain_text(now, before_) + '\n').c_str(), out_);
         std::fflush(out_);
         return;
     }
     std::string frame = "\x1b[H";
     for (const std::string& line :
-         screen_text(appliance_.config().name, now, before_, size_of(out_))) {
+         screen_text(appliance_.config().name, now, before_, size_of(out_), last_lines_)) {
         frame += line + "\x1b[K\n";
     }
     frame += "\x1b[J";

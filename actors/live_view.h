@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,19 @@ struct ScreenSize {
 };
 
 /// The screen as lines of text, at most rows - 1 of at most `columns` characters. Rates are those
-/// between the two looks.
+/// between the two looks. The last of `last_lines` stand below, in a quarter of the screen at most.
 [[nodiscard]] std::vector<std::string> screen_text(const std::string& feed, const LiveFigures& now,
-                                                   const LiveFigures& before, ScreenSize size);
+                                                   const LiveFigures& before, ScreenSize size,
+                                                   const std::deque<std::string>& last_lines = {});
 
 /// The same in one line.
 [[nodiscard]] std::string plain_text(const LiveFigures& now, const LiveFigures& before);
 
 class LiveView {
   public:
-    /// `out` is drawn on if it is a terminal, else written to line by line.
-    LiveView(Appliance& appliance, std::FILE* out);
+    /// `out` is drawn on if it is a terminal, else written to line by line. `last_lines`, of the
+    /// log, which would tear the screen, are shown below it.
+    LiveView(Appliance& appliance, std::FILE* out, const std::deque<std::string>& last_lines);
 
     /// Leaves the last screen standing and the cursor below it.
     ~LiveView();
@@ -48,6 +51,7 @@ class LiveView {
     Appliance& appliance_;
     std::FILE* out_;
     bool terminal_;
+    const std::deque<std::string>& last_lines_;
     LiveFigures before_;
     double drawn_s_ = 0;
 };

@@ -4,18 +4,22 @@
 #include "actors/account.h"
 #include "actors/account_text.h"
 #include "actors/book/book_json.h"
+#include "actors/command/drive_log.h"
 #include "actors/command/print_problems.h"
-#include "actors/heap_guard.h"
 #include "actors/live_view.h"
 #include "actors/metrics/metrics_endpoint.h"
+#include "config/version.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace pinstrike::command {
 namespace {
@@ -38,39 +42,80 @@ class StopSignals {
         ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     }
 
-    /// True as soon as one comes; false after `timeout_ns`.
-    [[nodiscard]] bool wait(std::int64_t timeout_ns) const {
+    /// The one that comes; none after `timeout_ns`.
+    [[nodiscard]] std::optional<int> wait(std::int64_t timeout_ns) const {
         constexpr std::int64_t ns_per_s = 1'000'000'000;
         const timespec timeout{timeout_ns / ns_per_s, timeout_ns % ns_per_s};
-        return ::sigtimedwait(&set_, nullptr, &timeout) > 0;
+        const int signal = ::sigtimedwait(&set_, nullptr, &timeout);
+        return signal > 0 ? std::optional{signal} : std::nullopt;
     }
 
   private:
     sigset_t set_{};
 };
 
-void wait_for_the_end(actors::Appliance& appliance, const StopSignals& signals,
-                      const DriveOptions& options) {
+/// Writing to a pipe that was closed is an error like others, not the program's end.
+class IgnoredPipeSignal {
+  public:
+    IgnoredPipeSignal() {
+        struct sigaction ignore {};
+
+        ignore.sa_handler = SIG_IGN;
+        ::sigaction(SIGPIPE, &ignore, &before_);
+    }
+
+    ~IgnoredPipeSignal() { ::sigaction(SIGPIPE, &before_, nullptr); }
+
+    IgnoredPipeSignal(const IgnoredPipeSignal&) = delete;
+    IgnoredPipeSignal& operator=(const IgnoredPipeSignal&) = delete;
+
+  private:
+    struct sigaction before_ {};
+};
+
+std::string starting_text(const actors::FeedConfig& config, const std::string& file) {
+    return fmt::format("pinstrike {}; {}; lines {}, ports {}, pollers {}, cores {}", version,
+                       file.empty() ? "no config file" : "config " + file, config.lines.size(),
+                       config.ports.size(), config.pollers.size(), config.cores.size());
+}
+
+std::string running_text(const actors::Appliance& appliance) {
+    constexpr double mebi = 1 << 20;
+    const actors::Topology& topology = appliance.topology();
+    return fmt::format("all threads run; rings {:.1f} MiB, actors {:.1f} MiB",
+                       static_cast<double>(topology.ring_bytes()) / mebi,
+                       static_cast<double>(topology.actor_bytes()) / mebi);
+}
+
+/// Returns what brought it.
+std::string_view wait_for_the_end(actors::Appliance& appliance, const StopSignals& signals,
+                                  const DriveOptions& options, DriveLog& log) {
     constexpr std::int64_t tick_ns = 20'000'000;
     constexpr double housekeeping_s = 1;
     double housekept_s = 0;
     std::optional<actors::LiveView> view;
     if (options.view) {
-        view.emplace(appliance, stdout);
+        view.emplace(appliance, stdout, log.last_lines());
+        log.keep_off_screen(::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1);
     }
-    while (!appliance.input_ended() && !signals.wait(tick_ns)) {
+    while (!appliance.input_ended()) {
+        if (const std::optional<int> signal = signals.wait(tick_ns)) {
+            return *signal == SIGINT ? "SIGINT" : *signal == SIGHUP ? "SIGHUP" : "SIGTERM";
+        }
         const double seconds = appliance.seconds();
         if (seconds - housekept_s >= housekeeping_s) {
             housekept_s = seconds;
             appliance.housekeep();
         }
+        log.step(appliance);
         if (view) {
             view->step();
         }
         if (options.for_ns && seconds * 1e9 >= static_cast<double>(*options.for_ns)) {
-            return;
+            return "the time of --for is over";
         }
     }
+    return "the input has ended";
 }
 
 bool write_text(const std::string& path, const std::string& text) {
@@ -114,16 +159,16 @@ std::string summary(const actors::Account& account) {
         account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
 }
 
-Exit finish(actors::Appliance& appliance, const DriveOptions& options) {
+Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log) {
     Exit status = Exit::ok;
     const actors::Account account = appliance.account();
     const auto wrong = actors::imbalances(account);
     for (const std::string& identity : wrong) {
-        fmt::print(stderr, "pinstrike: the account does not balance: {}\n", identity);
+        log.say(fmt::format("pinstrike: the account does not balance: {}\n", identity));
         status = Exit::failed;
     }
-    fmt::print(stderr, "{}{}{}\n", actors::to_text(account), summary(account),
-               wrong.empty() ? "the account balances" : "");
+    log.say(fmt::format("{}{}{}\n", actors::to_text(account), summary(account),
+                        wrong.empty() ? "the account balances" : ""));
     if (!options.account_file.empty() &&
         !write_text(options.account_file, actors::to_json(account))) {
         status = Exit::failed;
@@ -135,10 +180,6 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options) {
         print_problems(problems);
         status = problems.empty() ? status : Exit::failed;
     }
-    const auto allocations = actors::heap_guard::allocations.load(std::memory_order_relaxed);
-    if (allocations != 0) {
-        fmt::print(stderr, "pinstrike: hot threads allocated {} times\n", allocations);
-    }
     return status;
 }
 
@@ -146,26 +187,38 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options) {
 
 Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     const StopSignals signals;
+    const IgnoredPipeSignal ignored;
+    DriveLog log(config.log_level);
+    const std::string feed = "feed " + config.name;
+    log.tell(actors::LogCode::starting, feed, starting_text(config, options.config_file));
     Problems problems;
-    const auto appliance = actors::Appliance::build(config, problems);
+    const auto appliance = actors::Appliance::build(config, problems, log.device_sink());
     std::unique_ptr<actors::MetricsEndpoint> metrics;
     if (appliance && options.metrics && !config.metrics_address.empty()) {
-        metrics = actors::MetricsEndpoint::open(config.metrics_address, *appliance, problems);
+        metrics = actors::MetricsEndpoint::open(config.metrics_address, *appliance, log.counters(),
+                                                problems);
     }
+    log.fetch_mail();
     print_problems(problems);
     if (!problems.empty()) {
         // An address that is taken may be free a moment later, a config is not mended by waiting.
         return appliance ? Exit::failed : Exit::config;
     }
-    fmt::print(stderr, "{}{}", actors::to_text(appliance->topology(), config),
-               actors::to_text(appliance->series(), config));
-    appliance->start();
-    wait_for_the_end(*appliance, signals, options);
-    appliance->stop();
-    for (const std::string& remark : appliance->remarks()) {
-        fmt::print(stderr, "pinstrike: {}\n", remark);
+    log.say(actors::to_text(appliance->topology(), config) +
+            actors::to_text(appliance->series(), config));
+    log.tell_remarks(*appliance);
+    if (metrics) {
+        log.tell(actors::LogCode::metrics_open, feed,
+                 fmt::format("http://{}/metrics", config.metrics_address));
     }
-    return finish(*appliance, options);
+    appliance->start();
+    log.tell(actors::LogCode::running, feed, running_text(*appliance));
+    const std::string_view cause = wait_for_the_end(*appliance, signals, options, log);
+    log.keep_off_screen(false);
+    log.tell(actors::LogCode::stopping, feed, std::string{cause});
+    appliance->stop();
+    log.finish(*appliance);
+    return finish(*appliance, options, log);
 }
 
 }  // namespace pinstrike::command

@@ -14,6 +14,7 @@
 namespace pinstrike::command {
 
 struct DriveOptions {
+    std::string config_file;             ///< for the log; empty: none
     std::optional<std::int64_t> for_ns;  ///< how long; none: until a signal or the input's end
     std::string account_file;            ///< "-": standard output; empty: none
     std::string book_file;               ///< empty: none

@@ -2,7 +2,9 @@
 #include "actors/command/command.h"
 #include "config/version.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <array>
 #include <string>
@@ -22,6 +24,16 @@ constexpr std::array commands{
     AddCommand{add_check},  AddCommand{add_decode}, AddCommand{add_generate},
     AddCommand{add_replay}, AddCommand{add_run},
 };
+
+/// A program started with a standard descriptor closed would get its number for the next file or
+/// socket it opens, and write messages into that. What is written here fails, as it should.
+void fill_standard_descriptors() {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+        if (::fcntl(descriptor, F_GETFD) < 0) {
+            static_cast<void>(::open("/dev/full", O_RDWR));  // the lowest number that is free
+        }
+    }
+}
 
 int run(int argc, char** argv) {
     CLI::App app{"Pinstrike: US options market data past the kernel, into single-thread actors.",
@@ -48,5 +60,6 @@ int run(int argc, char** argv) {
 }  // namespace pinstrike::command
 
 int main(int argc, char** argv) {
+    pinstrike::command::fill_standard_descriptors();
     return pinstrike::command::run(argc, argv);
 }

@@ -45,6 +45,7 @@ actors::FeedConfig default_config() {
     core.name = "core0";
     core.wait = actors::WaitStrategy::park;
     config.cores.push_back(std::move(core));
+    config.log_level = actors::LogLevel::warning;  // its output is what it found
     return config;
 }
 
@@ -100,7 +101,9 @@ Exit replay(const Arguments& given) {
         return Exit::failed;
     }
     feed_from(*config, given.files, *parse_pace(given.pace));
-    return drive(*config, given.drive);
+    DriveOptions options = given.drive;
+    options.config_file = given.config;
+    return drive(*config, options);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
         if (!given->duration.empty()) {
             given->drive.for_ns = parse_duration_ns(given->duration);
         }
+        given->drive.config_file = given->config;
         outcome.status = drive(*config, given->drive);
     });
 }

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/metrics/appliance_metrics.h"
 
+#include "actors/heap_guard.h"
 #include "actors/metrics/allocator_statistics.h"
 #include "actors/metrics/families.h"
 #include "config/version.h"
@@ -301,14 +302,20 @@ void add_program(Families& out, const Appliance& appliance) {
         add_rows(out, "series_map", SeriesRow_rows, [&](std::size_t i) { return series.rows[i]; },
                  {});
     }
+    out.counter("hot_allocations_total",
+                "Times that poll and actor threads asked for heap memory after their start", {},
+                static_cast<double>(heap_guard::allocations.load(std::memory_order_relaxed)));
     add_allocator(out);
 }
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance) {
+std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance,
+                                                        const LogCounters& log) {
     Families out(appliance.config().name);
     add_program(out, appliance);
+    add_rows(out, "log", LogCount_rows,
+             [&](std::size_t i) { return log.read(static_cast<LogCount>(i)); }, {});
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         add_poller(out, appliance, i);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/appliance.h"
+#include "actors/log/log_counts.h"
 
 #include <prometheus/metric_family.h>
 
@@ -9,8 +10,9 @@
 
 namespace pinstrike::actors {
 
-/// Every figure of an appliance as metric families. Any cold thread, at any time: it reads counters
-/// that their threads write, and asks ports and allocator for their own.
-[[nodiscard]] std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance);
+/// Every figure of an appliance, and of its log, as metric families. Any cold thread, at any time:
+/// it reads counters that their threads write, and asks ports and allocator for their own.
+[[nodiscard]] std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance,
+                                                                      const LogCounters& log);
 
 }  // namespace pinstrike::actors

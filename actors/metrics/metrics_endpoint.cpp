@@ -18,14 +18,16 @@ namespace {
 /// What the exposer asks at each scrape.
 class ApplianceCollectable final : public prometheus::Collectable {
   public:
-    explicit ApplianceCollectable(Appliance& appliance) : appliance_(appliance) {}
+    ApplianceCollectable(Appliance& appliance, const LogCounters& log)
+        : appliance_(appliance), log_(log) {}
 
     [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
-        return appliance_metrics(appliance_);
+        return appliance_metrics(appliance_, log_);
     }
 
   private:
     Appliance& appliance_;
+    const LogCounters& log_;
 };
 
 }  // namespace
@@ -33,9 +35,9 @@ class ApplianceCollectable final : public prometheus::Collectable {
 struct MetricsEndpoint::Server {
     static constexpr std::size_t threads_count = 1;
 
-    Server(const std::string& address, Appliance& appliance)
+    Server(const std::string& address, Appliance& appliance, const LogCounters& log)
         : exposer(address, threads_count),
-          collectable(std::make_shared<ApplianceCollectable>(appliance)) {
+          collectable(std::make_shared<ApplianceCollectable>(appliance, log)) {
         exposer.RegisterCollectable(collectable);
     }
 
@@ -48,12 +50,13 @@ MetricsEndpoint::MetricsEndpoint(std::unique_ptr<Server> server) : server_(std::
 MetricsEndpoint::~MetricsEndpoint() = default;
 
 std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& address,
-                                                       Appliance& appliance, Problems& problems) {
+                                                       Appliance& appliance, const LogCounters& log,
+                                                       Problems& problems) {
     try {
         // The server's threads inherit it.
         const BoundToCpu control(appliance.config().control_cpu);
         return std::unique_ptr<MetricsEndpoint>(
-            new MetricsEndpoint(std::make_unique<Server>(address, appliance)));
+            new MetricsEndpoint(std::make_unique<Server>(address, appliance, log)));
     } catch (const std::exception&) {
         // The library says no more than "null context": which address, and what may be wrong.
         Problem problem;

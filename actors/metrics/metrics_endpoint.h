@@ -5,6 +5,7 @@
 #pragma once
 
 #include "actors/appliance.h"
+#include "actors/log/log_counts.h"
 #include "config/problem.h"
 
 #include <memory>
@@ -15,9 +16,10 @@ namespace pinstrike::actors {
 class MetricsEndpoint {
   public:
     /// Listens at `address`, "127.0.0.1:9464". Null, with a Problem, if it cannot. The appliance
-    /// outlives the endpoint.
+    /// and the log's counters outlive the endpoint.
     [[nodiscard]] static std::unique_ptr<MetricsEndpoint> open(const std::string& address,
                                                                Appliance& appliance,
+                                                               const LogCounters& log,
                                                                Problems& problems);
     ~MetricsEndpoint();
 

@@ -186,13 +186,14 @@ TEST(Appliance, is_scraped_while_it_starts_and_stops) {
     Problems problems;
     const auto appliance = Appliance::build(config_of({.pollers = 2, .cores = 2}), problems);
     ASSERT_TRUE(appliance);
+    const LogCounters log;
     std::atomic<bool> done{false};
     double shortest_s = 0;
     std::size_t scrapes_count = 0;
     std::thread scraper{[&] {
         while (!done.load(std::memory_order_acquire)) {
             shortest_s = std::min(shortest_s, appliance->seconds());
-            scrapes_count += appliance_metrics(*appliance).empty() ? 0 : 1;
+            scrapes_count += appliance_metrics(*appliance, log).empty() ? 0 : 1;
         }
     }};
     appliance->start();

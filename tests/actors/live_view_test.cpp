@@ -102,5 +102,18 @@ TEST(LiveView, KeepsWithinTheScreen) {
     }
 }
 
+TEST(LiveView, LastLinesOfTheLogStandBelow) {
+    const std::deque<std::string> log{"first", "second", std::string(200, 'x')};
+    const auto rows = screen_text("opra", figures_at(2), figures_at(1), {80, 24}, log);
+    ASSERT_GT(rows.size(), 3U);
+    EXPECT_LT(rows.size(), 24U);
+    EXPECT_EQ(rows[rows.size() - 3], "first");
+    EXPECT_EQ(rows[rows.size() - 2], "second");
+    EXPECT_EQ(rows.back(), std::string(80, 'x'));
+    const auto small = screen_text("opra", figures_at(2), figures_at(1), {80, 8}, log);
+    EXPECT_LT(small.size(), 8U);
+    EXPECT_EQ(small[small.size() - 2], "second");
+}
+
 }  // namespace
 }  // namespace pinstrike::actors::test

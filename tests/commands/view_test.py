@@ -37,13 +37,14 @@ when_full: wait
 """, encoding="utf-8")
 
 
-def run_on_terminal(command):
-    """What the program writes to an 80x24 terminal as its standard output."""
+def run_on_terminal(command, errors_too=False):
+    """What the program writes to an 80x24 terminal: its standard output, its errors if asked."""
     master, slave = pty.openpty()
     os.set_blocking(master, False)
     subprocess.run(["stty", "-F", os.ttyname(slave), "cols", str(COLUMNS), "rows", str(ROWS)],
                    check=True)
-    program = subprocess.Popen(command, stdout=slave, stderr=subprocess.DEVNULL)
+    program = subprocess.Popen(command, stdout=slave,
+                               stderr=slave if errors_too else subprocess.DEVNULL)
     os.close(slave)
     written = b""
     while True:
@@ -67,6 +68,32 @@ def run_on_terminal(command):
 def check_screen(written):
     if not written.startswith("\x1b[?25l") or not written.rstrip().endswith("\x1b[?25h"):
         fail("the cursor is not hidden first and shown last")
+    last = check_frames(written)
+    for wanted in ("shown", "packets", "messages", "Gb", "dropped", "lost", "2 of 2 up", "p99.9",
+                   "poller0", "core0", "busiest series"):
+        if wanted not in last:
+            fail(f"no '{wanted}' on the screen:\n{last}")
+    total = re.search(r"total +([\d,]+) +([\d,]+)", last)
+    if not total or int(total.group(2).replace(",", "")) == 0:
+        fail(f"no messages on the screen:\n{last}")
+
+
+def check_log_on_screen(written):
+    """Lines of the log stand within the screen, and nothing is written between two screens."""
+    shown = written[written.index("\x1b[?25l"):written.index("\x1b[?25h")]
+    last = check_frames(shown)
+    between = [frame.split("\x1b[J")[1] for frame in shown.split("\x1b[H")[1:]]
+    if any(between):
+        fail(f"the screen is torn by {between}")
+    if not re.search(r"^\S+Z info running feed shown: ", last, re.MULTILINE):
+        fail(f"no log on the screen:\n{last}")
+    after = written[written.index("\x1b[?25h"):]
+    if "info stopping feed shown: the input has ended" not in after:
+        fail(f"the end is not told below the screen: {after}")
+
+
+def check_frames(written):
+    """All are within the terminal; the last, without its control characters."""
     frames = [frame.split("\x1b[J")[0] for frame in written.split("\x1b[H")[1:]]
     if len(frames) < 2:
         fail(f"{len(frames)} screens in three seconds")
@@ -75,14 +102,7 @@ def check_screen(written):
                 for row in frame.rstrip("\r\n").split("\n")]
         if len(rows) >= ROWS or max(map(len, rows)) > COLUMNS:
             fail(f"a screen of {max(map(len, rows))} columns and {len(rows)} rows")
-    last = frames[-1]
-    for wanted in ("shown", "packets", "messages", "Gb", "dropped", "lost", "2 of 2 up", "p99.9",
-                   "poller0", "core0", "busiest series"):
-        if wanted not in last:
-            fail(f"no '{wanted}' on the screen:\n{last}")
-    total = re.search(r"total +([\d,]+) +([\d,]+)", last)
-    if not total or int(total.group(2).replace(",", "")) == 0:
-        fail(f"no messages on the screen:\n{last}")
+    return re.sub(r"\x1b\[[0-9?]*[A-Za-z]", "", frames[-1])
 
 
 def main():
@@ -95,6 +115,7 @@ def main():
                         "3000"], check=True, capture_output=True)
         write_config(config, capture)
         check_screen(run_on_terminal([pinstrike, "run", config]))
+        check_log_on_screen(run_on_terminal([pinstrike, "run", config], errors_too=True))
         if "\x1b" in run_on_terminal([pinstrike, "run", config, "--no-view", "--for", "1s"]):
             fail("--no-view shows a view")
         done = subprocess.run([pinstrike, "run", config, "--view", "--for", "3s"], text=True,

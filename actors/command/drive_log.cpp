@@ -1,0 +1,102 @@
+// path: cold
+#include "actors/command/drive_log.h"
+
+#include "actors/log/sight.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pinstrike::command {
+namespace {
+
+actors::LogCode code_of(nic::dpdk::LogLevel level) {
+    switch (level) {
+        case nic::dpdk::LogLevel::error:
+            return actors::LogCode::dpdk_error;
+        case nic::dpdk::LogLevel::warning:
+            return actors::LogCode::dpdk_warning;
+        case nic::dpdk::LogLevel::info:
+            return actors::LogCode::dpdk_info;
+        case nic::dpdk::LogLevel::debug:
+            break;
+    }
+    return actors::LogCode::dpdk_debug;
+}
+
+}  // namespace
+
+DriveLog::DriveLog(actors::LogLevel level)
+    : writer_(STDERR_FILENO),
+      log_({level, actors::is_journal(STDERR_FILENO),
+            [this](std::string_view line) { return write(line); }}) {}
+
+bool DriveLog::write(std::string_view line) {
+    if (last_lines_.size() == last_lines_max) {
+        last_lines_.pop_front();
+    }
+    last_lines_.emplace_back(line.substr(0, line.size() - 1));
+    return kept_ || writer_.write(line);
+}
+
+void DriveLog::tell(actors::LogCode code, std::string subject, std::string text) {
+    log_.tell({code, std::move(subject), std::move(text)});
+}
+
+void DriveLog::say(std::string_view text) {
+    constexpr int patience_ms = 1000;
+    static_cast<void>(writer_.write(text, patience_ms));
+}
+
+nic::dpdk::LogSink DriveLog::device_sink() const {
+    return [mailbox = mailbox_](nic::dpdk::LogLevel level, std::string_view line) {
+        mailbox->put({code_of(level), "dpdk", std::string{line}});
+    };
+}
+
+void DriveLog::tell_remarks(const actors::Appliance& appliance) {
+    for (const std::string& remark : appliance.remarks()) {
+        if (std::find(remarks_told_.begin(), remarks_told_.end(), remark) == remarks_told_.end()) {
+            remarks_told_.push_back(remark);
+            tell(actors::LogCode::remark, "feed " + appliance.config().name, remark);
+        }
+    }
+}
+
+void DriveLog::step(actors::Appliance& appliance) {
+    constexpr double period_s = 1;
+    const double seconds = appliance.seconds();
+    if (seconds - looked_s_ >= period_s) {
+        looked_s_ = seconds;
+        look(appliance);
+    }
+    fetch_mail();
+    log_.step();
+}
+
+void DriveLog::fetch_mail() {
+    const actors::Mailbox::Mail mail = mailbox_->take();
+    for (const actors::Mailbox::Message& message : mail.messages) {
+        log_.tell(message.entry, message.time);
+    }
+    if (mail.left_out != 0) {
+        tell(actors::LogCode::lines_left_out, "log", fmt::format("{} left out", mail.left_out));
+    }
+}
+
+void DriveLog::look(actors::Appliance& appliance) {
+    for (const actors::LogEntry& entry : watch_.look(actors::take_sight(appliance))) {
+        log_.tell(entry);
+    }
+}
+
+void DriveLog::finish(actors::Appliance& appliance) {
+    look(appliance);
+    tell_remarks(appliance);
+    fetch_mail();
+    log_.finish();
+}
+
+}  // namespace pinstrike::command
