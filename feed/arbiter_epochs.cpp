@@ -372,12 +372,12 @@ void Arbiter::note_late_reset(const Arrival& arrival) {
     arrival.sink.reset(block, forget, false);
 }
 
-/// The faster stream lost this one and brought the next, which began the current epoch.
+/// The faster stream lost this one, or brought it out of order, and the next one began the current
+/// epoch.
 bool Arbiter::precedes_reset(const Arrival& arrival) {
     const Epoch& current = epochs_.current();
     const EpochIndex index = epochs_.current_index();
-    if (!current.by_reset || current.repeats || index == epochs_.oldest_index() ||
-        state_of(arrival).epoch == index) {
+    if (!current.by_reset || current.repeats || index == epochs_.oldest_index()) {
         return false;
     }
     const std::int64_t ts_ns = arrival.block.ts_exchange_ns;

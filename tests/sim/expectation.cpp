@@ -135,6 +135,20 @@ class Reading {
         return false;
     }
 
+    /// Whether data behind the reset, and then the next reset, were heard before it.
+    [[nodiscard]] bool overtaken_with_data(const Block& reset) const {
+        const std::size_t turn = first_[reset.index].turn;
+        bool data = false;
+        for (std::size_t i = reset.index + 1; i < truth_.blocks.size(); ++i) {
+            const Block& block = *truth_.blocks[i];
+            data = data || (block.epoch == reset.epoch && first_[i].turn < turn);
+            if (data && block.renumbers() && first_[i].turn < turn) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// A reset must be heard before what is behind it, or within the window.
     void judge_resets(std::int64_t window_ns, bool much_memory) {
         Moment behind;  // first heard of all blocks behind the one looked at
@@ -153,6 +167,8 @@ class Reading {
                     doubt(block, "behind its data, with little memory");
                 } else if (!fate.clean && first.waited_ns - behind.waited_ns >= window_ns) {
                     doubt(block, "too long behind its data");
+                } else if (!fate.clean && overtaken_with_data(block)) {
+                    doubt(block, "behind the reset that follows it");
                 } else if (!fate.clean && seems_to_go_on(block)) {
                     doubt(block, "behind data that seemed to go on");
                 }

@@ -21,9 +21,9 @@ constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
 /// Nothing happens for so long: then nobody needs to look every millisecond.
-constexpr std::int64_t night_ns = 3'000 * ms;
+constexpr std::int64_t night_ns = 15'000 * ms;
 constexpr std::int64_t morning_ns = 1'000 * ms;  // before the traffic begins again
-constexpr std::int64_t night_step_ns = 2'000 * ms;
+constexpr std::int64_t night_step_ns = 10'000 * ms;
 
 /// The end of the stops of this thread that hold this time, or the time itself.
 std::int64_t after_stops(const std::vector<Stop>& stops, std::size_t thread, std::int64_t at_ns) {

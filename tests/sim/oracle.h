@@ -53,6 +53,7 @@ class Tellings {
     };
 
     void read_core(std::size_t core);
+    void check_end(std::size_t core);
     void read_data(std::size_t core, std::span<const feed::Event> event);
     void read_control(std::size_t core, const feed::Event& event);
     void read_reset(std::size_t core, const feed::Event& event, const Block& block);

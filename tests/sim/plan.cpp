@@ -159,7 +159,8 @@ void draw_links(Dice& dice, Plan& plan) {
         link = draw_link(dice, plan);
     }
     if (dice.chance(0.3)) {  // what both have in common breaks
-        const Outage outage{moment(dice, plan), dice.time(100 * us, 100 * ms)};
+        const std::int64_t day_ns = duration_ns(plan.days.front());
+        const Outage outage{moment(dice, plan), dice.time(day_ns / 1000 + us, day_ns / 10 + us)};
         plan.links[0].outages.push_back(outage);
         plan.links[1].outages.push_back(outage);
     }
