@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/book/book.h"
 
+#include "config/mistake.h"
 #include "feed/opra/test_symbols.h"
 
 #include <algorithm>
@@ -470,7 +471,7 @@ void Book::apply_gap(const feed::Event& event) {
     LineMemory& line = lines_[event.header.line];
     if (gap.cause == feed::GapCause::repaired) {
         line.repair(gap.first, gap.last);
-    } else {
+    } else if (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full) {
         line.lose(gap.last);
     }
 }

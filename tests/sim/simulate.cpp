@@ -1,6 +1,7 @@
 // path: cold
 //
 // Runs seeds. One that fails prints the command that shows it again.
+#include "config/mistake.h"
 #include "tests/sim/simulation.h"
 
 #include <fmt/format.h>
@@ -20,13 +21,14 @@ struct Arguments {
     bool verbose = false;
     std::uint16_t line = 0;
     bool keep_going = false;
-    double seconds = 0;  ///< 0: as long as it takes
+    double seconds = 0;   ///< 0: as long as it takes
+    std::string mistake;  ///< one to be planted: then a seed has to fail
 };
 
 [[noreturn]] void usage() {
     std::cerr
         << "usage: simulate --seed N | --seeds FROM..TO [--verbose] [--line N] [--keep-going] "
-           "[--for SECONDS]\n";
+           "[--for SECONDS] [--mistake NAME]\n";
     std::exit(2);
 }
 
@@ -58,6 +60,8 @@ Arguments read(int count, char** words) {
             arguments.from = std::stoull(value);
             arguments.to = std::stoull(value.substr(dots + 2));
             chosen = true;
+        } else if (word == "--mistake") {
+            arguments.mistake = value;
         } else if (word == "--for") {
             arguments.seconds = std::stod(value);
         } else {
@@ -76,6 +80,23 @@ void tell_failure(std::uint64_t seed, const Outcome& outcome) {
         std::cout << "  " << what << '\n';
     }
     std::cout << "again: build/tests/sim/simulate --seed " << seed << " --verbose" << std::endl;
+}
+
+/// False, and why, if there is no such mistake or none can be planted in this build.
+bool plant(const std::string& name) {
+    for (std::size_t i = 0; i < Mistake_count; ++i) {
+        if (Mistake_rows[i].name == name) {
+#ifdef PINSTRIKE_HOOKS
+            planted_mistake = static_cast<Mistake>(i);
+            return true;
+#else
+            std::cerr << "simulate: mistakes are planted only in a build with -Dhooks=true\n";
+            return false;
+#endif
+        }
+    }
+    std::cerr << "simulate: no mistake is called " << name << '\n';
+    return false;
 }
 
 int run(const Arguments& arguments) {
@@ -112,6 +133,11 @@ int run(const Arguments& arguments) {
         "vague; {:.1f} s\n",
         seeds, failed, hours, messages, weight.messages, weight.lost, weight.late, weight.refused,
         weight.lines_exact, weight.lines, weight.sides_fresh, weight.sides_vague, elapsed());
+    if (!arguments.mistake.empty()) {
+        std::cout << (failed != 0 ? "the planted mistake was found\n"
+                                  : "the planted mistake was not found\n");
+        return failed != 0 ? 0 : 1;
+    }
     return failed == 0 ? 0 : 1;
 }
 
@@ -119,5 +145,9 @@ int run(const Arguments& arguments) {
 }  // namespace pinstrike::sim
 
 int main(int count, char** words) {
-    return pinstrike::sim::run(pinstrike::sim::read(count, words));
+    const auto arguments = pinstrike::sim::read(count, words);
+    if (!arguments.mistake.empty() && !pinstrike::sim::plant(arguments.mistake)) {
+        return 2;
+    }
+    return pinstrike::sim::run(arguments);
 }

@@ -1,0 +1,40 @@
+// path: hot
+//
+// Mistakes that a test can plant, to see that the simulation finds them (tests/sim). They exist
+// only where PINSTRIKE_HOOKS is defined; in production planted() is the constant false.
+#pragma once
+
+#include "config/rows.h"
+
+#include <cstdint>
+
+namespace pinstrike {
+
+// clang-format off
+#define PINSTRIKE_MISTAKES(ROW) \
+    ROW(arbiter, mistake, "what comes late is not marked late") \
+    ROW(ring, mistake, "a full ring takes one record more, over one that was not read") \
+    ROW(book, mistake, "what a full ring refused makes nothing stale") \
+    ROW(account, mistake, "what a device missed is not told")
+// clang-format on
+
+PINSTRIKE_ROWS(Mistake, PINSTRIKE_MISTAKES)
+
+#ifdef PINSTRIKE_HOOKS
+
+/// The one mistake of this run; Mistake_count: none. Set before the run, never in it.
+inline Mistake planted_mistake = static_cast<Mistake>(Mistake_count);
+
+[[nodiscard]] inline bool planted(Mistake mistake) {
+    return planted_mistake == mistake;
+}
+
+#else
+
+[[nodiscard]] constexpr bool planted(Mistake /*mistake*/) {
+    return false;
+}
+
+#endif
+
+}  // namespace pinstrike
