@@ -246,7 +246,8 @@ void Core::count(const Batch& batch) noexcept {
 }
 
 void Core::run_timers(std::int64_t now_ns) {
-    if (now_ns >= next_timer_ns_) {
+    const bool set_back = now_ns < next_timer_ns_ - timer_period_ns;  // the clock was
+    if (now_ns >= next_timer_ns_ || set_back) {
         next_timer_ns_ = now_ns + timer_period_ns;
         for (Seat& seat : actors_) {
             seat.actor->on_timer(now_ns);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "actors/arbitration_clock.h"
+#include "actors/even_clock.h"
 #include "actors/line_routes.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
@@ -52,6 +53,7 @@ class Poller final : public PollerTask {
     std::size_t step(std::int64_t now_ns) override {
         loop_clock_.start_step(counters_, now_ns);
         count_latency(now_ns);
+        even_ns_ = even_clock_.step(now_ns);
         std::size_t packets = 0;
         if (replays_) {
             packets = step_replay(now_ns);
@@ -59,8 +61,8 @@ class Poller final : public PollerTask {
             packets = step_live(now_ns);
         }
         router_.publish();
-        if (now_ns >= next_housekeeping_ns_) {
-            housekeep(now_ns);
+        if (even_ns_ >= next_housekeeping_ns_) {
+            housekeep();
         }
         if (packets != 0) {
             loop_clock_.worked();
@@ -190,7 +192,7 @@ class Poller final : public PollerTask {
         if (drop != nic::not_dropped) [[unlikely]] {
             input.drops.bump(drop);
             if (drop == nic::Drop::igmp) {
-                input.port->on_igmp(packet, wall_ns_);
+                input.port->on_igmp(packet, even_ns_);
             }
             return;
         }
@@ -430,24 +432,24 @@ class Poller final : public PollerTask {
     }
 
     /// Low-rate work, at random intervals, so that the pollers do not fall into step.
-    void housekeep(std::int64_t now_ns) {
+    void housekeep() {
         for (auto& input : inputs_) {
-            input->port->housekeep(now_ns);
+            input->port->housekeep(even_ns_);
         }
-        if (now_ns >= next_look_ns_ && !replays_) {
-            look_at_lines(now_ns);
-            next_look_ns_ = now_ns + look_interval_ns;
+        if (even_ns_ >= next_look_ns_ && !replays_) {
+            look_at_lines();
+            next_look_ns_ = even_ns_ + look_interval_ns;
         }
         router_.settle();
-        next_housekeeping_ns_ = now_ns + next_housekeeping_interval_ns();
+        next_housekeeping_ns_ = even_ns_ + next_housekeeping_interval_ns();
     }
 
     /// Which streams are heard, and whether a day has begun.
-    void look_at_lines(std::int64_t now_ns) {
+    void look_at_lines() {
         for (auto& line : lines_) {
-            line->day.look(now_ns);
-            const bool on_air = line->hours.on_air(now_ns) && Feed::keeps_alive(line->number);
-            line->watch.look(now_ns, packets_of(*line), on_air,
+            line->day.look(wall_ns_);
+            const bool on_air = line->hours.on_air(wall_ns_) && Feed::keeps_alive(line->number);
+            line->watch.look({even_ns_, wall_ns_}, packets_of(*line), on_air,
                              [&](feed::LineState state, char stream) {
                                  feed::Event event = event_of(feed::EventKind::line_state, *line);
                                  event.body.line_state = {state, stream};
@@ -488,6 +490,8 @@ class Poller final : public PollerTask {
     LineHours hours_;
     bool replays_ = false;
     std::int64_t wall_ns_ = 0;
+    EvenClock even_clock_;
+    std::int64_t even_ns_ = 0;  ///< of this step, for what ports do again and again
     ArbitrationClock arbitration_clock_;
     std::int64_t now_ns_ = 0;  ///< the time of arbitration: of packets where captures are replayed
     std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;

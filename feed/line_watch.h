@@ -29,27 +29,34 @@ class LineWatch {
   public:
     explicit LineWatch(const SilenceConfig& config) : config_(config) {}
 
+    /// Silence is measured by a time that goes on evenly where the wall clock is set.
+    struct Moment {
+        std::int64_t even_ns;
+        std::int64_t wall_ns;
+    };
+
     /// `packets`: of each stream, so far. `on_air`: whether the line's session is on. What has
     /// changed is told as tell(LineState, stream), 'A', 'B' or, of the line as a whole, ' '.
     template <class Tell>
-    void look(std::int64_t now_ns, const std::array<std::uint64_t, streams_count>& packets,
+    void look(const Moment& now, const std::array<std::uint64_t, streams_count>& packets,
               bool on_air, Tell tell) {
         for (std::size_t i = 0; i < streams_count; ++i) {
             Watched& stream = streams_[i];
             const bool heard = packets[i] != stream.packets;
             stream.packets = packets[i];
             if (heard) {
-                stream.heard_ns.set(static_cast<std::uint64_t>(now_ns));
+                stream.heard_ns.set(static_cast<std::uint64_t>(now.wall_ns));
             }
             if (heard || !on_air || stream.since_ns == 0) {
-                stream.since_ns = now_ns;
+                stream.since_ns = now.even_ns;
             }
-            const LineState now = heard    ? LineState::up
-                                  : on_air ? silence(now_ns - stream.since_ns, state_of(stream))
-                                           : state_of(stream);
-            if (now != state_of(stream)) {
-                stream.state.set(static_cast<std::uint64_t>(now));
-                tell(now, static_cast<char>('A' + i));
+            const std::int64_t silent_ns = now.even_ns - stream.since_ns;
+            const LineState state = heard    ? LineState::up
+                                    : on_air ? silence(silent_ns, state_of(stream))
+                                             : state_of(stream);
+            if (state != state_of(stream)) {
+                stream.state.set(static_cast<std::uint64_t>(state));
+                tell(state, static_cast<char>('A' + i));
             }
         }
         const bool down = state(Stream::a) != LineState::up && state(Stream::b) != LineState::up;
@@ -83,7 +90,7 @@ class LineWatch {
         return static_cast<LineState>(stream.state.read());
     }
 
-    /// A state does not get better by silence, even where the clock was set back.
+    /// A state does not get better by silence.
     [[nodiscard]] LineState silence(std::int64_t silent_ns, LineState state) const {
         const LineState found = silent_ns >= config_.down_after_ns     ? LineState::stream_down
                                 : silent_ns >= config_.silent_after_ns ? LineState::stream_silent

@@ -46,12 +46,12 @@ class Port {
     /// True once no packet will ever come again (the end of a capture).
     [[nodiscard]] virtual bool exhausted() const { return false; }
 
-    /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping.
+    /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping,
+    /// by a time that goes on evenly where the wall clock is set; on_igmp() has the same.
     virtual void housekeep(std::int64_t /*now_ns*/) {}
 
-    /// A frame that parse_udp called Drop::igmp, from the poll thread, with the wall time of the
-    /// step: a port whose device is taken from the kernel answers queries itself. Rare, so it costs
-    /// the other frames nothing.
+    /// A frame that parse_udp called Drop::igmp, from the poll thread: a port whose device is taken
+    /// from the kernel answers queries itself. Rare, so it costs the other frames nothing.
     virtual void on_igmp(const Packet& /*packet*/, std::int64_t /*now_ns*/) {}
 
     /// Cold. What the device counted; may make system calls.

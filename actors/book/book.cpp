@@ -507,7 +507,8 @@ void Book::on_timer(std::int64_t now_ns) {
     constexpr std::int64_t publish_every_ns = 250'000'000;
     sweep(slots_per_timer);
     sweep_venues(slots_per_timer);
-    if (now_ns >= publish_due_ns_) {
+    const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was
+    if (now_ns >= publish_due_ns_ || set_back) {
         publish_due_ns_ = now_ns + publish_every_ns;
         publish();
     }

@@ -41,7 +41,11 @@ class Diary : public Actor {
         pages_.push_back(page);
     }
 
+    void on_timer(std::int64_t /*now_ns*/) override { ++timers; }
+
     void on_stop() override { pages_.push_back(name_ + " stop"); }
+
+    int timers = 0;
 
   private:
     std::string name_;
@@ -89,6 +93,20 @@ TEST(Core, all_actors_start_before_the_first_message_and_stop_after_the_last) {
     scene.core->stop();
     EXPECT_EQ(scene.pages, (Pages{"a start core0", "b start core0", "a 1", "b 1", "a 2", "b 2",
                                   "a stop", "b stop"}));
+}
+
+TEST(Core, timers_go_on_when_the_clock_is_set_back) {
+    constexpr std::int64_t ms = 1'000'000;
+    constexpr std::int64_t hour = 3'600'000 * ms;
+    Scene scene;
+    scene.core->start();
+    for (int i = 0; i < 10; ++i) {
+        scene.core->step(2 * hour + 2 * i * ms);
+    }
+    for (int i = 0; i < 10; ++i) {
+        scene.core->step(hour + 2 * i * ms);
+    }
+    EXPECT_EQ(dynamic_cast<const Diary&>(scene.core->actor(0)).timers, 20);
 }
 
 TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {

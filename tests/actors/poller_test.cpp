@@ -127,7 +127,15 @@ class Script : public nic::Port {
         waiting_.emplace_back(std::move(frame), ts_ns);
     }
 
+    void housekeep(std::int64_t now_ns) override {
+        EXPECT_GE(now_ns, housekept_ns) << "its time never goes back";
+        housekept_ns = now_ns;
+        ++housekept;
+    }
+
     int igmp_frames = 0;
+    int housekept = 0;
+    std::int64_t housekept_ns = 0;
     std::int64_t igmp_ns = 0;
 
   private:
@@ -202,6 +210,19 @@ struct Scene {
             Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
     }
 
+    /// Looks now and then, as a poller does, for a while up to this time.
+    void step_to(std::int64_t now_ns) {
+        constexpr std::int64_t often_ns = 500 * ms;
+        const std::int64_t while_ns = now_ns - 8'000 * ms;
+        const bool goes_on = stepped_ns < now_ns;
+        for (std::int64_t at_ns = goes_on ? std::max(stepped_ns, while_ns) : while_ns;
+             at_ns < now_ns; at_ns += often_ns) {
+            poller->step(std::max<std::int64_t>(at_ns, 1));
+        }
+        poller->step(now_ns);
+        stepped_ns = now_ns;
+    }
+
     /// Everything that has come to the core, in words.
     std::string told() {
         std::string words;
@@ -227,6 +248,7 @@ struct Scene {
         return poller->drops(0).read(drop);
     }
 
+    std::int64_t stepped_ns = 0;
     std::vector<Script*> scripts;
     std::unique_ptr<Consumer<Event>> consumer;
     std::unique_ptr<Poller<Toy>> poller;
@@ -310,12 +332,24 @@ TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
     EXPECT_EQ(scene.told(), "10 11 12 13 14");
 }
 
-TEST(Poller, hands_queries_to_their_port_with_the_time_of_the_wall) {
+TEST(Poller, hands_queries_to_their_port_with_a_time_that_does_not_stand_still) {
     Scene scene;
     scene.poller->step(1 * ms);
     scene.scripts[0]->give(igmp_frame());
     scene.poller->step(40 * ms);  // arbitration time stood still
     EXPECT_EQ(scene.scripts[0]->igmp_ns, 40 * ms);
+}
+
+TEST(Poller, housekeeping_goes_on_when_the_clock_is_set) {
+    constexpr std::int64_t hour = 3'600'000 * ms;
+    Scene scene;
+    for (const std::int64_t begin_ns : {2 * hour, hour, 3 * hour}) {
+        const int before = scene.scripts[0]->housekept;
+        for (int i = 0; i < 400; ++i) {
+            scene.poller->step(begin_ns + i * ms / 4);
+        }
+        EXPECT_GT(scene.scripts[0]->housekept, before + 30) << "in 100 ms, about each";
+    }
 }
 
 TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
@@ -383,20 +417,35 @@ TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, group_a));
     scene.scripts[0]->give(block_frame(10, 1, group_b));
-    scene.poller->step(1'000 * ms);
+    scene.step_to(1'000 * ms);
     EXPECT_EQ(scene.told(), "10");
     scene.scripts[0]->give(block_frame(11, 1, group_a));
-    scene.poller->step(8'000 * ms);
+    scene.step_to(8'000 * ms);
     EXPECT_EQ(scene.told(), "11");
-    scene.poller->step(14'000 * ms);
+    scene.step_to(14'000 * ms);
     EXPECT_EQ(scene.told(), "B:1");
     EXPECT_EQ(scene.poller->watch(0).state(feed::Stream::b), feed::LineState::stream_silent);
-    scene.poller->step(21'000 * ms);
+    scene.step_to(21'000 * ms);
     EXPECT_EQ(scene.told(), "A:1  :3");
     EXPECT_TRUE(scene.poller->watch(0).down());
     scene.scripts[0]->give(block_frame(11, 1, group_b));
-    scene.poller->step(22'000 * ms);
+    scene.step_to(22'000 * ms);
     EXPECT_EQ(scene.told(), "B:0  :0");
+}
+
+TEST(Poller, takes_a_clock_that_is_set_for_no_silence) {
+    constexpr std::int64_t hour = 3'600'000 * ms;
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1, group_a));
+    scene.scripts[0]->give(block_frame(10, 1, group_b));
+    scene.step_to(1'000 * ms);
+    EXPECT_EQ(scene.told(), "10");
+    scene.poller->step(hour);
+    scene.step_to(hour + 5'000 * ms);
+    EXPECT_EQ(scene.told(), "");
+    scene.poller->step(1 * ms);
+    scene.step_to(9'000 * ms);
+    EXPECT_EQ(scene.told(), "A:1  B:1  :3") << "though it was set back, too";
 }
 
 TEST(Poller, measures_by_how_much_a_stream_is_ahead) {

@@ -20,7 +20,8 @@ struct Watcher {
 
     void look(std::int64_t at_s, std::uint64_t a, std::uint64_t b, bool on_air = true) {
         told.clear();
-        watch.look(1'000'000 * s + at_s * s, {a, b}, on_air, [this](LineState state, char stream) {
+        const LineWatch::Moment now{at_s * s + 1, 1'000'000 * s + at_s * s};
+        watch.look(now, {a, b}, on_air, [this](LineState state, char stream) {
             const char* words[] = {"up", "silent", "down", "line down"};
             const auto which = static_cast<std::size_t>(state);
             told.push_back(stream == ' ' ? words[which] : std::string{stream} + " " + words[which]);
