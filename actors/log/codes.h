@@ -27,12 +27,16 @@ namespace pinstrike::actors {
         "a port's link changed and changed back between two looks: what came meanwhile is lost") \
     ROW(stream_heard, debug, 1, "the first packet of a stream of a line") \
     ROW(stream_silent, warning, 1, \
-        "nothing for eleven seconds on a stream that was heard: a healthy one sends line " \
-        "integrity every ten. The other stream still serves; if both are silent, so is the line") \
+        "nothing for the time of silence.stream_silent_after on a stream that was heard, though " \
+        "its session is on: a healthy one sends line integrity every ten seconds") \
+    ROW(stream_down, warning, 1, "nothing for the time of silence.stream_down_after") \
     ROW(stream_back, info, 1, "a stream that was silent is heard again") \
+    ROW(line_down, error, 1, \
+        "neither stream of a line is heard: nothing of its series is known any more") \
+    ROW(line_back, info, 1, "a line that was down is heard again") \
     ROW(streams_unheard, warning, 1, \
-        "eleven seconds after the start some streams have brought no packet yet: before the " \
-        "session no harm; else see that the groups are joined and the switch forwards them") \
+        "some streams have brought no packet since the start, though their session is on: see " \
+        "that the groups are joined and the switch forwards them") \
     ROW(gap_declared, error, 1, \
         "both streams of a line lost the same messages: every core was told of the gap") \
     ROW(gap_mended, info, 1, \

@@ -29,9 +29,12 @@ LineSight line_sight(PollerTask& poller, std::size_t i) {
     LineSight line;
     line.line = poller.line_number(i);
     for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
-        line.packets[static_cast<std::size_t>(stream)] =
-            arbiter.counters(stream).read(feed::StreamCount::packets);
+        const auto at = static_cast<std::size_t>(stream);
+        line.packets[at] = arbiter.counters(stream).read(feed::StreamCount::packets);
+        line.states[at] = poller.watch(i).state(stream);
+        line.heard_ns[at] = poller.watch(i).heard_ns(stream);
     }
+    line.down = poller.watch(i).down();
     line.gaps = arbiter.counters().read(LineCount::gaps);
     line.lost = arbiter.counters().read(LineCount::lost);
     line.late = arbiter.counters().read(LineCount::late);

@@ -139,7 +139,6 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
     }
     watch_program(now);
     watch_links(now);
-    std::size_t state = 0;
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
         const PollerSight& poller = now.pollers[i];
         const PollerSight& before = before_->pollers[i];
@@ -147,11 +146,11 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
             watch_devices(poller.queues[queue], before.queues[queue], poller);
             watch_drops(poller.queues[queue], before.queues[queue]);
         }
-        states_.resize(std::max(states_.size(), state + poller.lines.size()));
         for (std::size_t line = 0; line < poller.lines.size(); ++line) {
             watch_gaps(poller.lines[line], before.lines[line]);
             watch_rejects(poller.lines[line], before.lines[line], poller.reject_rows);
-            watch_streams(poller.lines[line], before.lines[line], states_[state++], now);
+            watch_streams(poller.lines[line], before.lines[line], now.seconds);
+            watch_line(poller.lines[line], before.lines[line]);
         }
         if (now.live) {
             watch_load(poller, before);
@@ -290,38 +289,38 @@ void Watch::watch_rejects(const LineSight& now, const LineSight& before,
     }
 }
 
-void Watch::watch_streams(const LineSight& now, const LineSight& before, LineState& states,
-                          const Sight& sight) {
-    const double seconds = sight.seconds;
+/// Streams that were never heard are told all together: watch_unheard().
+void Watch::watch_streams(const LineSight& now, const LineSight& before, double seconds) {
     for (std::size_t i = 0; i < feed::streams_count; ++i) {
-        StreamState& state = states[i];
         const std::string subject =
             fmt::format("{} stream {}", line_subject(now.line), stream_letter(i));
-        if (now.packets[i] != before.packets[i]) {
-            if (before.packets[i] == 0) {
-                add(LogCode::stream_heard, subject,
-                    fmt::format("heard {:.1f} s after the start", seconds));
-            } else if (state.silent) {
-                add(LogCode::stream_back, subject,
-                    fmt::format("heard again after {:.0f} s", seconds - state.heard_s));
-            }
-            state = {seconds, false};
-        } else if (sight.live && now.packets[i] != 0 && !state.silent &&
-                   seconds - state.heard_s >= silence_s) {
-            state.silent = true;
-            add(LogCode::stream_silent, subject,
-                fmt::format("no packet for {:.0f} s, {} before", seconds - state.heard_s,
-                            now.packets[i]));
+        if (now.packets[i] != 0 && before.packets[i] == 0) {
+            add(LogCode::stream_heard, subject,
+                fmt::format("heard {:.1f} s after the start", seconds));
+        }
+        if (now.packets[i] == 0 || now.states[i] == before.states[i]) {
+            continue;
+        }
+        if (now.states[i] == feed::LineState::up) {
+            add(LogCode::stream_back, subject, "heard again");
+        } else {
+            const bool down = now.states[i] == feed::LineState::stream_down;
+            add(down ? LogCode::stream_down : LogCode::stream_silent, subject,
+                fmt::format("nothing any more; {} before", counted(now.packets[i], "packet")));
         }
     }
 }
 
-/// Once, for all streams together.
-void Watch::watch_unheard(const Sight& now) {
-    if (!now.live || unheard_looked_ || now.seconds < silence_s) {
+void Watch::watch_line(const LineSight& now, const LineSight& before) {
+    if (now.down == before.down || (now.packets[0] == 0 && now.packets[1] == 0)) {
         return;
     }
-    unheard_looked_ = true;
+    add(now.down ? LogCode::line_down : LogCode::line_back, line_subject(now.line),
+        now.down ? "neither stream is heard" : "heard again");
+}
+
+/// Once, for all streams together.
+void Watch::watch_unheard(const Sight& now) {
     constexpr std::size_t named_max = 8;
     std::size_t all = 0;
     std::size_t unheard = 0;
@@ -330,7 +329,7 @@ void Watch::watch_unheard(const Sight& now) {
         for (const LineSight& line : poller.lines) {
             for (std::size_t i = 0; i < feed::streams_count; ++i) {
                 ++all;
-                if (line.packets[i] != 0) {
+                if (line.packets[i] != 0 || line.states[i] == feed::LineState::up) {
                     continue;
                 }
                 if (++unheard <= named_max) {
@@ -340,7 +339,7 @@ void Watch::watch_unheard(const Sight& now) {
             }
         }
     }
-    if (unheard != 0) {
+    if (unheard != 0 && !std::exchange(unheard_told_, true)) {
         add(LogCode::streams_unheard, "feed",
             fmt::format("{} of {} have brought nothing yet: {}{}", unheard, counted(all, "stream"),
                         names, unheard > named_max ? " and others" : ""));

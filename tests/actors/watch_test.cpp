@@ -207,37 +207,36 @@ TEST(Watch, tellsDropsAndRejectsByReason) {
                "3 blocks, 3 since the start: checksum_bad 3 (the block checksum does not agree")));
 }
 
-TEST(Watch, aStreamIsSilentAfterElevenSecondsAndToldOnce) {
+TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsToldOnce) {
+    using feed::LineState;
     Watched watched;
-    watched.sight.seconds = 5;
-    watched.line(0).packets[1] = 11;
-    EXPECT_THAT(watched.look(), IsEmpty());
-    watched.sight.seconds = 12.5;
-    watched.line(1).packets = {11, 11};
+    watched.line(0).states[0] = LineState::stream_silent;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::stream_silent, "line 3 stream A",
-                                               "no packet for 12 s, 10 before")));
-    watched.sight.seconds = 14;
-    watched.line(0).packets[1] = 12;
+                                               "nothing any more; 10 packets before")));
     EXPECT_THAT(watched.look(), IsEmpty());
-    watched.sight.seconds = 15;
-    watched.line(0).packets[0] = 11;
+    watched.line(0).states = {LineState::stream_down, LineState::stream_silent};
+    watched.line(0).down = true;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::stream_down, "line 3 stream A", ""),
+                                            is(LogCode::stream_silent, "line 3 stream B", ""),
+                                            is(LogCode::line_down, "line 3", "neither")));
+    watched.line(0).states[0] = LineState::up;
+    watched.line(0).down = false;
     EXPECT_THAT(watched.look(),
-                ElementsAre(is(LogCode::stream_back, "line 3 stream A", "heard again after 14 s")));
+                ElementsAre(is(LogCode::stream_back, "line 3 stream A", "heard again"),
+                            is(LogCode::line_back, "line 3", "heard again")));
 }
 
 TEST(Watch, namesStreamsThatNeverCame) {
     Sight sight = quiet();
     sight.pollers[0].lines[0].packets = {10, 0};
-    sight.seconds = 1;
+    sight.pollers[0].lines[1].packets = {11, 11};
     Watch watch;
     static_cast<void>(watch.look(sight));
-    sight.seconds = 11.5;
-    sight.pollers[0].lines[0].packets[0] = 11;
-    sight.pollers[0].lines[1].packets = {11, 11};
+    EXPECT_THAT(watch.look(sight), IsEmpty());
+    sight.pollers[0].lines[0].states[1] = feed::LineState::stream_silent;
     EXPECT_THAT(watch.look(sight),
                 ElementsAre(is(LogCode::streams_unheard, "feed",
                                "1 of 4 streams have brought nothing yet: line 3 B")));
-    sight.seconds = 12.5;
     EXPECT_THAT(watch.look(sight), IsEmpty());
 }
 
