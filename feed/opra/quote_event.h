@@ -78,6 +78,19 @@ inline constexpr std::array<Power, 9> powers{{{0, 10'000'000},
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));  // tidy: 16 bytes of a message
 }
 
+/// What stands in a table of ours, aligned.
+template <class Row>
+[[nodiscard]] inline __m128i row_of_16(const Row& row) {
+    static_assert(sizeof(Row) == 16);
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(&row));  // tidy: a row is a vector
+}
+
+template <class Row>
+[[nodiscard]] inline __m256i row_of_32(const Row& row) {
+    static_assert(sizeof(Row) == 32);
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(&row));  // tidy: a row is a vector
+}
+
 /// The header that the quotes of one decode() call share, in a register: all but participant,
 /// sequence, type, indicator and the code of prices.
 [[nodiscard]] inline __m256i quote_header(const Header& base) {
@@ -138,13 +151,10 @@ struct QuoteEvent {
         (static_cast<std::uint8_t>(m[long_quote::strike_code.at]) & form.code_mask) |
         form.strike_code);
     const Power& power = powers[static_cast<std::size_t>(code - 'A')];
-    const __m128i strike_e8 = _mm_mul_epi32(
-        _mm_shuffle_epi8(series,
-                         _mm_load_si128(reinterpret_cast<const __m128i*>(form.strike.data()))),
-        _mm_load_si128(reinterpret_cast<const __m128i*>(&power)));
+    const __m128i strike_e8 =
+        _mm_mul_epi32(_mm_shuffle_epi8(series, row_of_16(form.strike)), row_of_16(power));
     const __m256i shuffled =
-        _mm256_shuffle_epi8(_mm256_set_m128i(prices, series),
-                            _mm256_load_si256(reinterpret_cast<const __m256i*>(form.body.data())));
+        _mm256_shuffle_epi8(_mm256_set_m128i(prices, series), row_of_32(form.body));
     const __m128i fill = _mm_cvtsi64_si128(static_cast<std::int64_t>(form.fill | gth_bits));
     return _mm256_or_si256(shuffled, _mm256_zextsi128_si256(_mm_or_si128(strike_e8, fill)));
 }
@@ -177,10 +187,8 @@ struct QuoteEvent {
              {0, 0, 0, 0, 0, 0, 0, 0, 0, 'I', 0, 0, 0, 0, 0, 0}},
         Form{{11, 10, 9, 8, 15, 14, 13, 12, 6, 7, none, none, none, none, none, none}, {}}};
     const Form& form = forms[present ? 1 : 0];
-    const auto* const places = reinterpret_cast<const __m128i*>(form.places.data());
-    const auto* const fill = reinterpret_cast<const __m128i*>(form.fill.data());
-    return _mm_or_si128(_mm_shuffle_epi8(load_16(end - 16), _mm_load_si128(places)),
-                        _mm_load_si128(fill));
+    return _mm_or_si128(_mm_shuffle_epi8(load_16(end - 16), row_of_16(form.places)),
+                        row_of_16(form.fill));
 }
 
 inline void store_16(std::byte* at, __m128i bytes) {

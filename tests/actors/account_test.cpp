@@ -143,7 +143,7 @@ TEST(Account, IsReadAsTables) {
             "     1,234,567\n",
             "blocks rejected or remarked upon: checksum 1\n",
         }) {
-        EXPECT_NE(text.find(row), std::string::npos) << row << "\nin:\n" << text;
+        EXPECT_NE(text.find(row), std::string::npos) << row << "\nnot in:\n" << text;
     }
 }
 

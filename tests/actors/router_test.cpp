@@ -181,7 +181,7 @@ TEST(Router, nothing_is_offered_where_there_is_no_room_or_more_than_one_core) {
     EXPECT_EQ(scene.router->offer(1), nullptr);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
-    scene.router->flush();
+    EXPECT_TRUE(scene.router->settle());
     EXPECT_EQ(drain(scene.rings[0]).size(), 1U) << "the gap";
     Scene several{2};
     EXPECT_EQ(several.router->offer(1), nullptr);

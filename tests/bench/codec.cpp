@@ -26,9 +26,7 @@ class Slots {
 
     Event* claim_line(std::uint16_t, unsigned records) { return next(records); }
 
-    Event* offer(std::size_t records) {
-        return records <= slots_.size() ? slots_.data() : nullptr;
-    }
+    Event* offer(std::size_t records) { return records <= slots_.size() ? slots_.data() : nullptr; }
 
     void take(std::size_t, std::size_t) {}
 
