@@ -52,6 +52,7 @@ struct GenerateOptions {
     std::string duration;
     double skew_a_us = 0;
     double skew_b_us = 0;
+    double retransmit_after_us = 1000;
     std::optional<std::uint64_t> messages;
     std::optional<std::uint64_t> packets;
 };
@@ -173,6 +174,7 @@ TrafficConfig traffic_of(GenerateOptions& options, std::size_t lines_count) {
     }
     config.a.skew_ns = static_cast<std::int64_t>(options.skew_a_us * 1e3);
     config.b.skew_ns = static_cast<std::int64_t>(options.skew_b_us * 1e3);
+    config.retransmitted_after_ns = static_cast<std::int64_t>(options.retransmit_after_us * 1e3);
     return config;
 }
 
@@ -275,6 +277,23 @@ std::string is_count(const std::string& text) {
     return text.starts_with('-') ? text + " is below 0" : std::string{};
 }
 
+void add_retransmission(CLI::App& command, GenerateOptions& options) {
+    const auto share = [&](const char* name, double& value, const char* what) {
+        command.add_option(name, value, what)
+            ->check(CLI::Range(0.0, 1.0))
+            ->group("Retransmission groups");
+    };
+    share("--retransmit", options.traffic.retransmitted,
+          "Share of the packets lost on both streams that come again");
+    share("--retransmit-others", options.traffic.retransmitted_to_others,
+          "Share of the other packets that come again, for somebody else");
+    command
+        .add_option("--retransmit-after", options.retransmit_after_us,
+                    "Microseconds after the loss could be known")
+        ->check(CLI::NonNegativeNumber)
+        ->group("Retransmission groups");
+}
+
 void add_traffic(CLI::App& command, GenerateOptions& options) {
     TrafficConfig& config = options.traffic;
     static const std::map<std::string, PacketShape> shapes{{"full", PacketShape::full},
@@ -354,6 +373,7 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     add_traffic(*command, *options);
     add_faults(*command, "a", options->traffic.a, options->skew_a_us);
     add_faults(*command, "b", options->traffic.b, options->skew_b_us);
+    add_retransmission(*command, *options);
     command->callback([options, &outcome] {
         const bool packets = !options->out.empty() || !options->interface.empty();
         const bool both = !options->out.empty() && !options->interface.empty();

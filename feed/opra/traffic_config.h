@@ -50,6 +50,9 @@ struct TrafficConfig {
     std::int64_t start_ns = 1'773'667'800'000'000'000;  ///< of the stream: 2026-03-16 13:30 UTC
     StreamFaults a;
     StreamFaults b;
+    double retransmitted = 0;  ///< share of the blocks lost on both streams that come again
+    double retransmitted_to_others = 0;               ///< share of all other blocks that do
+    std::int64_t retransmitted_after_ns = 1'000'000;  ///< the loss could be known
 };
 
 }  // namespace pinstrike::feed::opra

@@ -22,6 +22,8 @@ SMALL = ["--messages", "30000", "--series", "3000", "--roots", "100", "--rate", 
 REGULAR = SMALL + ["--lines", "1-6,220"]
 LOSSY = REGULAR + ["--loss-a", "0.03", "--loss-b", "0.04", "--corrupt-a", "0.02", "--duplicate-b",
                    "0.02", "--reorder-a", "0.05", "--skew-b", "150", "--test-symbols", "0.02"]
+# What both streams lost comes again on the retransmission groups, amid what others asked for.
+RETRANSMITTED = LOSSY + ["--retransmit", "1", "--retransmit-others", "0.05"]
 # Everything late arrives in time, so nothing is lost and the book is exact.
 MENDED = REGULAR + ["--loss-a", "0.05", "--corrupt-a", "0.02", "--duplicate-b", "0.02", "--skew-b",
                     "150", "--test-symbols", "0.02"]
@@ -131,15 +133,48 @@ class Generate(unittest.TestCase):
         self.assertEqual({number: balance(line.account()) for number, line in lines.items()}, truth)
         self.assertFalse((self.folder / "t.book.json").exists())
 
-    def replay(self, capture):
+    def replay(self, capture, *options):
         if "replay" not in run("--help").stdout:
             self.skipTest("this program has no replay command")
         done = run("replay", capture, "--account", self.folder / "account", "--book",
-                   self.folder / "book")
+                   self.folder / "book", *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         account = json.loads((self.folder / "account").read_text())
         self.assertTrue(account["balanced"])
         return account
+
+    def with_repairs(self, account):
+        lines = lines_of(account)
+        for line in account["lines"]:
+            if line["line"] in lines:
+                lines[line["line"]] |= {key: line[key] for key in ("repaired", "unasked")}
+        return lines
+
+    def test_retransmissions_fill_what_both_streams_lost(self):
+        # In time to go on in order, and long after the gap was declared; what others asked for
+        # comes as well.
+        for after_us in ("500", "50000"):
+            with self.subTest(after_us):
+                account = self.replay(self.with_truth(*RETRANSMITTED, "--retransmit-after",
+                                                      after_us))
+                lines = self.with_repairs(account)
+                self.assertEqual(lines, self.with_repairs(self.account()))
+                total = {key: sum(line[key] for line in lines.values())
+                         for key in ("lost", "repaired", "unasked")}
+                self.assertEqual(total["lost"], 0)
+                self.assertGreater(total["repaired"], 10)
+                self.assertGreater(total["unasked"], total["repaired"])
+
+    def test_what_is_not_retransmitted_stays_lost_at_any_pace(self):
+        capture = self.with_truth(*LOSSY, "--retransmit", "0.5", "--retransmit-others", "0.05")
+        lines = self.with_repairs(self.replay(capture))
+        self.assertEqual(lines, self.with_repairs(self.account()))
+        self.assertGreater(sum(line["lost"] for line in lines.values()), 10)
+        self.assertGreater(sum(line["repaired"] for line in lines.values()), 10)
+        books = rows(self.folder / "book")
+        paced = self.with_repairs(self.replay(capture, "--pace", "x5000"))
+        self.assertEqual(paced, lines)
+        self.same_books(rows(self.folder / "book"), books)
 
     def test_replay_delivers_the_truth(self):
         for name, options in SESSIONS.items():

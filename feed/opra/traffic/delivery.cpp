@@ -23,6 +23,23 @@ std::size_t index_of(Stream stream) {
     return static_cast<std::size_t>(stream);
 }
 
+std::vector<std::byte> frame_on(const nic::UdpRoute& route, std::span<const std::byte> bytes) {
+    PINSTRIKE_CHECK(bytes.size() <= block::bytes_max);
+    const std::size_t headers = nic::udp_headers_bytes(0);
+    std::vector<std::byte> frame(headers + bytes.size());
+    std::memcpy(frame.data() + headers, bytes.data(), bytes.size());
+    nic::write_udp_headers(frame.data(), route, bytes.size(), nic::UdpChecksumSent::computed);
+    return frame;
+}
+
+/// The block as it is retransmitted.
+std::vector<std::byte> marked(std::span<const std::byte> original) {
+    std::vector<std::byte> bytes(original.begin(), original.end());
+    bytes[block::retransmission.at] = std::byte{'V'};
+    fix_checksum(bytes);
+    return bytes;
+}
+
 bool renumbers(const SentBlock& block) {
     return block.role == BlockRole::start_of_day || block.role == BlockRole::reset;
 }
@@ -44,14 +61,16 @@ nic::UdpRoute route_of(const LineConfig& line, Stream stream, bool disaster_site
     return route;
 }
 
+nic::UdpRoute retransmission_route_of(const LineConfig& line, Stream stream, bool disaster_site) {
+    nic::UdpRoute route = route_of(line, stream, disaster_site);
+    route.destination = line.retransmission[index_of(stream)];
+    route.source_port = route.destination.port;
+    return route;
+}
+
 std::vector<std::byte> frame_of(const LineConfig& line, Stream stream, bool disaster_site,
                                 std::span<const std::byte> block) {
-    const std::size_t headers = nic::udp_headers_bytes(0);
-    std::vector<std::byte> frame(headers + block.size());
-    std::memcpy(frame.data() + headers, block.data(), block.size());
-    nic::write_udp_headers(frame.data(), route_of(line, stream, disaster_site), block.size(),
-                           nic::UdpChecksumSent::computed);
-    return frame;
+    return frame_on(route_of(line, stream, disaster_site), block);
 }
 
 Delivery::Delivery(const TrafficConfig& config, std::span<const LineConfig> lines,
@@ -62,6 +81,8 @@ Delivery::Delivery(const TrafficConfig& config, std::span<const LineConfig> line
       sink_(sink),
       account_(account),
       random_(scramble(config.seed ^ 0x4641'554C'5453ULL)),
+      retransmissions_(scramble(config.seed ^ 0x4147'4149'4EULL)),
+      lost_(lines.size()),
       paths_(lines.size()),
       last_first_ns_(lines.size()) {}
 
@@ -117,8 +138,55 @@ void Delivery::block(const SentBlock& block) {
     fly(block, Stream::a, fates[0]);
     fly(block, Stream::b, fates[1]);
     note_hole(block, first_arrival_ns_);
+    const bool heard = fates[0].sound + fates[1].sound != 0;
+    const bool again = retransmits(block, heard);
     if (account_ != nullptr) {
-        account_->block(block, fates);
+        account_->block(block, fates, again && !heard);
+    }
+    if (heard) {
+        retransmit_lost(block);
+    }
+    if (again) {
+        Lost lost{marked(block.bytes), block.messages.size(), block.disaster_site};
+        if (heard) {
+            retransmit(block.line, lost, first_arrival_ns_, false);
+        } else {
+            lost_[block.line].push_back(std::move(lost));
+        }
+    }
+}
+
+/// Whether it is sent again: because it was lost on both streams, or for somebody else.
+bool Delivery::retransmits(const SentBlock& block, bool heard) {
+    const double share = heard ? config_.retransmitted_to_others : config_.retransmitted;
+    return share > 0 && block.role == BlockRole::data &&
+           lines_[block.line].retransmission[0].port != 0 && retransmissions_.chance(share);
+}
+
+/// What was lost before this block is known to be missing from now on; before a reset, nobody can
+/// know it.
+void Delivery::retransmit_lost(const SentBlock& block) {
+    for (const Lost& lost : lost_[block.line]) {
+        if (!renumbers(block)) {
+            retransmit(block.line, lost, first_arrival_ns_, true);
+        }
+    }
+    lost_[block.line].clear();
+}
+
+/// On the retransmission groups.
+void Delivery::retransmit(LineIndex line, const Lost& lost, std::int64_t known_ns, bool fills) {
+    for (std::size_t i = 0; i < streams_count; ++i) {
+        if (streams_.find(i == 0 ? 'A' : 'B') != std::string::npos) {
+            const nic::UdpRoute route =
+                retransmission_route_of(lines_[line], static_cast<Stream>(i), lost.disaster_site);
+            flying_.push(
+                {known_ns + config_.retransmitted_after_ns, ++order_, frame_on(route, lost.bytes)});
+        }
+    }
+    if (account_ != nullptr) {
+        account_->came_again(lines_[line].number, lost.messages,
+                             static_cast<unsigned>(streams_.size()), fills);
     }
 }
 

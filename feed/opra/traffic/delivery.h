@@ -26,6 +26,10 @@ namespace pinstrike::feed::opra::traffic {
 /// time to live 119, source port = destination port.
 [[nodiscard]] nic::UdpRoute route_of(const LineConfig& line, Stream stream, bool disaster_site);
 
+/// The same for what is retransmitted; the line has a group for that.
+[[nodiscard]] nic::UdpRoute retransmission_route_of(const LineConfig& line, Stream stream,
+                                                    bool disaster_site);
+
 /// A whole Ethernet frame around a block, UDP checksum valid.
 [[nodiscard]] std::vector<std::byte> frame_of(const LineConfig& line, Stream stream,
                                               bool disaster_site, std::span<const std::byte> block);
@@ -64,6 +68,13 @@ class Delivery final : public BlockSink {
         }
     };
 
+    /// A block that is sent again.
+    struct Lost {
+        std::vector<std::byte> bytes;
+        std::uint64_t messages = 0;
+        bool disaster_site = false;
+    };
+
     /// Arrival times of one line on one stream.
     struct Path {
         std::int64_t latest_ns = 0;   ///< of what is on its way
@@ -78,6 +89,9 @@ class Delivery final : public BlockSink {
     void note_hole(const SentBlock& block, std::int64_t first_ns);
     void hand_out_until(std::int64_t ts_ns);
     [[nodiscard]] const StreamFaults& faults(Stream stream) const;
+    [[nodiscard]] bool retransmits(const SentBlock& block, bool heard);
+    void retransmit_lost(const SentBlock& block);
+    void retransmit(LineIndex line, const Lost& lost, std::int64_t known_ns, bool fills);
 
     const TrafficConfig& config_;
     std::span<const LineConfig> lines_;
@@ -85,6 +99,8 @@ class Delivery final : public BlockSink {
     PacketSink& sink_;
     AccountTruth* account_;
     Random random_;
+    Random retransmissions_;               ///< apart: without them everything else is as it was
+    std::vector<std::vector<Lost>> lost_;  ///< by line: nothing behind them was heard yet
     std::priority_queue<Flying, std::vector<Flying>, std::greater<>> flying_;
     std::vector<std::array<Path, streams_count>> paths_;
     std::vector<std::int64_t> last_first_ns_;  ///< by line: first arrival of the latest block

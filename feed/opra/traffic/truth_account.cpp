@@ -49,6 +49,10 @@ void AccountTruth::prove(Line& line) {
         if (!line.joined) {
             break;
         }
+        if (range.repaired) {
+            deliver(line, range);
+            continue;
+        }
         line.lost += range.count;
         if (!line.gaps.empty() && after(line.gaps.back().last) == range.first) {
             line.gaps.back().last = range.last;
@@ -61,8 +65,21 @@ void AccountTruth::prove(Line& line) {
     line.joined = true;
 }
 
-void AccountTruth::block(const SentBlock& block,
-                         const std::array<StreamFate, streams_count>& fates) {
+void AccountTruth::deliver(Line& line, const Range& range) {
+    line.delivered += range.count;
+    line.filtered += range.filtered;
+    line.controls += range.controls;
+}
+
+void AccountTruth::came_again(std::uint16_t line_number, std::uint64_t messages, unsigned copies,
+                              bool filled) {
+    Line& line = lines_[line_number];
+    line.repaired += filled ? messages : 0;
+    line.unasked += messages * (copies - (filled ? 1 : 0));
+}
+
+void AccountTruth::block(const SentBlock& block, const std::array<StreamFate, streams_count>& fates,
+                         bool repaired) {
     Line& line = lines_[block.line_number];
     const bool data = block.role == BlockRole::data;
     const std::uint64_t count = data ? block.messages.size() : 0;
@@ -76,11 +93,15 @@ void AccountTruth::block(const SentBlock& block,
         heard = heard || fates[i].sound != 0;
     }
     nothing_lost_ = nothing_lost_ && heard;
+    Range range{block.header.sequence, 0, count, 0, 0, repaired};
+    for (const wire::Message& message : block.messages) {
+        range.filtered += data && is_test(message) ? 1 : 0;
+        range.controls += data && message.category() == 'H' ? 1 : 0;
+    }
     if (!heard) {
         if (data) {
-            const auto last = static_cast<unsigned>(count - 1);
-            line.unproved.push_back(
-                {block.header.sequence, sequence_of(block.header.sequence, last), count});
+            range.last = sequence_of(block.header.sequence, static_cast<unsigned>(count - 1));
+            line.unproved.push_back(range);
         }
         return;
     }
@@ -90,11 +111,7 @@ void AccountTruth::block(const SentBlock& block,
         return;
     }
     prove(line);
-    line.delivered += count;
-    for (const wire::Message& message : block.messages) {
-        line.filtered += data && is_test(message) ? 1 : 0;
-        line.controls += data && message.category() == 'H' ? 1 : 0;
-    }
+    deliver(line, range);
 }
 
 AccountTruth::Totals AccountTruth::totals() const {
@@ -126,6 +143,8 @@ void AccountTruth::write(std::ostream& out) const {
                        {"highest", line.delivered + line.lost},
                        {"delivered", line.delivered},
                        {"lost", line.lost},
+                       {"repaired", line.repaired},
+                       {"unasked", line.unasked},
                        {"gaps", std::move(gaps)},
                        {"filtered", line.filtered},
                        {"controls", line.controls},

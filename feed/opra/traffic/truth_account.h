@@ -26,9 +26,16 @@ struct StreamFate {
 class AccountTruth {
   public:
     /// The next block of the session and the fates of its copies on streams A and B.
-    void block(const SentBlock& block, const std::array<StreamFate, streams_count>& fates);
+    /// `repaired`: lost on both, it comes again once that is known.
+    void block(const SentBlock& block, const std::array<StreamFate, streams_count>& fates,
+               bool repaired = false);
 
-    /// One JSON object: {"lines": [{line, highest, delivered, lost, gaps, filtered, controls,
+    /// Copies of a block that came again, the first of which filled something or not.
+    void came_again(std::uint16_t line_number, std::uint64_t messages, unsigned copies,
+                    bool filled);
+
+    /// One JSON object: {"lines": [{line, highest, delivered, lost, repaired, unasked, gaps,
+    /// filtered, controls,
     /// streams: {A: {packets, messages, lost_packets, corrupt_packets}, B}}], "lossless"}.
     /// `packets` and `messages` are of sound copies; `messages` = accepted + duplicate. Adjacent
     /// ranges of gaps are one.
@@ -49,6 +56,9 @@ class AccountTruth {
         std::uint32_t first;
         std::uint32_t last;
         std::uint64_t count;
+        std::uint64_t filtered;  ///< among them
+        std::uint64_t controls;  ///< among them
+        bool repaired;
     };
 
     struct StreamTotals {
@@ -62,6 +72,8 @@ class AccountTruth {
         bool joined = false;
         std::uint64_t delivered = 0;
         std::uint64_t lost = 0;
+        std::uint64_t repaired = 0;
+        std::uint64_t unasked = 0;
         std::uint64_t filtered = 0;
         std::uint64_t controls = 0;
         std::vector<Range> unproved;  ///< lost, and nothing behind it was heard yet
@@ -70,6 +82,7 @@ class AccountTruth {
     };
 
     static void prove(Line& line);
+    static void deliver(Line& line, const Range& range);
 
     std::map<std::uint16_t, Line> lines_;
     bool nothing_lost_ = true;

@@ -209,6 +209,53 @@ TEST(Delivery, TheAccountSaysWhatArrived) {
     EXPECT_EQ(corrupt, heard.damaged);
 }
 
+TEST(Delivery, WhatBothStreamsLostComesAgainAmidWhatOthersAskedFor) {
+    TrafficConfig config = small_day();
+    config.a.loss = config.b.loss = 0.2;
+    const auto lines = some_lines();
+    const Delivered once = run(config, lines);
+    config.retransmitted = 1;
+    config.retransmitted_to_others = 0.1;
+    const Delivered again = run(config, lines);
+
+    const auto streams = places(lines);
+    std::vector<std::vector<std::byte>> before, after;
+    std::map<std::uint16_t, std::uint64_t> retransmitted;
+    for (const Arrived& arrived : once.packets) {
+        before.push_back(arrived.frame);
+    }
+    for (const Arrived& arrived : again.packets) {
+        const auto datagram = datagram_of(arrived);
+        ASSERT_TRUE(datagram);
+        if (streams.contains({{datagram->group_ip}, datagram->port})) {
+            after.push_back(arrived.frame);
+            continue;
+        }
+        Opra::Scratch scratch;
+        Block block;
+        ASSERT_TRUE(Opra::check(datagram->payload, true, scratch, block).accepted);
+        EXPECT_TRUE(block.retransmitted);
+        const auto line = std::find_if(lines.begin(), lines.end(), [&](const LineConfig& each) {
+            const nic::Group group{{datagram->group_ip}, datagram->port};
+            return each.retransmission[0] == group || each.retransmission[1] == group;
+        });
+        ASSERT_NE(line, lines.end());
+        retransmitted[line->number] += block.messages;
+    }
+    EXPECT_EQ(before, after) << "the streams are as they were";
+
+    for (std::size_t i = 0; i < once.account["lines"].size(); ++i) {
+        const auto& lossy = once.account["lines"][i];
+        const auto& mended = again.account["lines"][i];
+        EXPECT_GT(lossy["lost"], 0);
+        EXPECT_EQ(mended["lost"], 0);
+        EXPECT_EQ(mended["delivered"], lossy["highest"]);
+        EXPECT_EQ(mended["repaired"], lossy["lost"]);
+        EXPECT_EQ(mended["repaired"].get<std::uint64_t>() + mended["unasked"].get<std::uint64_t>(),
+                  retransmitted[mended["line"].get<std::uint16_t>()]);
+    }
+}
+
 TEST(Delivery, EveryResetAndStartOfDayArrivesOnSomeStream) {
     TrafficConfig config = small_day();
     config.messages_count = 8'000;
