@@ -6,6 +6,8 @@
 #include "actors/router.h"
 #include "actors/venues.h"
 #include "config/check.h"
+#include "feed/passive_source.h"
+#include "feed/recovery_keys.h"
 #include "feed/venue_sessions.h"
 #include "nic/dpdk/eal.h"
 #include "nic/open_port.h"
@@ -101,6 +103,15 @@ void add_refusals(std::vector<std::string>& remarks, const std::string& core,
                         "book.series_capacity",
                         core, refused));
     }
+}
+
+std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig& config) {
+    std::vector<std::unique_ptr<feed::RepairSource>> sources;
+    for (const feed::RepairKind kind : config.recovery.sources) {
+        PINSTRIKE_CHECK(kind == feed::RepairKind::retransmission);  // load_config refuses others
+        sources.push_back(std::make_unique<feed::PassiveSource>(feed::word_of(kind)));
+    }
+    return sources;
 }
 
 }  // namespace
@@ -210,6 +221,7 @@ void Appliance::make_threads(QueuesByPort queues) {
         bells.push_back(thread.bell.get());
         cores_.push_back(std::move(thread));
     }
+    std::vector<RecoveryRoads> roads;
     for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
         std::vector<Producer<feed::Event>> outputs;
         for (auto& input : inputs) {
@@ -220,11 +232,20 @@ void Appliance::make_threads(QueuesByPort queues) {
         PollerThread thread;
         thread.config = config_.pollers[i];
         PollerSetup setup = poller_setup(i, queues);
+        if (topology_.recovery.runs) {
+            auto [ends, others] = make_roads(config_.pollers[i].lines);
+            setup.roads = std::move(ends);
+            roads.push_back(std::move(others));
+        }
         const RouterConfig routing{config_.sharding, config_.when_full, setup.lines.size()};
         thread.task =
             make_poller(config_.kind, std::move(setup), Router{routing, std::move(outputs), bells});
         PINSTRIKE_CHECK(thread.task != nullptr);  // load_config knows the venues
         pollers_.push_back(std::move(thread));
+    }
+    if (topology_.recovery.runs) {
+        recovery_.task = std::make_unique<RecoveryTask>(config_.recovery, std::move(roads),
+                                                        repair_sources(config_));
     }
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         std::vector<std::unique_ptr<Actor>> actors;
@@ -263,6 +284,12 @@ void Appliance::start() {
     for (const CoreThread& core : cores_) {
         wait_for(core.control->started);
     }
+    if (recovery_.task) {
+        recovery_.thread = std::thread{[this] {
+            run_recovery(*recovery_.task, config_.control_cpu, clock_, recovery_.control);
+        }};
+        wait_for(recovery_.control.started);
+    }
     started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
     for (PollerThread& poller : pollers_) {
         poller.thread = std::thread{[&poller, live, this] {
@@ -284,11 +311,18 @@ void Appliance::stop() {
         return;
     }
     running_ = false;
+    if (recovery_.task) {
+        recovery_.control.stop.store(true, std::memory_order_release);
+        recovery_.thread.join();
+    }
     for (PollerThread& poller : pollers_) {
         poller.control->stop.store(true, std::memory_order_release);
     }
     for (PollerThread& poller : pollers_) {
         poller.thread.join();
+    }
+    if (recovery_.task) {
+        recovery_.task->finish();
     }
     for (CoreThread& core : cores_) {
         core.control->stop.store(true, std::memory_order_release);
@@ -340,6 +374,9 @@ std::vector<std::string> Appliance::remarks() const {
                 all.push_back(fmt::format("port {}: {}", poller.task->port(i).name(), remark));
             }
         }
+    }
+    if (recovery_.control.misplaced.load(std::memory_order_relaxed)) {
+        all.push_back(fmt::format("recovery: the system refused cpu {}", config_.control_cpu));
     }
     if (control_misplaced_) {
         all.push_back(fmt::format("control: the system refused cpu {}", config_.control_cpu));

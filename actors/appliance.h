@@ -3,9 +3,9 @@
 // Everything of one feed, built from its config: ports, pollers, rings, cores, actors. Used from
 // one cold thread: build, start, look now and then, stop, account.
 //
-// The order of an end, whatever brings it: pollers stop receiving and pass on what they hold; the
-// cores, still running, empty the rings; then the actors stop; then the account is read. So nothing
-// received is left behind.
+// The order of an end, whatever brings it: recovery asks for nothing more; pollers stop receiving
+// and pass on what they hold and what recovery brought; the cores, still running, empty the rings;
+// then the actors stop; then the account is read. So nothing received is left behind.
 #pragma once
 
 #include "actors/account.h"
@@ -14,6 +14,7 @@
 #include "actors/feed_config.h"
 #include "actors/parking.h"
 #include "actors/poller_task.h"
+#include "actors/recovery/recovery_task.h"
 #include "actors/series_list.h"
 #include "actors/thread_loops.h"
 #include "actors/topology.h"
@@ -87,6 +88,9 @@ class Appliance {
     /// Times that a core went to sleep; nothing for one that spins.
     [[nodiscard]] std::uint64_t sleeps(std::size_t core) const;
 
+    /// Null where there is none.
+    [[nodiscard]] const RecoveryTask* recovery() const { return recovery_.task.get(); }
+
     [[nodiscard]] const nic::Clock& clock() const { return clock_; }
 
     /// Since start(), until stop(). Any thread.
@@ -111,6 +115,12 @@ class Appliance {
         std::thread thread;
     };
 
+    struct RecoveryThread {
+        std::unique_ptr<RecoveryTask> task;  ///< null: there is no recovery
+        ThreadControl control;
+        std::thread thread;
+    };
+
     explicit Appliance(const FeedConfig& config);
 
     using QueuesByPort = std::vector<std::vector<std::unique_ptr<nic::Port>>>;
@@ -129,6 +139,7 @@ class Appliance {
     LineHours hours_;
     std::vector<PollerThread> pollers_;
     std::vector<CoreThread> cores_;
+    RecoveryThread recovery_;
     std::vector<std::string> remarks_;
     bool running_ = false;
     bool control_misplaced_ = false;

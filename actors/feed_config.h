@@ -11,6 +11,7 @@
 #include "feed/line_config.h"
 #include "feed/line_watch.h"
 #include "feed/opra/traffic_config.h"
+#include "feed/recovery_config.h"
 #include "nic/port_config.h"
 
 #include <cstddef>
@@ -61,6 +62,7 @@ struct FeedConfig {
     std::size_t ring_slots = 1 << 18;  ///< records of 64 bytes, a power of two: >= 5 ms
     WhenFull when_full = WhenFull::refuse;
     feed::ArbitrationConfig arbitration;
+    feed::RecoveryConfig recovery;
     feed::SilenceConfig silence;
     feed::CalendarConfig calendar;
     bool block_checksum = true;

@@ -6,6 +6,7 @@
 #include "feed/line_keys.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic_keys.h"
+#include "feed/recovery_keys.h"
 #include "feed/venue_codecs.h"
 #include "feed/watch_keys.h"
 #include "nic/port_keys.h"
@@ -124,6 +125,8 @@ void add_general_keys(Section<FeedConfig>& section) {
     section
         .key("arbitration", &FeedConfig::arbitration, section_form(feed::arbitration_section()),
              "How the two streams of a line become one.")
+        .key("recovery", &FeedConfig::recovery, section_form(feed::recovery_section()),
+             "How what neither stream brought is had after all.")
         .key("silence", &FeedConfig::silence, section_form(feed::silence_section()),
              "When a stream that brings nothing is told to have failed.")
         .key("calendar", &FeedConfig::calendar, section_form(feed::calendar_section()),
@@ -177,7 +180,8 @@ Section<FeedConfig> make_feed_section() {
              "Lines to take: numbers of published lines, or lines with groups of their own.")
         .required()
         .key("retransmission", &FeedConfig::retransmission, boolean(),
-             "Listen to the lines' published retransmission groups as well.");
+             "Listen to the lines' published retransmission groups as well. Recovery from them "
+             "does so, too.");
     add_thread_keys(section);
     add_general_keys(section);
     return section;

@@ -4,6 +4,7 @@
 #include "config/nearest.h"
 #include "config/units.h"
 #include "feed/line_keys.h"
+#include "feed/recovery_keys.h"
 #include "nic/port_keys.h"
 
 #include <fmt/format.h>
@@ -240,6 +241,33 @@ void check_tests(const Rules& rules) {
     }
 }
 
+/// Each source once, and none that there is not.
+void check_recovery(const Rules& rules) {
+    const feed::RecoveryConfig& recovery = rules.config.recovery;
+    std::set<feed::RepairKind> named;
+    for (std::size_t i = 0; i < recovery.sources.size(); ++i) {
+        const std::string path = fmt::format("recovery.sources[{}]", i);
+        const std::string word = feed::word_of(recovery.sources[i]);
+        if (!rules.places.sound(path)) {
+            continue;
+        }
+        if (!named.insert(recovery.sources[i]).second) {
+            rules.report(path, fmt::format("found {} again, expected each source once", word));
+        } else if (recovery.sources[i] == feed::RepairKind::arf) {
+            rules.report(path,
+                         "found arf, expected retransmission or peer: the request format of the "
+                         "venue's own facility is not public, it needs the vendor's guide");
+        } else if (recovery.sources[i] == feed::RepairKind::peer) {
+            rules.report(path, "found peer without the section peer, expected both");
+        }
+    }
+    if (recovery.give_up_after_ns <= recovery.request_after_ns &&
+        rules.places.sound("recovery.give_up_after")) {
+        rules.report("recovery.give_up_after",
+                     "found no more than request_after, expected more: nobody would ever be asked");
+    }
+}
+
 /// True if the list and this key of all its elements were understood.
 bool all_sound(const Places& places, const std::string& list, std::size_t count, const char* key) {
     bool sound = places.reached(list);
@@ -266,6 +294,7 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     check_not_empty(rules, "lines", config.lines.size());
     check_cpus(rules);
     check_tests(rules);
+    check_recovery(rules);
     check_silence(rules);
     if (pollers("name")) {
         check_names(rules, config.pollers, "pollers");

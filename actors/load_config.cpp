@@ -19,6 +19,8 @@ void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
     const auto published = [&](std::uint16_t number) {
         return feed::published_line(config.kind, number);
     };
+    // Who names the groups as a source means to hear them.
+    config.retransmission |= has_source(config.recovery, feed::RepairKind::retransmission);
     if (places.sound("kind")) {
         feed::publish_groups(config.lines, published, config.retransmission, places, problems);
     }

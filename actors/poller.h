@@ -76,6 +76,8 @@ class Poller final : public PollerTask {
         for (auto& input : inputs_) {
             admit_burst(*input);
         }
+        while (roads_ != nullptr && take_repairs() != 0) {
+        }
         for (auto& line : lines_) {
             select(*line);
             line->arbiter.finish(now_ns_, sink_);
@@ -242,6 +244,27 @@ class Poller final : public PollerTask {
         }
     }
 
+    /// Blocks that recovery had brought: copies of the streams', in no packet.
+    std::size_t take_repairs() {
+        return roads_->take_repairs([this](std::uint32_t line, std::span<const std::byte> bytes) {
+            admit_repair(*lines_[line], bytes);
+        });
+    }
+
+    void admit_repair(Line& line, std::span<const std::byte> bytes) {
+        feed::Block block;
+        const auto result = Feed::check(bytes, block_checksum_, scratch_, block);
+        count_rejects(line, result.reasons);
+        if (!result.accepted) {
+            return;
+        }
+        block.ts_receive_ns = wall_ns_;
+        block.retransmitted = true;
+        select(line);
+        line.arbiter.admit_slow(block, feed::Stream::a, now_ns_, sink_);
+        next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
+    }
+
     void select(Line& line) {
         line_ = &line;
         router_.begin(line.index);
@@ -341,6 +364,18 @@ class Poller final : public PollerTask {
             poller_.router_.broadcast(event);
         }
 
+        void missing(feed::Position begin, feed::Position end, std::int64_t ts_before_ns,
+                     std::int64_t ts_behind_ns) override {
+            poller_.note({begin, end, ts_before_ns, ts_behind_ns,
+                          static_cast<std::uint32_t>(poller_.line_->index),
+                          RepairNote::Kind::missing});
+        }
+
+        void found(feed::Position begin, feed::Position end) override {
+            poller_.note({begin, end, 0, 0, static_cast<std::uint32_t>(poller_.line_->index),
+                          RepairNote::Kind::found});
+        }
+
       private:
         Poller& poller_;
     };
@@ -353,6 +388,12 @@ class Poller final : public PollerTask {
         event.header.line = line.number;
         event.header.ts_receive_ns = wall_ns_;
         return event;
+    }
+
+    void note(const RepairNote& note) {
+        if (roads_ != nullptr) {
+            roads_->note(note);
+        }
     }
 
     [[nodiscard]] feed::Header header_of(const feed::Block& block,
@@ -392,6 +433,9 @@ class Poller final : public PollerTask {
             packets += receive(*input, now_ns);
             behind = behind || input->filled == input->burst.size();
             admit_burst(*input);
+        }
+        if (roads_ != nullptr) {
+            packets += take_repairs();
         }
         arbitration_clock_.looked(behind);
         run_timers();
@@ -524,7 +568,7 @@ inline void add_routes(const feed::LineConfig& line, std::uint32_t index,
 
 template <class Feed>
 Poller<Feed>::Poller(PollerSetup setup, Router router)
-    : PollerTask(std::move(setup.name)),
+    : PollerTask(std::move(setup.name), std::move(setup.roads)),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
       hours_(std::move(setup.hours)),

@@ -5,6 +5,7 @@
 
 #include "actors/histogram.h"
 #include "actors/loop_counters.h"
+#include "actors/recovery/roads.h"
 #include "actors/router.h"
 #include "config/counter.h"
 #include "config/rows.h"
@@ -53,6 +54,7 @@ struct PollerSetup {
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
+    std::unique_ptr<PollerRoads> roads;  ///< from and to recovery; null: there is none
 };
 
 struct PollerCounters : LoopCounters {
@@ -79,6 +81,9 @@ class PollerTask {
     [[nodiscard]] const std::string& name() const { return name_; }
 
     [[nodiscard]] const PollerCounters& counters() const { return counters_; }
+
+    /// Null: there is no recovery.
+    [[nodiscard]] const PollerRoads* roads() const { return roads_.get(); }
 
     // What follows is for cold threads; the figures behind it are counters, readable at any time.
 
@@ -109,7 +114,8 @@ class PollerTask {
     [[nodiscard]] virtual const Router& router() const = 0;
 
   protected:
-    explicit PollerTask(std::string name) : name_(std::move(name)) {}
+    PollerTask(std::string name, std::unique_ptr<PollerRoads> roads)
+        : roads_(std::move(roads)), name_(std::move(name)) {}
 
     PollerTask(const PollerTask&) = delete;
     PollerTask& operator=(const PollerTask&) = delete;
@@ -123,6 +129,7 @@ class PollerTask {
 
     PollerCounters counters_;
     LoopClock loop_clock_;
+    std::unique_ptr<PollerRoads> roads_;
 
   private:
     /// By name, so that pollers differ and a run can be repeated (FNV-1a).

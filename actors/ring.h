@@ -145,6 +145,9 @@ class Producer {
         return control_->head.load(std::memory_order_acquire) == published_;  // P2
     }
 
+    /// The next thread that uses this half has it, once it has joined this one.
+    void hand_on() noexcept { owner_.forget(); }
+
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
     /// Most records ever found waiting. Any thread.
@@ -203,6 +206,9 @@ class Consumer {
     [[nodiscard]] bool empty() const noexcept {
         return control_->tail.load(std::memory_order_acquire) == head_;  // C1, pairs with P1
     }
+
+    /// The next thread that uses this half has it, once it has joined this one.
+    void hand_on() noexcept { owner_.forget(); }
 
   private:
     void note_waiting(std::uint64_t records) noexcept {

@@ -4,6 +4,7 @@
 #include "actors/book/book_counts.h"
 #include "feed/line_counts.h"
 #include "feed/opra/opra.h"
+#include "feed/recovery.h"
 #include "feed/venue_codecs.h"
 #include "nic/drops.h"
 
@@ -14,6 +15,8 @@ std::vector<RowTable> row_tables() {
         {"a port: why a packet is dropped", nic::Drop_rows},
         {"a stream of a line", feed::StreamCount_rows},
         {"a line", feed::LineCount_rows},
+        {"recovery", feed::RecoveryCount_rows},
+        {"recovery: why a source did not bring what it was asked for", feed::Refusal_rows},
         {"a book", BookCount_rows},
     };
     feed::for_each_venue([&tables]<class Codec>() {

@@ -111,4 +111,16 @@ void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
     control.ended.store(true, std::memory_order_release);
 }
 
+void run_recovery(RecoveryTask& recovery, CpuIndex cpu, const nic::Clock& clock,
+                  ThreadControl& control) {
+    control.misplaced.store(!place_this_thread(cpu, "recovery"), std::memory_order_relaxed);
+    control.started.store(true, std::memory_order_release);
+    while (!control.stop.load(std::memory_order_acquire)) {
+        if (recovery.step(clock.wall_ns()) == 0) {
+            nap(recovery.nap_ns());
+        }
+    }
+    control.ended.store(true, std::memory_order_release);
+}
+
 }  // namespace pinstrike::actors

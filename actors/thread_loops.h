@@ -8,6 +8,7 @@
 #include "actors/feed_config.h"
 #include "actors/parking.h"
 #include "actors/poller_task.h"
+#include "actors/recovery/recovery_task.h"
 #include "nic/clock.h"
 
 #include <atomic>
@@ -34,5 +35,9 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
 /// when `control.stop` is set. `bell` is what the producers wake it by; null where it spins.
 void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
               ThreadControl& control);
+
+/// Steps recovery until told to stop. `cpu`: of housekeeping; negative: not pinned.
+void run_recovery(RecoveryTask& recovery, CpuIndex cpu, const nic::Clock& clock,
+                  ThreadControl& control);
 
 }  // namespace pinstrike::actors

@@ -2,10 +2,12 @@
 #include "actors/topology.h"
 
 #include "actors/actor_kinds.h"
+#include "actors/recovery/recovery_task.h"
 #include "actors/ring.h"
 #include "config/units.h"
 #include "feed/arbiter.h"
 #include "feed/event.h"
+#include "feed/recovery_keys.h"
 
 #include <fmt/format.h>
 
@@ -34,6 +36,24 @@ PollerPlan plan_poller(const FeedConfig& config, const PollerConfig& poller) {
         plan.ports.push_back(
             index_of(config.ports, [&](const auto& port) { return port.name == name; }));
     }
+    return plan;
+}
+
+bool reads_captures(const FeedConfig& config) {
+    return std::any_of(config.ports.begin(), config.ports.end(), [](const nic::PortConfig& port) {
+        return port.kind == nic::PortKind::pcap;
+    });
+}
+
+/// Captures run on their own time, as fast as they are read: nobody can be asked for what they
+/// lack, and what they hold of retransmissions fills holes by itself.
+RecoveryPlan plan_recovery(const FeedConfig& config) {
+    RecoveryPlan plan;
+    plan.runs = !config.recovery.sources.empty() && !reads_captures(config);
+    for (const feed::RepairKind source : config.recovery.sources) {
+        plan.sources.emplace_back(feed::word_of(source));
+    }
+    plan.road_bytes = plan.runs ? roads_bytes() * config.pollers.size() : 0;
     return plan;
 }
 
@@ -199,7 +219,7 @@ std::string poller_text(const PollerPlan& poller, const FeedConfig& config) {
 }  // namespace
 
 std::size_t Topology::ring_bytes() const {
-    std::size_t bytes = 0;
+    std::size_t bytes = recovery.road_bytes;
     for (const RingPlan& ring : rings) {
         bytes += ring.bytes;
     }
@@ -259,6 +279,7 @@ Topology plan_topology(const FeedConfig& config) {
     if (!demands.empty() && !demands.front().config.hugepages) {  // all ports say the same
         topology.dpdk_bytes = nic::dpdk::memory_need_bytes(demands);
     }
+    topology.recovery = plan_recovery(config);
     return topology;
 }
 
@@ -269,6 +290,10 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     check_cpus(topology, machine, findings);
     check_nodes(topology, config, machine, findings);
     check_memory(topology, machine, findings);
+    if (!topology.recovery.sources.empty() && !topology.recovery.runs) {
+        findings.remarks.emplace_back(
+            "recovery: not run on captures; what they hold of retransmissions fills holes");
+    }
     return findings;
 }
 
@@ -293,6 +318,11 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
         text += fmt::format("core   {:<10} {}, {}; actors {}; {}\n", core.name, cpu_text(core.cpu),
                             core.wait == WaitStrategy::spin ? "spins" : "spins, then parks",
                             joined(core.actors), memory_text(core.actor_bytes));
+    }
+    if (topology.recovery.runs) {
+        text += fmt::format("recovery          {}; asks {}; roads {}\n",
+                            cpu_text(topology.control_cpu), joined(topology.recovery.sources),
+                            memory_text(topology.recovery.road_bytes));
     }
     text += fmt::format(
         "memory rings {}, lines {}, actors {}{}; control {}\n", memory_text(topology.ring_bytes()),

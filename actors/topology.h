@@ -44,6 +44,13 @@ struct RingPlan {
     std::size_t bytes = 0;
 };
 
+/// The thread that asks for what is missing.
+struct RecoveryPlan {
+    bool runs = false;                 ///< not without sources, nor on captures
+    std::vector<std::string> sources;  ///< as in the config
+    std::size_t road_bytes = 0;        ///< rings from and to all pollers
+};
+
 struct Topology {
     std::vector<PollerPlan> pollers;
     std::vector<CorePlan> cores;
@@ -51,6 +58,7 @@ struct Topology {
     CpuIndex control_cpu = -1;
     std::size_t line_bytes = 0;  ///< of all lines, for what waits and for what is missing
     std::size_t dpdk_bytes = 0;  ///< ordinary memory of DPDK; 0 where it takes hugepages
+    RecoveryPlan recovery;
 
     /// For each port the pollers that read it, a queue each, in the order of the pollers.
     std::vector<std::vector<std::size_t>> port_readers;

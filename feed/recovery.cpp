@@ -93,6 +93,7 @@ std::size_t Recovery::step(std::int64_t now_ns) {
     done += end_late_requests();
     done += give_up_old();
     done += ask_what_is_due();
+    counters_.at(RecoveryCount::in_flight).set(in_flight_.size());
     return done;
 }
 
@@ -114,6 +115,7 @@ void Recovery::finish() {
             range = give_up(line, range);
         }
     }
+    counters_.at(RecoveryCount::in_flight).set(in_flight_.size());
 }
 
 void Recovery::block(std::uint16_t line, std::span<const std::byte> bytes) {

@@ -42,6 +42,7 @@ namespace pinstrike::feed {
         "missing numbers given up before the budget, or a source, let them be asked for") \
     ROW(untracked, messages, "missing numbers for which a line's list of ranges had no room") \
     ROW(open, messages, "missing numbers that are still looked for") \
+    ROW(in_flight, requests, "requests that are not yet answered") \
     ROW(requests, requests, "requests that a source took") \
     ROW(requested, messages, "messages asked for, each time that they were") \
     ROW(answered, requests, \

@@ -1,6 +1,7 @@
 // path: cold
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,5 +24,9 @@ struct RecoveryConfig {
     std::uint32_t messages_per_second = 200'000;     ///< asked for, likewise
     std::size_t ranges_max = 4096;                   ///< of each line
 };
+
+[[nodiscard]] inline bool has_source(const RecoveryConfig& config, RepairKind kind) {
+    return std::find(config.sources.begin(), config.sources.end(), kind) != config.sources.end();
+}
 
 }  // namespace pinstrike::feed

@@ -261,6 +261,48 @@ void add_core(Families& out, const Appliance& appliance, std::size_t index) {
     }
 }
 
+// ---------------------------------------------------------------- recovery
+
+void add_roads(Families& out, const PollerTask& poller) {
+    const Labels labels{{"core", poller.name()}};
+    out.counter("recovery_dropped_notes_total",
+                "Notes of what is missing or found that the road from the poller had no room for",
+                labels, number(poller.roads()->notes_dropped()));
+    out.counter("recovery_taken_blocks_total", "Blocks that the poller took from recovery", labels,
+                number(poller.roads()->repairs_taken()));
+}
+
+void add_recovery(Families& out, Appliance& appliance) {
+    if (appliance.recovery() == nullptr) {
+        return;
+    }
+    const feed::Recovery& recovery = appliance.recovery()->recovery();
+    for (std::size_t i = 0; i < feed::RecoveryCount_count; ++i) {
+        const auto count = static_cast<feed::RecoveryCount>(i);
+        const Row& row = feed::row_of(count);
+        const std::uint64_t value = recovery.counters().read(count);
+        if (count == feed::RecoveryCount::open || count == feed::RecoveryCount::in_flight) {
+            out.gauge(row_name("recovery", row), row.sentence, {}, static_cast<double>(value));
+        } else {
+            out.row("recovery", row, {}, value);
+        }
+    }
+    static const std::string help =
+        reasons_help("Requests that a source did not fulfil", feed::Refusal_rows);
+    for (std::size_t source = 0; source < recovery.sources_count(); ++source) {
+        for (std::size_t i = 0; i < feed::Refusal_count; ++i) {
+            const auto reason = static_cast<feed::Refusal>(i);
+            out.counter("recovery_refused_requests_total", help,
+                        {{"source", std::string{recovery.source(source).name()}},
+                         {"reason", std::string{feed::row_of(reason).name}}},
+                        static_cast<double>(recovery.refused(source).read(reason)));
+        }
+    }
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        add_roads(out, appliance.poller(i));
+    }
+}
+
 // ---------------------------------------------------------------- the program
 
 void add_allocator(Families& out) {
@@ -322,6 +364,7 @@ std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance,
     for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
         add_core(out, appliance, i);
     }
+    add_recovery(out, appliance);
     return out.take();
 }
 

@@ -170,6 +170,42 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     EXPECT_GE(announced, 5'000U);
 }
 
+/// What the pollers noted is what recovery heard, and all of it came to an end.
+TEST(Appliance, recovery_hears_of_every_hole_and_ends_in_order) {
+    FeedConfig config = config_of({.pollers = 2});
+    config.recovery.sources = {feed::RepairKind::retransmission};
+    Problems problems;
+    const auto appliance = Appliance::build(config, problems);
+    ASSERT_TRUE(appliance);
+    ASSERT_NE(appliance->recovery(), nullptr);
+    appliance->start();
+    const auto& counters = appliance->recovery()->recovery().counters();
+    while (counters.read(feed::RecoveryCount::missing) < 100 && appliance->seconds() < 60) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    appliance->stop();
+    EXPECT_EQ(imbalances(appliance->account()), std::vector<std::string>{});
+    for (std::size_t i = 0; i < appliance->pollers_count(); ++i) {
+        EXPECT_EQ(appliance->poller(i).roads()->notes_dropped().read(), 0U);
+    }
+    const auto count = [&](feed::RecoveryCount which) { return counters.read(which); };
+    EXPECT_GE(count(feed::RecoveryCount::missing), 100U);
+    EXPECT_EQ(count(feed::RecoveryCount::open), 0U);
+    EXPECT_EQ(count(feed::RecoveryCount::requests), 0U);
+    EXPECT_EQ(count(feed::RecoveryCount::missing),
+              count(feed::RecoveryCount::filled) + count(feed::RecoveryCount::repaired) +
+                  count(feed::RecoveryCount::abandoned) + count(feed::RecoveryCount::never_asked) +
+                  count(feed::RecoveryCount::untracked));
+}
+
+TEST(Appliance, without_a_source_nothing_of_recovery_runs) {
+    Problems problems;
+    const auto appliance = Appliance::build(config_of({}), problems);
+    ASSERT_TRUE(appliance);
+    EXPECT_EQ(appliance->recovery(), nullptr);
+    EXPECT_EQ(appliance->poller(0).roads(), nullptr);
+}
+
 TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {
     Problems problems;
     { const auto never_started = Appliance::build(config_of({}), problems); }

@@ -1,6 +1,7 @@
 // The poller alone: frames made by hand, a venue of a few lines, rings read by the test.
 #include "actors/poller.h"
 
+#include "actors/recovery/recovery_task.h"
 #include "nic/udp_frame.h"
 #include "tests/actors/events.h"
 
@@ -205,6 +206,9 @@ struct Scene {
         line.streams = {group_a, group_b};
         line.retransmission[0] = group_v;
         setup.lines.push_back(line);
+        auto [ends, others] = make_roads({1});
+        setup.roads = std::move(ends);
+        roads = std::make_unique<RecoveryRoads>(std::move(others));
         poller = std::make_unique<Poller<Toy>>(
             std::move(setup),
             Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
@@ -244,6 +248,25 @@ struct Scene {
         return words;
     }
 
+    /// What was noted for recovery: "?11-12 !11-11", missing and found.
+    std::string noted() {
+        std::string words;
+        const auto notes = roads->notes.peek(100);
+        for (const RepairNote& note : notes) {
+            words += words.empty() ? "" : " ";
+            words += fmt::format("{}{}-{}", note.kind == RepairNote::Kind::missing ? "?" : "!",
+                                 feed::number_at(note.begin), feed::number_at(note.end - 1));
+        }
+        roads->notes.release(notes.size());
+        return words;
+    }
+
+    /// Recovery brings a block.
+    void bring(std::uint32_t first, std::uint8_t count) {
+        const std::vector<std::byte> frame = block_frame(first, count);
+        EXPECT_TRUE(roads->carry(0, std::span(frame).last(Toy::header_bytes)));
+    }
+
     [[nodiscard]] std::uint64_t dropped(nic::Drop drop) const {
         return poller->drops(0).read(drop);
     }
@@ -251,6 +274,7 @@ struct Scene {
     std::int64_t stepped_ns = 0;
     std::vector<Script*> scripts;
     std::unique_ptr<Consumer<Event>> consumer;
+    std::unique_ptr<RecoveryRoads> roads;
     std::unique_ptr<Poller<Toy>> poller;
 };
 
@@ -317,6 +341,63 @@ TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
     EXPECT_EQ(scene.told(), "10 11! 12");
     EXPECT_EQ(scene.poller->retransmission_packets(0), 2U);
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
+}
+
+TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(13, 1));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.noted(), "?11-12");
+    scene.bring(11, 2);
+    scene.bring(40, 1);
+    EXPECT_EQ(scene.poller->step(1 * ms + 1), 2U);
+    EXPECT_EQ(scene.told(), "10 11! 12! 13");
+    EXPECT_EQ(scene.noted(), "!11-12");
+    EXPECT_EQ(scene.poller->roads()->repairs_taken().read(), 2U);
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::repaired), 2U);
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
+    EXPECT_EQ(scene.poller->retransmission_packets(0), 0U) << "they were in no packet";
+}
+
+TEST(Poller, takes_what_recovery_brings_late_as_late) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(12, 1));
+    for (int at = 1; at <= 6; ++at) {
+        scene.poller->step(at * ms);
+    }
+    EXPECT_EQ(scene.told(), "10 gap11-11 12");
+    scene.bring(11, 1);
+    scene.poller->step(7 * ms);
+    EXPECT_EQ(scene.told(), "11! gap11-11");
+}
+
+TEST(Poller, refuses_a_bad_repair_by_reason) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.poller->step(1 * ms);
+    const std::array<std::byte, 3> cut{};
+    EXPECT_TRUE(scene.roads->carry(0, cut));
+    EXPECT_TRUE(scene.roads->carry(0, {}));
+    scene.poller->step(2 * ms);
+    EXPECT_EQ(scene.poller->rejects(0, 0), 2U);
+    EXPECT_EQ(scene.told(), "10");
+}
+
+TEST(Poller, at_the_end_takes_what_recovery_had_brought) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(110, 1));
+    scene.poller->step(1 * ms);
+    for (std::uint32_t number = 11; number < 110; ++number) {
+        if (number != 50 && number != 60) {  // a control, and a test
+            scene.bring(number, 1);
+        }
+    }
+    scene.poller->finish();
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::repaired), 97U);
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::lost), 2U);
 }
 
 TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {

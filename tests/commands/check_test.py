@@ -81,6 +81,25 @@ class Check(unittest.TestCase):
             'f.yaml:6:13: ring_slots: found "7", expected a power of two from 1024 to 268435456',
         ])
 
+    def test_sources_of_recovery(self):
+        text = ("lines: 1\nports: [{name: p, kind: sim}]\npollers: [{name: q}]\n"
+                "cores: [{name: c}]\nrecovery:\n  sources: [retransmission, arf, peer, %s]\n")
+        result = self.check_text(text.replace(", peer, %s", ""))
+        self.assertEqual(result.returncode, 78)
+        self.assertIn("f.yaml:6:29: recovery.sources[1]: found arf, expected retransmission or "
+                      "peer: the request format of the venue's own facility is not public, it "
+                      "needs the vendor's guide\n", result.stderr)
+        result = self.check_text(text.replace("arf, peer, %s", "retransmission"))
+        self.assertIn("recovery.sources[1]: found retransmission again, expected each source once",
+                      result.stderr)
+        result = self.check_text(text.replace(", arf, peer, %s]", "]\n  request_after: 2ms\n  give_up_after: 2ms"))
+        self.assertIn("f.yaml:8:18: recovery.give_up_after: found no more than request_after",
+                      result.stderr)
+        result = self.check_text(text.replace(", arf, peer, %s", ""), "--config-only")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("\nretransmission: true\n", result.stdout)
+        self.assertIn("# recovery          not pinned; asks retransmission; roads ", result.stdout)
+
     def test_files_that_are_no_config(self):
         for text in ("", "- 1\n", "a: [", b"\xff\xfe", "a: &x\nb: *x\n", "[" * 100000):
             result = self.check_text(text)

@@ -1,0 +1,101 @@
+// path: cold
+#include "actors/recovery/recovery_task.h"
+
+#include <algorithm>
+
+namespace pinstrike::actors {
+
+namespace {
+
+constexpr std::size_t notes_each_step = 1024;
+/// A wall clock that jumps ahead makes nothing late by more than this.
+constexpr std::int64_t step_ns_max = 1'000'000'000;
+constexpr std::int64_t nap_in_flight_ns = 200'000;
+constexpr std::int64_t nap_idle_ns = 500'000;
+
+}  // namespace
+
+std::pair<std::unique_ptr<PollerRoads>, RecoveryRoads> make_roads(
+    std::vector<std::uint16_t> lines) {
+    auto notes = Ring<RepairNote>::make(Ring<RepairNote>::slots_for(PollerRoads::notes_slots));
+    auto repairs =
+        Ring<RepairRecord>::make(Ring<RepairRecord>::slots_for(PollerRoads::repairs_slots));
+    return {
+        std::make_unique<PollerRoads>(std::move(notes.producer), std::move(repairs.consumer)),
+        RecoveryRoads{std::move(lines), std::move(notes.consumer), std::move(repairs.producer)}};
+}
+
+std::size_t roads_bytes() {
+    return Ring<RepairNote>::slots_for(PollerRoads::notes_slots) * sizeof(RepairNote) +
+           Ring<RepairRecord>::slots_for(PollerRoads::repairs_slots) * sizeof(RepairRecord);
+}
+
+RecoveryTask::RecoveryTask(const feed::RecoveryConfig& config, std::vector<RecoveryRoads> roads,
+                           std::vector<std::unique_ptr<feed::RepairSource>> sources)
+    : roads_(std::move(roads)) {
+    std::vector<std::uint16_t> lines;
+    for (std::size_t road = 0; road < roads_.size(); ++road) {
+        for (std::size_t line = 0; line < roads_[road].lines.size(); ++line) {
+            places_[roads_[road].lines[line]] = {road, static_cast<std::uint32_t>(line)};
+            lines.push_back(roads_[road].lines[line]);
+        }
+    }
+    feed::RepairRoad& road = *this;
+    recovery_ = std::make_unique<feed::Recovery>(config, lines, std::move(sources), road);
+}
+
+std::size_t RecoveryTask::step(std::int64_t now_ns) {
+    if (seen_ns_ != 0) {
+        time_ns_ += std::clamp<std::int64_t>(now_ns - seen_ns_, 0, step_ns_max);
+    }
+    seen_ns_ = now_ns;
+    const std::size_t notes = read_notes();
+    return notes + recovery_->step(time_ns_);
+}
+
+std::int64_t RecoveryTask::nap_ns() const {
+    const std::int64_t longest_ns = recovery_->in_flight() != 0 ? nap_in_flight_ns : nap_idle_ns;
+    return std::clamp<std::int64_t>(recovery_->next_deadline_ns() - time_ns_, 0, longest_ns);
+}
+
+void RecoveryTask::finish() {
+    for (RecoveryRoads& road : roads_) {
+        road.notes.hand_on();
+        road.repairs.hand_on();
+    }
+    while (read_notes() != 0) {
+    }
+    recovery_->finish();
+}
+
+bool RecoveryTask::carry(std::uint16_t line, std::span<const std::byte> bytes) {
+    const auto place = places_.find(line);
+    return place != places_.end() && roads_[place->second.road].carry(place->second.line, bytes);
+}
+
+std::size_t RecoveryTask::read_notes() {
+    std::size_t notes = 0;
+    std::size_t first_line = 0;
+    for (RecoveryRoads& road : roads_) {
+        notes += read_notes(road, first_line);
+        first_line += road.lines.size();
+    }
+    return notes;
+}
+
+std::size_t RecoveryTask::read_notes(RecoveryRoads& road, std::size_t first_line) {
+    const auto notes = road.notes.peek(notes_each_step);
+    for (const RepairNote& note : notes) {
+        const std::size_t line = first_line + note.line;
+        if (note.kind == RepairNote::Kind::missing) {
+            recovery_->missing(line, note.begin, note.end, note.ts_before_ns, note.ts_behind_ns,
+                               time_ns_);
+        } else {
+            recovery_->found(line, note.begin, note.end);
+        }
+    }
+    road.notes.release(notes.size());
+    return notes.size();
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,34 @@
+// path: cold
+#pragma once
+
+#include "feed/repair.h"
+
+#include <string>
+#include <utility>
+
+namespace pinstrike::feed {
+
+/// The published retransmission groups: what others asked for comes to all who listen, by the way
+/// of any packet. Nobody can be asked; for what is missing it is waited a while.
+class PassiveSource final : public RepairSource {
+  public:
+    explicit PassiveSource(std::string name) : name_(std::move(name)) {}
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+
+    [[nodiscard]] bool passive() const override { return true; }
+
+    [[nodiscard]] std::optional<Refusal> request(const RepairRequest& /*request*/,
+                                                 std::int64_t /*now_ns*/) override {
+        return Refusal::not_connected;
+    }
+
+    void cancel(std::uint64_t /*id*/) override {}
+
+    std::size_t step(std::int64_t /*now_ns*/, RepairAnswers& /*answers*/) override { return 0; }
+
+  private:
+    std::string name_;
+};
+
+}  // namespace pinstrike::feed

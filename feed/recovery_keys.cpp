@@ -1,0 +1,61 @@
+// path: cold
+#include "feed/recovery_keys.h"
+
+namespace pinstrike::feed {
+
+namespace {
+
+const std::vector<Choice<RepairKind>>& kinds() {
+    static const std::vector<Choice<RepairKind>> choices{
+        {"retransmission", RepairKind::retransmission,
+         "the lines' published retransmission groups, which are then listened to: what others "
+         "asked for is waited for"},
+        {"peer", RepairKind::peer, "another instance, which keeps the last seconds of every line"},
+        {"arf", RepairKind::arf,
+         "the venue's own request facility; refused: its format is not public, it needs the "
+         "vendor's guide"}};
+    return choices;
+}
+
+}  // namespace
+
+const char* word_of(RepairKind kind) {
+    for (const Choice<RepairKind>& each : kinds()) {
+        if (each.value == kind) {
+            return each.word.c_str();
+        }
+    }
+    return "?";
+}
+
+Section<RecoveryConfig> recovery_section() {
+    constexpr std::int64_t ms = 1'000'000;
+    constexpr std::int64_t s = 1000 * ms;
+    Section<RecoveryConfig> section{"recovery"};
+    section
+        .key("sources", &RecoveryConfig::sources, list_of(choice(kinds()), "a list of sources"),
+             "Who is asked for what neither stream brought, in this order; none: there is no "
+             "recovery.")
+        .key("request_after", &RecoveryConfig::request_after_ns, duration_ns(0, 10 * s),
+             "How long a hole is left to the other stream before anybody is asked.")
+        .key("answer_within", &RecoveryConfig::answer_within_ns, duration_ns(ms / 10, 60 * s),
+             "How long an answer is waited for before the next source is asked. After the last the "
+             "first is asked again, after pauses that begin with this and double.")
+        .key("give_up_after", &RecoveryConfig::give_up_after_ns, duration_ns(ms, 3600 * s),
+             "How long a hole is asked for. What is not found by then stays lost.")
+        .key("requests_per_second", &RecoveryConfig::requests_per_second,
+             integer<std::uint32_t>(10, 100'000),
+             "Most requests of any second, over all lines and sources.")
+        .unit("requests")
+        .key("messages_per_second", &RecoveryConfig::messages_per_second,
+             integer<std::uint32_t>(10'000, 10'000'000),
+             "Most messages asked for in any second, over all lines and sources.")
+        .unit("messages")
+        .key("ranges_max", &RecoveryConfig::ranges_max, integer<std::size_t>(1, 1 << 20),
+             "Most ranges, of 1000 messages at most, looked for on each line; what is beyond them "
+             "is not asked for.")
+        .unit("ranges");
+    return section;
+}
+
+}  // namespace pinstrike::feed

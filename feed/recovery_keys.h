@@ -1,0 +1,14 @@
+// path: cold
+#pragma once
+
+#include "config/section.h"
+#include "feed/recovery_config.h"
+
+namespace pinstrike::feed {
+
+Section<RecoveryConfig> recovery_section();
+
+/// As in the config.
+[[nodiscard]] const char* word_of(RepairKind kind);
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,216 @@
+// path: cold
+//
+// The roads between pollers and recovery, and the task at their end.
+#include "actors/recovery/recovery_task.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+constexpr feed::Position base = 2 * feed::numbers_per_turn;
+
+/// Bytes that tell which block they are of.
+std::vector<std::byte> block_of(std::uint32_t which) {
+    std::vector<std::byte> bytes(which * 37 % 1500);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(which + i * 7);
+    }
+    return bytes;
+}
+
+TEST(Roads, bring_every_block_whole_and_in_order) {
+    auto [ends, others] = make_roads({1, 2, 3});
+    std::uint32_t given = 0;
+    std::uint32_t taken = 0;
+    while (given < 20'000) {  // many times around the ring
+        for (int i = 0; i < 40; ++i) {
+            ASSERT_TRUE(others.carry(given % 3, block_of(given)));
+            ++given;
+        }
+        while (ends->take_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
+            const std::vector<std::byte> expected = block_of(taken);
+            ASSERT_EQ(line, taken % 3);
+            ASSERT_EQ(std::vector<std::byte>(bytes.begin(), bytes.end()), expected);
+            ++taken;
+        }) != 0) {
+        }
+    }
+    EXPECT_EQ(taken, given);
+    EXPECT_EQ(ends->repairs_taken().read(), given);
+}
+
+TEST(Roads, refuse_what_finds_no_room) {
+    auto [ends, others] = make_roads({1});
+    const std::vector<std::byte> block(1000);
+    std::size_t carried = 0;
+    while (others.carry(0, block)) {
+        ++carried;
+    }
+    EXPECT_EQ(carried, PollerRoads::repairs_slots / RepairRecord::records_for(1000));
+    EXPECT_FALSE(others.carry(0, std::vector<std::byte>(PollerRoads::block_bytes_max + 1)));
+    for (std::size_t i = 0; i < PollerRoads::notes_slots + 5; ++i) {
+        ends->note({base + i, base + i + 1, 0, 0, 0, RepairNote::Kind::missing});
+    }
+    EXPECT_EQ(ends->notes_dropped().read(), 5U);
+}
+
+TEST(Roads, join_two_threads) {
+    constexpr std::uint32_t blocks = 5'000;
+    auto [ends, others] = make_roads({1});
+    std::thread recovery{[&others = others] {
+        for (std::uint32_t which = 0; which < blocks;) {
+            if (others.carry(0, block_of(which))) {
+                ++which;
+            } else {
+                std::this_thread::yield();
+            }
+            const auto notes = others.notes.peek(100);
+            others.notes.release(notes.size());
+        }
+    }};
+    std::uint32_t taken = 0;
+    while (taken < blocks) {
+        ends->take_repairs([&](std::uint32_t, std::span<const std::byte> bytes) {
+            EXPECT_EQ(std::vector<std::byte>(bytes.begin(), bytes.end()), block_of(taken));
+            ++taken;
+            ends->note({base, base + 1, 0, 0, 0, RepairNote::Kind::missing});
+        });
+    }
+    recovery.join();
+}
+
+/// Asked for, it brings one block at once.
+class Bringer final : public feed::RepairSource {
+  public:
+    explicit Bringer(std::vector<feed::RepairRequest>& asked) : asked_(asked) {}
+
+    [[nodiscard]] std::string_view name() const override { return "bringer"; }
+
+    [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& request,
+                                                       std::int64_t) override {
+        asked_.push_back(request);
+        return std::nullopt;
+    }
+
+    void cancel(std::uint64_t) override {}
+
+    std::size_t step(std::int64_t, feed::RepairAnswers& answers) override {
+        for (; told_ < asked_.size(); ++told_) {
+            answers.block(asked_[told_].line, block_of(asked_[told_].first));
+            answers.block(999, block_of(1));  // no such line
+            answers.finished(asked_[told_].id);
+        }
+        return 0;
+    }
+
+  private:
+    std::vector<feed::RepairRequest>& asked_;
+    std::size_t told_ = 0;
+};
+
+struct Scene {
+    Scene() {
+        std::vector<RecoveryRoads> roads;
+        for (const auto& lines : {std::vector<std::uint16_t>{1, 2}, {7}}) {
+            auto [ends, others] = make_roads(lines);
+            pollers.push_back(std::move(ends));
+            roads.push_back(std::move(others));
+        }
+        feed::RecoveryConfig config;
+        config.request_after_ns = 1 * ms;
+        config.give_up_after_ns = 10'000 * ms;
+        std::vector<std::unique_ptr<feed::RepairSource>> sources;
+        sources.push_back(std::make_unique<Bringer>(asked));
+        task = std::make_unique<RecoveryTask>(config, std::move(roads), std::move(sources));
+        task->step(start_ns);
+    }
+
+    /// A poller notes that a number is missing.
+    void missing(std::size_t poller, std::uint32_t line, std::uint32_t number) {
+        pollers[poller]->note(
+            {base + number, base + number + 1, 1, 2, line, RepairNote::Kind::missing});
+    }
+
+    [[nodiscard]] std::uint64_t count(feed::RecoveryCount which) const {
+        return task->recovery().counters().read(which);
+    }
+
+    static constexpr std::int64_t start_ns = 1'000'000 * ms;
+    std::vector<std::unique_ptr<PollerRoads>> pollers;
+    std::vector<feed::RepairRequest> asked;
+    std::unique_ptr<RecoveryTask> task;
+};
+
+TEST(RecoveryTask, asks_for_what_pollers_note_and_brings_it_to_the_line) {
+    Scene scene;
+    scene.missing(0, 1, 20);
+    scene.missing(1, 0, 70);
+    scene.task->step(Scene::start_ns + 1 * ms);
+    scene.task->step(Scene::start_ns + 2 * ms);
+    ASSERT_EQ(scene.asked.size(), 2U);
+    EXPECT_EQ(scene.asked[0].line, 2U);
+    EXPECT_EQ(scene.asked[1].line, 7U);
+    EXPECT_EQ(scene.asked[1].first, 70U);
+    scene.task->step(Scene::start_ns + 3 * ms);
+    std::vector<std::uint32_t> lines;
+    for (const auto& poller : scene.pollers) {
+        poller->take_repairs([&](std::uint32_t line, std::span<const std::byte> bytes) {
+            lines.push_back(line);
+            EXPECT_EQ(bytes.size(), block_of(lines.size() == 1 ? 20 : 70).size());
+        });
+    }
+    EXPECT_EQ(lines, (std::vector<std::uint32_t>{1, 0}));
+    EXPECT_EQ(scene.count(feed::RecoveryCount::repairs_dropped), 2U) << "of no line";
+}
+
+TEST(RecoveryTask, a_clock_that_jumps_gives_nothing_up_and_holds_nothing_up) {
+    Scene scene;
+    const std::int64_t hour_ns = 3'600'000 * ms;
+    scene.missing(0, 0, 20);
+    scene.task->step(Scene::start_ns + hour_ns);
+    EXPECT_EQ(scene.count(feed::RecoveryCount::open), 1U);
+    scene.task->step(Scene::start_ns - hour_ns);
+    EXPECT_EQ(scene.asked.size(), 0U);
+    scene.task->step(Scene::start_ns - hour_ns + 1 * ms);
+    EXPECT_EQ(scene.asked.size(), 1U);
+    EXPECT_EQ(scene.count(feed::RecoveryCount::open), 1U);
+}
+
+TEST(RecoveryTask, naps_no_longer_than_until_there_is_something_to_ask) {
+    Scene scene;
+    EXPECT_EQ(scene.task->nap_ns(), 500'000);
+    scene.missing(0, 0, 20);
+    scene.task->step(Scene::start_ns + 1);
+    scene.task->step(Scene::start_ns + 1 * ms - 99'999);
+    EXPECT_EQ(scene.task->nap_ns(), 100'000);
+    scene.task->step(Scene::start_ns + 1 * ms + 1);
+    EXPECT_EQ(scene.task->recovery().in_flight(), 1U);
+    EXPECT_EQ(scene.task->nap_ns(), 200'000);
+}
+
+TEST(RecoveryTask, hears_the_last_notes_at_its_end) {
+    Scene scene;
+    scene.missing(0, 0, 20);
+    scene.task->step(Scene::start_ns + 1 * ms);
+    scene.task->step(Scene::start_ns + 2 * ms);
+    for (std::uint32_t number = 0; number < 3000; ++number) {
+        scene.missing(1, 0, 100 + 2 * number);
+    }
+    scene.pollers[0]->note({base + 20, base + 21, 0, 0, 0, RepairNote::Kind::found});
+    scene.task->finish();
+    EXPECT_EQ(scene.count(feed::RecoveryCount::repaired), 1U);
+    EXPECT_EQ(scene.count(feed::RecoveryCount::never_asked), 3000U);
+    EXPECT_EQ(scene.count(feed::RecoveryCount::open), 0U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
