@@ -2,6 +2,7 @@
 #include "feed/recovery.h"
 
 #include "config/check.h"
+#include "config/mistake.h"
 
 #include <algorithm>
 #include <iterator>
@@ -39,6 +40,9 @@ Recovery::Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> 
 /// already stays as it is.
 void Recovery::missing(std::size_t line, Position begin, Position end, std::int64_t ts_before_ns,
                        std::int64_t ts_behind_ns, std::int64_t now_ns) {
+    if (planted(Mistake::recovery) && end - begin == 1) {
+        return;
+    }
     counters_.bump(RecoveryCount::holes);
     Ranges& ranges = lines_[line].ranges;
     auto next = ranges.upper_bound(begin);

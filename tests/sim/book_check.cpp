@@ -44,7 +44,7 @@ std::map<std::string, Json> true_series(const Truth& truth,
             continue;
         }
         const Fate fate = line.blocks[block.index].fate;
-        if (fate != Fate::brought && fate != Fate::lost) {
+        if (!delivers(fate) && fate != Fate::lost) {
             continue;
         }
         feed::opra::traffic::SentBlock sent;

@@ -35,6 +35,7 @@ bool is_control(const Block& block, unsigned index) {
 void Weight::add(const Weight& other) {
     messages += other.messages;
     lost += other.lost;
+    repaired += other.repaired;
     late += other.late;
     refused += other.refused;
     lines += other.lines;
@@ -60,13 +61,45 @@ Tellings::Tellings(const Plan& plan, const Truth& truth, const std::vector<LineE
 }
 
 void Tellings::check(Weight& weight) {
+    for (const auto& witness : host_.witnesses()) {
+        if (witness->housekeeping().broken()) {
+            findings_.add("a poller did no housekeeping for long");
+        }
+    }
     for (std::size_t core = 0; core < host_.cores_count(); ++core) {
+        if (host_.recorder(core).timers().broken()) {
+            findings_.add(fmt::format("core {}: no timers for long", core));
+        }
         read_core(core);
         weight.refused += refused(core);
     }
     check_lines(weight);
     check_sums(weight);
     check_resets();
+    check_twin();
+}
+
+/// A kind twin, asked in time and within bounds that do not matter, leaves nothing lost that it
+/// has.
+void Tellings::check_twin() {
+    const feed::RecoveryConfig& recovery = plan_.recovery;
+    const bool asked_well =
+        recovery.requests_per_second >= 500 && recovery.messages_per_second >= 200'000 &&
+        recovery.ranges_max >= 1000 && recovery.answer_within_ns >= 20'000'000 &&
+        recovery.give_up_after_ns >= 5'000'000'000;
+    const Twin* twin = host_.twin();
+    if (twin == nullptr || !plan_.twin.kind() || !asked_well || !twin->keeps_all() ||
+        !host_.had_time_to_tell()) {
+        return;
+    }
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        for (const Block* block : truth_.lines()[i].blocks) {
+            if (lines_[i].heard && lines_[i].exact &&
+                lines_[i].blocks[block->index].fate == Fate::lost && twin->has(*block)) {
+                findings_.add(name(i, block->begin) + " is lost, though the twin has it");
+            }
+        }
+    }
 }
 
 std::string Tellings::name(std::size_t line, Place place) const {
@@ -176,9 +209,13 @@ void Tellings::note_place(std::size_t core, const Event& event, const Block& blo
     if (!line.exact) {
         return;
     }
-    if (fate.fate != Fate::brought) {
+    if (!delivers(fate.fate)) {
         findings_.add(fmt::format("core {}: {} was not to be delivered: fate {}", core,
                                   name(block.line, place), static_cast<int>(fate.fate)));
+    }
+    if ((event.header.flags & feed::flag_retransmitted) != 0 && !fate.offered) {
+        findings_.add(fmt::format("core {}: {} is marked as a repair, and is none", core,
+                                  name(block.line, place)));
     }
     if (late && fate.in_time) {
         findings_.add(fmt::format("core {}: {} is marked late, but came in time", core,
@@ -279,6 +316,7 @@ void Tellings::check_lines(Weight& weight) {
         ++weight.lines_exact;
         weight.messages += line.brought;
         weight.lost += line.lost;
+        weight.repaired += line.repaired;
         for (const Block* block : truth_.lines()[i].blocks) {
             for (Place place = block->begin; place < block->end(); ++place) {
                 weight.late += told_[i][place].late != 0 ? 1 : 0;
@@ -301,7 +339,7 @@ void Tellings::check_place(std::size_t line, const Block& block, Place place) {
         findings_.add(fmt::format("{} is lost in silence: told to cores {:b}", name(line, place),
                                   told.lost | told.refused));
     }
-    if (fate != Fate::brought || filtered) {
+    if (!delivers(fate) || filtered) {
         return;
     }
     const bool all_know = (told.cores | told.refused) == all;
@@ -327,7 +365,7 @@ void Tellings::check_sums(Weight& /*weight*/) {
             for (unsigned m = 0; m < block->messages.size() && block->numbered(); ++m) {
                 const bool filtered = !plan_.host.test_symbols && is_test(block->messages[m]);
                 const bool brought =
-                    lines_[i].heard && lines_[i].blocks[block->index].fate == Fate::brought;
+                    lines_[i].heard && delivers(lines_[i].blocks[block->index].fate);
                 due += brought && !filtered && !is_control(*block, m) ? 1 : 0;
             }
         }

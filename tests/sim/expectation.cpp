@@ -28,9 +28,15 @@ struct Moment {
 
 class Reading {
   public:
-    Reading(const LineTruth& truth, std::size_t line, const Witness& witness)
+    Reading(const LineTruth& truth, std::size_t line, const Witness& witness,
+            std::span<const Block* const> repairs)
         : truth_(truth), first_(truth.blocks.size()), heard_ns_(truth.blocks.size()) {
         out_.blocks.resize(truth.blocks.size());
+        for (const Block* block : repairs) {
+            if (block != nullptr && block->line == line) {
+                out_.blocks[block->index].offered = true;
+            }
+        }
         std::size_t turn = 0;
         for (const Handed& handed : witness.handed()) {
             if (handed.flight->line == line && handed.flight->to_line) {
@@ -92,6 +98,10 @@ class Reading {
             } else if (heard) {
                 fate.fate = Fate::brought;
                 out_.brought += block->numbered() ? block->messages.size() : 0;
+            } else if (fate.offered) {
+                fate.fate = Fate::repaired;
+                out_.repaired += block->messages.size();
+                out_.late_possible = true;
             } else if (block->numbered() && block->end() <= known[block->epoch]) {
                 fate.fate = Fate::lost;
                 out_.lost += block->messages.size();
@@ -212,8 +222,8 @@ class Reading {
 }  // namespace
 
 LineExpectation expect_line(const LineTruth& truth, std::size_t line, const Witness& witness,
-                            std::int64_t window_ns, bool much_memory) {
-    return Reading{truth, line, witness}.conclude(window_ns, much_memory);
+                            std::span<const Block* const> repairs, const ArbiterMeans& means) {
+    return Reading{truth, line, witness, repairs}.conclude(means.window_ns, means.much_memory);
 }
 
 }  // namespace pinstrike::sim

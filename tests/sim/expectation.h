@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,18 @@ namespace pinstrike::sim {
 enum class Fate : std::uint8_t {
     before_start,  ///< sent before the first block that was heard: not missing, not wanted
     brought,       ///< at least one whole copy was handed to the poller: must be delivered
+    repaired,      ///< no copy was, but the twin brought it: must be delivered
     lost,          ///< no copy was, and something behind it was heard: must be declared lost
     unknowable,    ///< no copy was, and nothing says that it existed
 };
 
+[[nodiscard]] inline bool delivers(Fate fate) {
+    return fate == Fate::brought || fate == Fate::repaired;
+}
+
 struct BlockFate {
     Fate fate = Fate::unknowable;
+    bool offered = false;       ///< by the twin
     bool in_time = false;       ///< brought: must be in order, not late
     bool overtaken = false;     ///< brought: but a later numbering was heard of first
     bool clean = false;         ///< of a reset: heard before anything behind it
@@ -47,6 +54,7 @@ struct LineExpectation {
     std::vector<BlockFate> blocks;
     std::array<StreamExpectation, feed::streams_count> streams;
     std::uint64_t brought = 0;  ///< messages
+    std::uint64_t repaired = 0;
     std::uint64_t lost = 0;
     bool late_possible = false;  ///< something brought may be late
 
@@ -54,9 +62,16 @@ struct LineExpectation {
     [[nodiscard]] bool whole() const { return heard && exact && lost == 0 && !late_possible; }
 };
 
-/// `window_ns`: of the arbiter. `much_memory`: enough for all that may have to wait.
+/// What the arbiter was given to work with.
+struct ArbiterMeans {
+    std::int64_t window_ns = 0;
+    bool much_memory = true;  ///< enough for all that may have to wait
+};
+
+/// `repairs`: what the twin brought, of any line.
 [[nodiscard]] LineExpectation expect_line(const LineTruth& truth, std::size_t line,
-                                          const Witness& witness, std::int64_t window_ns,
-                                          bool much_memory);
+                                          const Witness& witness,
+                                          std::span<const Block* const> repairs,
+                                          const ArbiterMeans& means);
 
 }  // namespace pinstrike::sim

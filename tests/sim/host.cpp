@@ -37,7 +37,7 @@ std::int64_t after_stops(const std::vector<Stop>& stops, std::size_t thread, std
 
 }  // namespace
 
-Host::Host(const Plan& plan)
+Host::Host(const Plan& plan, std::unique_ptr<Twin> twin)
     : plan_(plan),
       random_(feed::opra::traffic::scramble(plan.seed ^ 0x484F'5354ULL)),
       traffic_ns_(plan.days.front().start_ns),
@@ -57,6 +57,19 @@ Host::Host(const Plan& plan)
         make_poller(i, std::move(outputs));
     }
     make_cores(std::move(inputs));
+    make_recovery(std::move(twin));
+}
+
+void Host::make_recovery(std::unique_ptr<Twin> twin) {
+    if (twin == nullptr) {
+        return;
+    }
+    twin_ = twin.get();
+    std::vector<std::unique_ptr<feed::RepairSource>> sources;
+    sources.push_back(std::move(twin));
+    recovery_ = std::make_unique<actors::RecoveryTask>(plan_.recovery, std::move(roads_),
+                                                       std::move(sources));
+    recovery_next_ns_ = begin_ns_;
 }
 
 void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs) {
@@ -71,6 +84,15 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
         if (poller_of(line) == index) {
             setup.lines.push_back(plan_.lines[line]);
         }
+    }
+    if (plan_.twin.there) {
+        std::vector<std::uint16_t> numbers;
+        for (const feed::LineConfig& line : setup.lines) {
+            numbers.push_back(line.number);
+        }
+        auto [ends, others] = actors::make_roads(std::move(numbers));
+        setup.roads = std::move(ends);
+        roads_.push_back(std::move(others));
     }
     for (std::size_t nic = 0; nic < nics_count; ++nic) {
         auto port = std::make_unique<LinkPort>(
@@ -168,6 +190,7 @@ void Host::step(Poller& poller, std::size_t index) {
 }
 
 void Host::step(Core& core, std::size_t index) {
+    core.recorder->begin_step(now_ns_);
     core.core->step(program_ns(now_ns_));
     constexpr std::int64_t idle_ns = 700'000;
     const std::int64_t pace_ns = plan_.host.core_step_ns[index];
@@ -176,14 +199,21 @@ void Host::step(Core& core, std::size_t index) {
     core.next_ns = traffic_ns_ + after_stops(plan_.host.core_stops, index, next_ns - traffic_ns_);
 }
 
+void Host::step_recovery() {
+    twin_->pass_to(now_ns_);
+    const bool busy = recovery_->step(program_ns(now_ns_)) != 0;
+    recovery_next_ns_ = now_ns_ + random_.between(1, busy ? 20'000 : 500'000);
+}
+
 /// Whose turn is next takes it. False if that is later than `until_ns`.
 bool Host::step_next(std::int64_t until_ns) {
-    std::int64_t* next_ns = nullptr;
-    std::size_t index = 0;
-    for (std::size_t i = 0; i < pollers_.size() + cores_.size(); ++i) {
+    std::int64_t* next_ns = &recovery_next_ns_;
+    const std::size_t recovery = pollers_.size() + cores_.size();
+    std::size_t index = recovery;
+    for (std::size_t i = 0; i < recovery; ++i) {
         std::int64_t& mine =
             i < pollers_.size() ? pollers_[i].next_ns : cores_[i - pollers_.size()].next_ns;
-        if (next_ns == nullptr || mine < *next_ns) {
+        if (mine < *next_ns) {
             next_ns = &mine;
             index = i;
         }
@@ -192,7 +222,9 @@ bool Host::step_next(std::int64_t until_ns) {
         return false;
     }
     now_ns_ = std::max(now_ns_, *next_ns);
-    if (index < pollers_.size()) {
+    if (index == recovery) {
+        step_recovery();
+    } else if (index < pollers_.size()) {
         step(pollers_[index], index);
     } else {
         step(cores_[index - pollers_.size()], index - pollers_.size());
@@ -212,6 +244,9 @@ void Host::run_until(std::int64_t until_ns) {
             }
             for (Core& core : cores_) {
                 core.next_ns = std::max(core.next_ns, now_ns_ + night_step_ns);
+            }
+            if (recovery_) {
+                recovery_next_ns_ = std::max(recovery_next_ns_, now_ns_ + night_step_ns);
             }
         }
     }
@@ -260,7 +295,8 @@ void Host::run(std::span<const Flight> flights) {
     do {
         run_until(now_ns_ + host.arbitration.window_ns + patience_ns);
     } while (!quiet());
-    run_until(now_ns_ + patience_ns);
+    constexpr std::int64_t repair_ns = 3'000 * ms;  // asked again, and again
+    run_until(now_ns_ + (recovery_ ? repair_ns : patience_ns));
     end();
 }
 
@@ -276,10 +312,17 @@ void Host::end() {
             }
         }
     }
+    if (recovery_) {
+        recovery_->finish();
+    }
     for (Core& core : cores_) {
         core.core->drain(program_ns(now_ns_));
         core.core->stop();
     }
+}
+
+std::span<const Block* const> Host::repairs() const {
+    return twin_ == nullptr ? std::span<const Block* const>{} : twin_->brought();
 }
 
 actors::Account Host::account() {

@@ -9,12 +9,15 @@
 #include "actors/book/book.h"
 #include "actors/core.h"
 #include "actors/poller_task.h"
+#include "actors/recovery/recovery_task.h"
 #include "tests/sim/link_port.h"
 #include "tests/sim/plan.h"
+#include "tests/sim/twin.h"
 #include "tests/sim/witness.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -31,15 +34,24 @@ class Recorder final : public actors::Actor {
         records_.insert(records_.end(), batch.records().begin(), batch.records().end());
     }
 
+    void on_timer(std::int64_t /*now_ns*/) override { timers_.beat(); }
+
+    /// Before each step of its core.
+    void begin_step(std::int64_t true_ns) { timers_.step(true_ns); }
+
     [[nodiscard]] const std::vector<feed::Event>& records() const { return records_; }
+
+    [[nodiscard]] const Rhythm& timers() const { return timers_; }
 
   private:
     std::vector<feed::Event> records_;
+    Rhythm timers_;
 };
 
 class Host {
   public:
-    explicit Host(const Plan& plan);
+    /// `twin`: who is asked for what is lost; null: nobody is.
+    Host(const Plan& plan, std::unique_ptr<Twin> twin);
 
     /// Lives through all of it. Flights in the order of their arrival.
     void run(std::span<const Flight> flights);
@@ -73,6 +85,14 @@ class Host {
 
     [[nodiscard]] actors::Account account();
 
+    /// What the twin brought.
+    [[nodiscard]] std::span<const Block* const> repairs() const;
+
+    [[nodiscard]] const Twin* twin() const { return twin_; }
+
+    /// Null where there is no twin.
+    [[nodiscard]] const actors::RecoveryTask* recovery() const { return recovery_.get(); }
+
     /// Packets that found a port's queue full.
     [[nodiscard]] std::uint64_t missed() const;
 
@@ -92,18 +112,20 @@ class Host {
     struct Core {
         std::unique_ptr<actors::Core> core;
         const actors::Book* book = nullptr;
-        const Recorder* recorder = nullptr;
+        Recorder* recorder = nullptr;
         std::int64_t next_ns = 0;
         std::size_t records_before_end = 0;
     };
 
     void make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> inputs);
     void make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs);
+    void make_recovery(std::unique_ptr<Twin> twin);
     [[nodiscard]] std::int64_t program_ns(std::int64_t true_ns) const;
     [[nodiscard]] std::size_t nic_of(const Flight& flight) const;
     void bring_until(std::int64_t true_ns);
     void step(Poller& poller, std::size_t index);
     void step(Core& core, std::size_t index);
+    void step_recovery();
     bool step_next(std::int64_t until_ns);
     void run_until(std::int64_t until_ns);
     [[nodiscard]] std::int64_t next_arrival_ns() const;
@@ -115,6 +137,10 @@ class Host {
     std::vector<std::unique_ptr<Witness>> witnesses_;
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
+    std::vector<actors::RecoveryRoads> roads_;  ///< until recovery takes them
+    Twin* twin_ = nullptr;
+    std::unique_ptr<actors::RecoveryTask> recovery_;
+    std::int64_t recovery_next_ns_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t traffic_ns_;  ///< its start: times of the plan count from here
     std::int64_t begin_ns_;
     std::int64_t now_ns_;  ///< true time

@@ -66,6 +66,8 @@ class LinkPort final : public nic::Port {
         return filled;
     }
 
+    void housekeep(std::int64_t /*now_ns*/) override { witness_.housekeep(); }
+
     [[nodiscard]] nic::DeviceStatistics statistics() const override {
         return {missed_, std::nullopt, std::nullopt, true};
     }

@@ -21,6 +21,7 @@ namespace pinstrike::sim {
 struct Weight {
     std::uint64_t messages = 0;  ///< that had to be delivered
     std::uint64_t lost = 0;      ///< that had to be declared lost
+    std::uint64_t repaired = 0;  ///< that the twin alone brought
     std::uint64_t late = 0;      ///< delivered late
     std::uint64_t refused = 0;   ///< by full rings
     std::uint64_t lines = 0;
@@ -63,6 +64,7 @@ class Tellings {
     void check_place(std::size_t line, const Block& block, Place place);
     void check_sums(Weight& weight);
     void check_resets();
+    void check_twin();
     [[nodiscard]] std::string name(std::size_t line, Place place) const;
     [[nodiscard]] std::uint64_t refused(std::size_t core) const;
 
@@ -79,8 +81,8 @@ class Tellings {
     std::uint64_t data_seen_ = 0;
 };
 
-void check_account(const Truth& truth, const std::vector<LineExpectation>& lines, Host& host,
-                   bool test_symbols, Findings& findings);
+void check_account(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
+                   Host& host, Findings& findings);
 
 void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
                  Host& host, Findings& findings, Weight& weight);

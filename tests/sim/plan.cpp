@@ -218,6 +218,34 @@ void draw_host(Dice& dice, Plan& plan) {
     draw_troubles(dice, plan);
 }
 
+/// Drawn last, so that a seed's world beside it stays as it was.
+void draw_twin(Dice& dice, Plan& plan) {
+    TwinPlan& twin = plan.twin;
+    plan.recovery.sources = {feed::RepairKind::peer};
+    twin.there = dice.chance(0.6);
+    for (LinkFaults& link : twin.links) {
+        link = draw_link(dice, plan);
+    }
+    if (dice.chance(0.5)) {
+        return;  // kind: all as in the defaults
+    }
+    twin.delay_ns = dice.one_of({20 * us, 200 * us, 5 * ms, 100 * ms});
+    twin.keep_ns = dice.one_of({10 * second, 10 * second, 20 * ms});
+    twin.memory_bytes = dice.one_of<std::size_t>({1 << 20, 1 << 20, 64 << 10});
+    twin.requests_per_second = dice.one_of<std::uint32_t>({500, 500, 20});
+    twin.lies = dice.one_of({0.0, 0.0, 0.3});
+    for (std::size_t i = dice.one_of<std::size_t>({0, 0, 1, 2}); i != 0; --i) {
+        twin.restarts.push_back({moment(dice, plan), dice.time(10 * ms, 3 * second)});
+    }
+    feed::RecoveryConfig& recovery = plan.recovery;
+    recovery.request_after_ns = dice.one_of<std::int64_t>({0, 500 * us, 500 * us, 5 * ms});
+    recovery.answer_within_ns = dice.one_of({2 * ms, 20 * ms, 500 * ms});
+    recovery.give_up_after_ns = dice.one_of({100 * ms, 10 * second});
+    recovery.requests_per_second = dice.one_of<std::uint32_t>({500, 500, 20});
+    recovery.messages_per_second = dice.one_of<std::uint32_t>({200'000, 200'000, 2000});
+    recovery.ranges_max = dice.one_of<std::size_t>({4096, 4096, 8});
+}
+
 std::string describe(const LinkFaults& link) {
     std::string words = fmt::format(
         "loss {} bad {}/{}/{} duplicate {} reorder {} by {} us, delay {} us jitter {} us, corrupt "
@@ -246,6 +274,7 @@ Plan draw_plan(std::uint64_t seed) {
     draw_days(dice, plan, size_of(seed));
     draw_links(dice, plan);
     draw_host(dice, plan);
+    draw_twin(dice, plan);
     return plan;
 }
 
@@ -284,6 +313,23 @@ std::string describe(const Plan& plan) {
     }
     for (const ClockStep& step : host.clock_steps) {
         words += fmt::format("\n  clock steps at {} ms by {} ms", step.at_ns / ms, step.by_ns / ms);
+    }
+    if (const TwinPlan& twin = plan.twin; twin.there) {
+        words += fmt::format(
+            "\n  twin: delay {} us, keeps {} ms in {} bytes, {} requests/s, lies {}\n    A: {}\n"
+            "    B: {}",
+            twin.delay_ns / us, twin.keep_ns / ms, twin.memory_bytes, twin.requests_per_second,
+            twin.lies, describe(twin.links[0]), describe(twin.links[1]));
+        for (const Outage& restart : twin.restarts) {
+            words += fmt::format("\n    restarts at {} ms for {} ms", restart.at_ns / ms,
+                                 restart.for_ns / ms);
+        }
+        words += fmt::format(
+            "\n  recovery: asks after {} us, answer within {} ms, gives up after "
+            "{} ms, {} requests/s, {} messages/s, {} ranges",
+            plan.recovery.request_after_ns / us, plan.recovery.answer_within_ns / ms,
+            plan.recovery.give_up_after_ns / ms, plan.recovery.requests_per_second,
+            plan.recovery.messages_per_second, plan.recovery.ranges_max);
     }
     return words + '\n';
 }

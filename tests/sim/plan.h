@@ -7,6 +7,7 @@
 #include "actors/feed_config.h"
 #include "feed/arbiter.h"
 #include "feed/opra/traffic_config.h"
+#include "feed/recovery_config.h"
 #include "nic/port_config.h"
 #include "tests/sim/link.h"
 
@@ -56,6 +57,24 @@ struct HostPlan {
     std::int64_t stop_after_ns = 0;   ///< 0: when everything has arrived and been told
 };
 
+/// The other instance of a pair, asked for what this one lost.
+struct TwinPlan {
+    bool there = false;
+    std::array<LinkFaults, feed::streams_count> links;
+    std::int64_t delay_ns = 100'000;  ///< of the connection, one way, at least
+    std::int64_t keep_ns = 10'000'000'000;
+    std::size_t memory_bytes = 8 << 20;
+    std::uint32_t requests_per_second = 500;
+    double lies = 0;  ///< share of blocks kept under numbers that are not theirs
+    std::vector<Outage> restarts;
+
+    /// Neither slow, nor a liar, nor ever away: what it has can be had.
+    [[nodiscard]] bool kind() const {
+        return there && restarts.empty() && lies == 0 && delay_ns <= 1'000'000 &&
+               requests_per_second >= 500;
+    }
+};
+
 struct Plan {
     std::uint64_t seed = 0;
     std::vector<feed::LineConfig> lines;
@@ -65,6 +84,8 @@ struct Plan {
     std::int64_t swap_after_ns = 0;
     std::size_t noise_packets = 0;
     HostPlan host;
+    feed::RecoveryConfig recovery;
+    TwinPlan twin;
 };
 
 /// How much a seed is given to do.

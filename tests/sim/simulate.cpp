@@ -129,10 +129,12 @@ int run(const Arguments& arguments) {
     }
     std::cout << fmt::format(
         "{} seeds, {} failed; {:.2f} simulated hours, {} messages sent, {} judged one by one, {} "
-        "lost, {} late, {} refused; {} of {} lines exact; {} fresh sides equal the truth, {} "
+        "repaired, {} lost, {} late, {} refused; {} of {} lines exact; {} fresh sides equal the "
+        "truth, {} "
         "vague; {:.1f} s\n",
-        seeds, failed, hours, messages, weight.messages, weight.lost, weight.late, weight.refused,
-        weight.lines_exact, weight.lines, weight.sides_fresh, weight.sides_vague, elapsed());
+        seeds, failed, hours, messages, weight.messages, weight.repaired, weight.lost, weight.late,
+        weight.refused, weight.lines_exact, weight.lines, weight.sides_fresh, weight.sides_vague,
+        elapsed());
     if (!arguments.mistake.empty()) {
         std::cout << (failed != 0 ? "the planted mistake was found\n"
                                   : "the planted mistake was not found\n");

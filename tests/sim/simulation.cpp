@@ -3,6 +3,7 @@
 
 #include "tests/sim/host.h"
 #include "tests/sim/plan.h"
+#include "tests/sim/twin.h"
 
 #include <fmt/format.h>
 
@@ -21,16 +22,25 @@ void send(const Plan& plan, Truth& truth) {
     }
 }
 
-std::vector<Flight> carry(const Plan& plan, const Truth& truth) {
+using Links = std::array<LinkFaults, feed::streams_count>;
+
+std::vector<Flight> carry(const Plan& plan, const Truth& truth, const Links& links,
+                          std::uint64_t seed) {
     std::vector<Flight> flights;
-    const std::int64_t start_ns = plan.days.front().start_ns;
     for (std::size_t i = 0; i < feed::streams_count; ++i) {
-        Link link{plan.links[i], plan.lines, static_cast<feed::Stream>(i), start_ns,
-                  feed::opra::traffic::scramble(plan.seed * 2 + i)};
+        Link link{links[i], plan.lines, static_cast<feed::Stream>(i), plan.days.front().start_ns,
+                  feed::opra::traffic::scramble(seed * 2 + i)};
         for (const Block& block : truth.blocks()) {
             link.carry(block, flights);
         }
     }
+    return flights;
+}
+
+/// In the order of arrival, with what else is on the wire.
+std::vector<Flight> carry_to_host(const Plan& plan, const Truth& truth) {
+    std::vector<Flight> flights = carry(plan, truth, plan.links, plan.seed);
+    const std::int64_t start_ns = plan.days.front().start_ns;
     Random random{feed::opra::traffic::scramble(plan.seed ^ 0x4E4F'4953'45ULL)};
     if (!truth.blocks().empty()) {
         add_noise(plan.lines, plan.noise_packets, start_ns, truth.blocks().back().ts_ns, random,
@@ -40,13 +50,23 @@ std::vector<Flight> carry(const Plan& plan, const Truth& truth) {
     return flights;
 }
 
+std::vector<Flight> carry_to_twin(const Plan& plan, const Truth& truth) {
+    std::vector<Flight> flights;
+    if (plan.twin.there) {
+        flights = carry(plan, truth, plan.twin.links, ~plan.seed);
+        std::ranges::stable_sort(flights, {}, &Flight::ts_ns);
+    }
+    return flights;
+}
+
 std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const Host& host) {
     constexpr std::size_t much_bytes = 512 << 10;
+    const ArbiterMeans means{plan.host.arbitration.window_ns,
+                             plan.host.arbitration.hold_bytes >= much_bytes};
     std::vector<LineExpectation> lines;
     for (std::size_t i = 0; i < plan.lines.size(); ++i) {
         lines.push_back(expect_line(truth.lines()[i], i, *host.witnesses()[host.poller_of(i)],
-                                    plan.host.arbitration.window_ns,
-                                    plan.host.arbitration.hold_bytes >= much_bytes));
+                                    host.repairs(), means));
     }
     return lines;
 }
@@ -68,12 +88,13 @@ std::uint64_t fingerprint_of(const Host& host) {
 void tell_lines(const Plan& plan, const std::vector<LineExpectation>& lines, std::ostream& out) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const LineExpectation& line = lines[i];
-        out << fmt::format("  line {}: {} brought, {} lost, A {} packets, B {} packets, {}\n",
-                           plan.lines[i].number, line.brought, line.lost, line.streams[0].packets,
-                           line.streams[1].packets,
-                           !line.heard  ? "not heard"
-                           : line.exact ? "exact"
-                                        : line.inexact_why);
+        out << fmt::format(
+            "  line {}: {} brought, {} repaired, {} lost, A {} packets, B {} packets, {}\n",
+            plan.lines[i].number, line.brought, line.repaired, line.lost, line.streams[0].packets,
+            line.streams[1].packets,
+            !line.heard  ? "not heard"
+            : line.exact ? "exact"
+                         : line.inexact_why);
     }
 }
 
@@ -135,8 +156,9 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
     }
     Truth truth{plan.lines};
     send(plan, truth);
-    const std::vector<Flight> flights = carry(plan, truth);
-    Host host{plan};
+    const std::vector<Flight> flights = carry_to_host(plan, truth);
+    const std::vector<Flight> twin_flights = carry_to_twin(plan, truth);
+    Host host{plan, plan.twin.there ? std::make_unique<Twin>(plan, truth, twin_flights) : nullptr};
     host.run(flights);
     const std::vector<LineExpectation> lines = expect(plan, truth, host);
     if (trace.out != nullptr) {
@@ -144,7 +166,7 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
         tell_line(truth, host, trace.line, *trace.out);
     }
     Tellings{plan, truth, lines, host, outcome.findings}.check(outcome.weight);
-    check_account(truth, lines, host, plan.host.test_symbols, outcome.findings);
+    check_account(plan, truth, lines, host, outcome.findings);
     check_books(plan, truth, lines, host, outcome.findings, outcome.weight);
     outcome.messages = truth.messages_count();
     outcome.lived_ns = host.lived_ns();

@@ -47,6 +47,27 @@ struct Handed {
     std::int64_t true_ns = 0;
 };
 
+/// Something that must happen about every millisecond while its thread runs: notes when it did not.
+class Rhythm {
+  public:
+    void step(std::int64_t true_ns) {
+        constexpr std::int64_t runs_ns = 1'000'000;  // longer steps are stops
+        constexpr std::int64_t late_ns = 8'000'000;
+        since_ns_ += std::min(true_ns - step_ns_, runs_ns);
+        step_ns_ = true_ns;
+        broken_ = broken_ || since_ns_ > late_ns;
+    }
+
+    void beat() { since_ns_ = 0; }
+
+    [[nodiscard]] bool broken() const { return broken_; }
+
+  private:
+    std::int64_t step_ns_ = 0;
+    std::int64_t since_ns_ = 0;
+    bool broken_ = false;
+};
+
 /// One poller's.
 class Witness {
   public:
@@ -54,6 +75,7 @@ class Witness {
     void begin_step(std::int64_t program_ns, std::int64_t true_ns) {
         patience_.pass_to(program_ns, behind_);
         true_ns_ = true_ns;
+        housekeeping_.step(true_ns);
         behind_ = false;
     }
 
@@ -64,10 +86,15 @@ class Witness {
     /// A burst was full: more may wait.
     void fall_behind() { behind_ = true; }
 
+    void housekeep() { housekeeping_.beat(); }
+
     [[nodiscard]] const std::vector<Handed>& handed() const { return handed_; }
+
+    [[nodiscard]] const Rhythm& housekeeping() const { return housekeeping_; }
 
   private:
     std::vector<Handed> handed_;
+    Rhythm housekeeping_;
     Patience patience_;
     std::int64_t true_ns_ = 0;
     bool behind_ = false;

@@ -1,0 +1,231 @@
+// path: cold
+#include "tests/sim/twin.h"
+
+#include "nic/bytes.h"
+
+#include <algorithm>
+
+namespace pinstrike::sim {
+
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t reconnect_ns = 100'000'000;
+
+actors::peer::Identity identity_of(std::uint8_t instance) {
+    constexpr std::string_view secret = "known to both of the pair";
+    actors::peer::Identity identity{
+        "opra", actors::peer::Secret{std::as_bytes(std::span{secret})}, {}};
+    identity.instance.fill(std::byte{instance});
+    return identity;
+}
+
+actors::peer::Nonce draw_nonce(Random& random) {
+    actors::peer::Nonce nonce;
+    for (std::byte& byte : nonce) {
+        byte = static_cast<std::byte>(random.next());
+    }
+    return nonce;
+}
+
+/// The time that a block's header bears (spec a).
+std::int64_t stamp_of(std::span<const std::byte> bytes) {
+    constexpr std::size_t seconds_at = 11;
+    constexpr std::size_t nanoseconds_at = 15;
+    if (bytes.size() < nanoseconds_at + 4) {
+        return 0;
+    }
+    return std::int64_t{nic::load_be32(bytes.data() + seconds_at)} * second_ns +
+           nic::load_be32(bytes.data() + nanoseconds_at);
+}
+
+}  // namespace
+
+struct Twin::Connection {
+    /// `now_ns`: recovery's time, which the client lives by.
+    Connection(Twin& twin, const actors::peer::SessionLimits& limits, std::int64_t now_ns)
+        : server(twin.there_, limits, *twin.history_, twin.server_counters_,
+                 draw_nonce(twin.random_), {}, twin.true_ns_),
+          client(twin.here_, limits, twin.read_block_, twin.client_counters_,
+                 draw_nonce(twin.random_), {}, now_ns) {}
+
+    actors::peer::ServerSession server;
+    actors::peer::ClientSession client;
+    Wire up;
+    Wire down;
+};
+
+/// Notes what the twin brings on its way to recovery.
+class Twin::Offers final : public feed::RepairAnswers {
+  public:
+    Offers(Twin& twin, feed::RepairAnswers& to) : twin_(twin), to_(to) {}
+
+    void block(std::uint16_t line, std::span<const std::byte> bytes) override {
+        const Block* block = twin_.truth_.stamped(stamp_of(bytes));
+        const bool genuine = block != nullptr && block->line_number == line &&
+                             std::ranges::equal(block->bytes, bytes);
+        twin_.brought_.push_back(genuine ? block : nullptr);
+        to_.block(line, bytes);
+    }
+
+    void finished(std::uint64_t id) override { to_.finished(id); }
+
+    void refused(std::uint64_t id, feed::Refusal reason) override { to_.refused(id, reason); }
+
+  private:
+    Twin& twin_;
+    feed::RepairAnswers& to_;
+};
+
+Twin::Twin(const Plan& plan, const Truth& truth, std::span<const Flight> flights)
+    : plan_(plan),
+      twin_(plan.twin),
+      truth_(truth),
+      flights_(flights),
+      random_(feed::opra::traffic::scramble(plan.seed ^ 0x5457'494EULL)),
+      read_block_(actors::peer::venue_block_reader("opra")),
+      here_(identity_of(1)),
+      there_(identity_of(2)) {
+    for (const feed::LineConfig& line : plan.lines) {
+        numbers_.push_back(line.number);
+    }
+    start();
+}
+
+Twin::~Twin() = default;
+
+void Twin::start() {
+    kept_.clear();
+    history_ = std::make_unique<feed::History>(
+        numbers_, feed::HistoryConfig{twin_.keep_ns, twin_.memory_bytes});
+}
+
+bool Twin::down() const {
+    const std::int64_t since_ns = true_ns_ - plan_.days.front().start_ns;
+    return std::ranges::any_of(twin_.restarts, [=](const Outage& outage) {
+        return since_ns >= outage.at_ns && since_ns - outage.at_ns < outage.for_ns;
+    });
+}
+
+/// One copy of each block; a liar keeps some of them as if they were others.
+void Twin::keep(const Flight& flight) {
+    const Block& block = *flight.block;
+    if (!kept_.insert(&block).second) {
+        return;
+    }
+    feed::KeptBlock kept;
+    kept.line = block.line_number;
+    kept.messages = static_cast<std::uint16_t>(block.messages.size());
+    kept.first = block.header.sequence;
+    kept.ts_exchange_ns = block.ts_ns;
+    kept.ts_arrival_ns = flight.ts_ns;
+    kept.bytes = block.bytes;
+    if (random_.chance(twin_.lies)) {
+        switch (random_.below(3)) {
+            case 0:
+                kept.first = number_after(kept.first, 1 + random_.below(50));
+                break;
+            case 1:
+                kept.line = numbers_[random_.below(numbers_.size())];
+                break;
+            default:
+                kept.bytes = std::span{block.bytes}.first(block.bytes.size() / 2);
+                break;
+        }
+    }
+    static_cast<void>(history_->keep(kept));
+}
+
+void Twin::pass_to(std::int64_t true_ns) {
+    true_ns_ = true_ns;
+    const bool is_down = down();
+    if (is_down && history_ && !cut_) {
+        ++restarts_;
+        cut_ = connection_ != nullptr;
+        if (!cut_) {
+            history_.reset();
+        }
+    }
+    for (; arrived_ < flights_.size() && flights_[arrived_].ts_ns <= true_ns; ++arrived_) {
+        const Flight& flight = flights_[arrived_];
+        if (!is_down && history_ && flight.whole && flight.block->numbered()) {
+            keep(flight);
+        }
+    }
+    if (!is_down && !history_) {
+        start();
+    }
+}
+
+void Twin::connect(std::int64_t now_ns) {
+    actors::peer::SessionLimits limits;
+    limits.requests_per_second = twin_.requests_per_second;
+    connection_ = std::make_unique<Connection>(*this, limits, now_ns);
+}
+
+std::optional<feed::Refusal> Twin::request(const feed::RepairRequest& request,
+                                           std::int64_t now_ns) {
+    if (!connection_) {
+        return feed::Refusal::not_connected;
+    }
+    return connection_->client.request(request, now_ns);
+}
+
+void Twin::cancel(std::uint64_t id) {
+    if (connection_) {
+        connection_->client.cancel(id);
+    }
+}
+
+/// What a side has to say goes on its way, in pieces.
+template <class Session>
+void Twin::send(Session& from, std::int64_t its_ns, Wire& over) {
+    while (!from.output().empty()) {
+        const std::size_t bytes = 1 + random_.below(from.output().size());
+        const auto piece = from.output().first(bytes);
+        over.latest_ns = std::max(over.latest_ns,
+                                  true_ns_ + twin_.delay_ns + random_.between(0, twin_.delay_ns));
+        over.pieces.emplace_back(over.latest_ns,
+                                 std::vector<std::byte>(piece.begin(), piece.end()));
+        from.sent(bytes, its_ns);
+    }
+}
+
+std::size_t Twin::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
+    Offers offers{*this, answers};
+    if (connection_ && (cut_ || connection_->client.ended() || connection_->server.ended())) {
+        connection_->client.close(actors::peer::SessionEnd::closed, offers);
+        connection_.reset();
+        connect_ns_ = true_ns_ + reconnect_ns;
+        if (std::exchange(cut_, false)) {
+            history_.reset();
+        }
+    }
+    if (!connection_) {
+        if (history_ && !down() && true_ns_ >= connect_ns_) {
+            connect(now_ns);
+        }
+        return 0;
+    }
+    std::size_t done = 0;
+    Connection& connection = *connection_;
+    for (auto* wire : {&connection.up, &connection.down}) {
+        while (!wire->pieces.empty() && wire->pieces.front().first <= true_ns_) {
+            const auto piece = std::move(wire->pieces.front().second);
+            wire->pieces.pop_front();
+            ++done;
+            if (wire == &connection.up) {
+                connection.server.receive(piece, true_ns_);
+            } else {
+                connection.client.receive(piece, now_ns, offers);
+            }
+        }
+    }
+    connection.server.step(true_ns_);
+    connection.client.step(now_ns, offers);
+    send(connection.client, now_ns, connection.up);
+    send(connection.server, true_ns_, connection.down);
+    return done;
+}
+
+}  // namespace pinstrike::sim
