@@ -30,6 +30,13 @@ struct DeviceStatistics {
     std::optional<bool> link_up;
 };
 
+/// A buffer of a port, in the hands of who borrowed it.
+using LentBuffer = void*;
+
+/// So many buffers of a queue are lent at once at most: its pool is larger by as many, and by those
+/// that are on their way back.
+inline constexpr std::size_t lent_buffers_max = 4096;
+
 /// One receive queue of a network port, a capture, or a simulator.
 ///
 /// The only indirect call of the poll path, once per burst. A port is used by one thread from its
@@ -45,6 +52,18 @@ class Port {
 
     /// True once no packet will ever come again (the end of a capture).
     [[nodiscard]] virtual bool exhausted() const { return false; }
+
+    /// Can the buffers of packets be borrowed? Only of a port that gives them time.
+    [[nodiscard]] virtual bool lends() const { return false; }
+
+    /// From the poll thread, at most once between two calls of receive(): the packets at these
+    /// places of the last burst, in rising order, stay as they are until take_back(); into
+    /// `buffers` goes what it takes for that. Only of a port that lends.
+    virtual void lend(std::span<const std::uint16_t> /*places*/,
+                      std::span<LentBuffer> /*buffers*/) {}
+
+    /// From any thread, while the port lives.
+    virtual void take_back(std::span<const LentBuffer> /*buffers*/) const {}
 
     /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping,
     /// by a time that goes on evenly where the wall clock is set; on_igmp() has the same.

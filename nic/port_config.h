@@ -98,6 +98,9 @@ struct PortConfig {
     std::vector<Subnet> sources;  ///< allowed senders; empty allows all
     ChecksumCheck udp_checksum = ChecksumCheck::offload;
     std::string streams = "AB";  ///< which copies arrive here: A, B or AB
+
+    /// No key: whether somebody borrows buffers (port.h), for whom the pool is larger.
+    bool lends_buffers = false;
 };
 
 }  // namespace pinstrike::nic

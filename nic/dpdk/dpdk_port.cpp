@@ -90,6 +90,19 @@ inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noe
     counters_.bytes.add(bytes);
 }
 
+/// Lent buffers are taken out of those that go back with the next receive().
+void DpdkPort::lend(std::span<const std::uint16_t> places, std::span<LentBuffer> buffers) {
+    if (places.empty()) {
+        return;
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        buffers[i] = std::exchange(held_[places[i]], nullptr);
+    }
+    const auto first = held_.begin() + places.front();
+    const auto kept = std::remove(first, held_.begin() + held_count_, nullptr);
+    held_count_ = static_cast<std::uint16_t>(kept - held_.begin());
+}
+
 inline void DpdkPort::give_back() noexcept {
     if (held_count_ == 0) {
         return;
@@ -141,6 +154,7 @@ DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig
       pool_(device->pool(config.queue)),
       held_(config.burst_packets),
       device_(std::move(device)),
+      lends_(config.lends),
       link_up_(device_->link_up()) {
     if (config.membership && device_->transmits()) {
         std::uint64_t seed =
@@ -149,6 +163,14 @@ DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig
             seed = seed * 257 + octet;
         }
         membership_.emplace(*std::move(config.membership), seed);
+    }
+}
+
+/// A thread that DPDK does not know has no cache there: its buffers go straight to the pool, which
+/// takes them from any thread.
+void DpdkPort::take_back(std::span<const LentBuffer> buffers) const {
+    for (const LentBuffer buffer : buffers) {
+        rte_pktmbuf_free(static_cast<rte_mbuf*>(buffer));
     }
 }
 

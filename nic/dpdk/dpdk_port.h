@@ -23,6 +23,7 @@ struct QueueConfig {
     unsigned burst_packets = 64;
     /// Set on one queue of a device, the first: queries come to no other.
     std::optional<MembershipConfig> membership;
+    bool lends = false;  ///< the pool has buffers for that
 };
 
 class DpdkPort final : public Port {
@@ -31,6 +32,11 @@ class DpdkPort final : public Port {
     ~DpdkPort() override;
 
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
+
+    [[nodiscard]] bool lends() const override { return lends_; }
+
+    void lend(std::span<const std::uint16_t> places, std::span<LentBuffer> buffers) override;
+    void take_back(std::span<const LentBuffer> buffers) const override;
     void housekeep(std::int64_t now_ns) override;
     void on_igmp(const Packet& packet, std::int64_t now_ns) override;
     [[nodiscard]] DeviceStatistics statistics() const override;
@@ -66,6 +72,7 @@ class DpdkPort final : public Port {
     std::int64_t now_ns_ = 0;  ///< of the last housekeeping
     std::int64_t link_due_ns_ = 0;
     std::int64_t clock_due_ns_ = 0;
+    bool lends_;
     std::optional<bool> link_up_;
     bool announced_ = false;
 };

@@ -2,6 +2,7 @@
 #include "nic/dpdk/memory_need.h"
 
 #include "nic/dpdk/vdev.h"
+#include "nic/port.h"
 
 #include <fmt/format.h>
 
@@ -145,7 +146,8 @@ MemoryNeed memory_need(const PortDemand& port) {
                              + port.config.burst_packets         // with the poller
                              + 2 * (pool_cache_buffers * 3 / 2)  // in two threads' caches
                              + transmit_descriptors              // reports on their way
-                             + port.preloaded_frames + 256;
+                             + (port.config.lends_buffers ? lent_buffers_max + 64 : 0) +
+                             port.preloaded_frames + 256;
     need.bytes_per_buffer = port.config.hugepages ? buffer_bytes : ordinary_page_bytes;
     need.pool_bytes =
         port.queues *

@@ -149,6 +149,42 @@ TEST(DpdkPort, ARepeatedCaptureNeverEndsAndLosesNoBuffer) {
     EXPECT_EQ(port->counters().packets.read(), seen);
 }
 
+/// Another thread, which DPDK does not know, gives them back.
+TEST(DpdkPort, LentBuffersStayAsTheyAreAndComeBack) {
+    const ScratchDirectory scratch;
+    const auto frames = write_capture(scratch.file("a.pcap"), 100);
+    PortConfig config = vdev_port("net_pcap0,infinite_rx=1,rx_pcap=" + scratch.file("a.pcap"));
+    config.lends_buffers = true;
+    const auto port = open_one(config);
+    ASSERT_NE(port, nullptr);
+    EXPECT_TRUE(port->lends());
+    std::array<Packet, 48> burst;
+    std::array<LentBuffer, 16> buffers;
+    const std::array<std::uint16_t, 16> places{0,  1,  2,  5,  6,  9,  10, 11,
+                                               17, 20, 21, 22, 30, 31, 46, 47};
+    std::size_t seen = 0;
+    for (int round = 0; round < 5'000; ++round) {
+        const std::size_t count = port->receive(burst, round);
+        ASSERT_EQ(count, burst.size()) << round;
+        port->lend(places, buffers);
+        ASSERT_EQ(port->receive({}, round), 0U);  // what was not lent is back
+        for (const std::uint16_t place : places) {
+            const Bytes& frame = frames[(seen + place) % frames.size()];
+            ASSERT_EQ(burst[place].length_bytes, frame.size());
+            ASSERT_EQ(std::memcmp(burst[place].bytes, frame.data(), frame.size()), 0);
+        }
+        if (round % 2 == 0) {
+            port->take_back(buffers);
+        } else {
+            std::thread([&] { port->take_back(buffers); }).join();
+        }
+        seen += count;
+    }
+    port->receive(burst, 0);
+    port->lend({}, {});
+    EXPECT_EQ(port->receive(burst, 0), burst.size());
+}
+
 TEST(DpdkPort, AFrameLongerThanABufferIsHandedOutCut) {
     const ScratchDirectory scratch;
     Problems problems;
