@@ -105,9 +105,17 @@ void add_refusals(std::vector<std::string>& remarks, const std::string& core,
     }
 }
 
-std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig& config) {
+/// In the order of the config; `peers` stands for as many as are asked.
+std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig& config,
+                                                                peer::Peers* peers) {
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     for (const feed::RepairKind kind : config.recovery.sources) {
+        if (kind == feed::RepairKind::peer) {
+            for (auto& source : peers->sources()) {
+                sources.push_back(std::move(source));
+            }
+            continue;
+        }
         PINSTRIKE_CHECK(kind == feed::RepairKind::retransmission);  // load_config refuses others
         sources.push_back(std::make_unique<feed::PassiveSource>(feed::word_of(kind)));
     }
@@ -120,7 +128,8 @@ Appliance::Appliance(const FeedConfig& config)
     : config_(config), topology_(plan_topology(config)) {}
 
 std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems,
-                                            nic::dpdk::LogSink device_log) {
+                                            nic::dpdk::LogSink device_log,
+                                            peer::TellNews peer_log) {
     std::unique_ptr<Appliance> made{new Appliance{config}};
     QueuesByPort queues;
     // The file is read first: behind open ports packets would pile up meanwhile.
@@ -129,6 +138,9 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
         return nullptr;
     }
     try {
+        if (!made->open_peers(std::move(peer_log), problems)) {
+            return nullptr;
+        }
         made->make_threads(std::move(queues));
     } catch (const std::bad_alloc&) {
         tell(problems, "",
@@ -208,6 +220,29 @@ PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) con
     return setup;
 }
 
+bool Appliance::open_peers(peer::TellNews tell, Problems& problems) {
+    if (replays() || !config_.peer.present()) {
+        return true;
+    }
+    std::unique_ptr<feed::History> history;
+    if (config_.history.memory_bytes != 0) {
+        std::vector<std::uint16_t> lines;
+        for (const feed::LineConfig& line : config_.lines) {
+            lines.push_back(line.number);
+        }
+        history = std::make_unique<feed::History>(lines, config_.history);
+    }
+    if (!tell) {
+        tell = [](const peer::News& /*nobody listens*/) {};
+    }
+    auto peers = peer::Peers::open(config_.peer, config_.name, config_.kind, history.get(),
+                                   std::move(tell), problems);
+    if (peers) {
+        recovery_.peers = std::make_unique<peer::PeerTask>(std::move(history), std::move(peers));
+    }
+    return recovery_.peers != nullptr;
+}
+
 void Appliance::make_threads(QueuesByPort queues) {
     const bool live = !replays();
     std::vector<std::vector<Consumer<feed::Event>>> inputs(config_.cores.size());
@@ -221,6 +256,27 @@ void Appliance::make_threads(QueuesByPort queues) {
         bells.push_back(thread.bell.get());
         cores_.push_back(std::move(thread));
     }
+    make_pollers(std::move(queues), inputs, bells);
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        std::vector<std::unique_ptr<Actor>> actors;
+        for (const std::string& kind : cores_[i].config.actors) {
+            actors.push_back(make_actor(kind, config_));
+        }
+        CoreOptions options;
+        options.info = {cores_[i].config.name, static_cast<unsigned>(i),
+                        static_cast<unsigned>(cores_.size())};
+        options.clock = &clock_;
+        options.live = live;
+        cores_[i].core =
+            std::make_unique<Core>(std::move(options), std::move(inputs[i]), std::move(actors));
+        cores_[i].core->announce(std::move(series_.by_core[i]));
+    }
+}
+
+void Appliance::make_pollers(QueuesByPort queues,
+                             std::vector<std::vector<Consumer<feed::Event>>>& inputs,
+                             const std::vector<Parking*>& bells) {
+    const bool keeps = recovery_.peers && recovery_.peers->history() != nullptr;
     std::vector<RecoveryRoads> roads;
     for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
         std::vector<Producer<feed::Event>> outputs;
@@ -237,30 +293,34 @@ void Appliance::make_threads(QueuesByPort queues) {
             setup.roads = std::move(ends);
             roads.push_back(std::move(others));
         }
+        std::optional<Ring<FirstCopy>::Halves> ring;
+        if (keeps) {
+            ring = Ring<FirstCopy>::make(history_slots(config_, config_.pollers[i]));
+            setup.history = std::make_unique<HistoryRoad>(std::move(ring->producer));
+        }
         const RouterConfig routing{config_.sharding, config_.when_full, setup.lines.size()};
         thread.task =
             make_poller(config_.kind, std::move(setup), Router{routing, std::move(outputs), bells});
         PINSTRIKE_CHECK(thread.task != nullptr);  // load_config knows the venues
         pollers_.push_back(std::move(thread));
+        if (keeps) {
+            add_history_road(*pollers_.back().task, config_.pollers[i], std::move(ring->consumer));
+        }
     }
     if (topology_.recovery.runs) {
-        recovery_.task = std::make_unique<RecoveryTask>(config_.recovery, std::move(roads),
-                                                        repair_sources(config_));
+        recovery_.task = std::make_unique<RecoveryTask>(
+            config_.recovery, std::move(roads),
+            repair_sources(config_, recovery_.peers ? recovery_.peers->peers() : nullptr));
     }
-    for (std::size_t i = 0; i < cores_.size(); ++i) {
-        std::vector<std::unique_ptr<Actor>> actors;
-        for (const std::string& kind : cores_[i].config.actors) {
-            actors.push_back(make_actor(kind, config_));
-        }
-        CoreOptions options;
-        options.info = {cores_[i].config.name, static_cast<unsigned>(i),
-                        static_cast<unsigned>(cores_.size())};
-        options.clock = &clock_;
-        options.live = live;
-        cores_[i].core =
-            std::make_unique<Core>(std::move(options), std::move(inputs[i]), std::move(actors));
-        cores_[i].core->announce(std::move(series_.by_core[i]));
+}
+
+void Appliance::add_history_road(const PollerTask& poller, const PollerConfig& config,
+                                 Consumer<FirstCopy> copies) {
+    HistoryRoadEnd end{config.lines, {}, std::move(copies)};
+    for (std::size_t port = 0; port < poller.ports_count(); ++port) {
+        end.ports.push_back(&poller.port(port));
     }
+    recovery_.peers->add_road(std::move(end));
 }
 
 bool Appliance::replays() const {
@@ -284,9 +344,10 @@ void Appliance::start() {
     for (const CoreThread& core : cores_) {
         wait_for(core.control->started);
     }
-    if (recovery_.task) {
+    if (recovery_.runs()) {
         recovery_.thread = std::thread{[this] {
-            run_recovery(*recovery_.task, config_.control_cpu, clock_, recovery_.control);
+            run_recovery(recovery_.task.get(), recovery_.peers.get(), config_.control_cpu, clock_,
+                         recovery_.control);
         }};
         wait_for(recovery_.control.started);
     }
@@ -311,7 +372,7 @@ void Appliance::stop() {
         return;
     }
     running_ = false;
-    if (recovery_.task) {
+    if (recovery_.runs()) {
         recovery_.control.stop.store(true, std::memory_order_release);
         recovery_.thread.join();
     }
@@ -320,6 +381,9 @@ void Appliance::stop() {
     }
     for (PollerThread& poller : pollers_) {
         poller.thread.join();
+    }
+    if (recovery_.peers) {
+        recovery_.peers->finish();
     }
     if (recovery_.task) {
         recovery_.task->finish();

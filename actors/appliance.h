@@ -13,6 +13,7 @@
 #include "actors/core.h"
 #include "actors/feed_config.h"
 #include "actors/parking.h"
+#include "actors/peer/peer_task.h"
 #include "actors/poller_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/series_list.h"
@@ -36,10 +37,12 @@ class Appliance {
   public:
     /// Opens the ports and makes everything; no thread runs yet. Null, with every problem told, if
     /// the config does not fit this machine or a port cannot be opened. `device_log` takes what
-    /// DPDK says, from any thread; without one, its errors go to standard error.
+    /// DPDK says, from any thread; without one, its errors go to standard error. `peer_log` takes
+    /// what is to be told of peers, from the recovery thread.
     [[nodiscard]] static std::unique_ptr<Appliance> build(const FeedConfig& config,
                                                           Problems& problems,
-                                                          nic::dpdk::LogSink device_log = {});
+                                                          nic::dpdk::LogSink device_log = {},
+                                                          peer::TellNews peer_log = {});
 
     /// Stops what runs.
     ~Appliance();
@@ -91,6 +94,9 @@ class Appliance {
     /// Null where there is none.
     [[nodiscard]] const RecoveryTask* recovery() const { return recovery_.task.get(); }
 
+    /// Null where nothing is kept and nobody is asked.
+    [[nodiscard]] const peer::PeerTask* peers() const { return recovery_.peers.get(); }
+
     [[nodiscard]] const nic::Clock& clock() const { return clock_; }
 
     /// Since start(), until stop(). Any thread.
@@ -116,7 +122,10 @@ class Appliance {
     };
 
     struct RecoveryThread {
-        std::unique_ptr<RecoveryTask> task;  ///< null: there is no recovery
+        [[nodiscard]] bool runs() const { return task || peers; }
+
+        std::unique_ptr<peer::PeerTask> peers;  ///< null: nothing is kept, and nobody is asked
+        std::unique_ptr<RecoveryTask> task;     ///< null: there is no recovery
         ThreadControl control;
         std::thread thread;
     };
@@ -128,7 +137,12 @@ class Appliance {
     bool check(Problems& problems);
     bool read_series(Problems& problems);
     bool open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log, Problems& problems);
+    bool open_peers(peer::TellNews tell, Problems& problems);
     void make_threads(QueuesByPort queues);
+    void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
+                      const std::vector<Parking*>& bells);
+    void add_history_road(const PollerTask& poller, const PollerConfig& config,
+                          Consumer<FirstCopy> copies);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
     [[nodiscard]] bool replays() const;
 

@@ -5,9 +5,11 @@
 #pragma once
 
 #include "actors/log/level.h"
+#include "actors/peer/peer_config.h"
 #include "config/problem.h"
 #include "feed/arbiter.h"
 #include "feed/calendar_config.h"
+#include "feed/history_config.h"
 #include "feed/line_config.h"
 #include "feed/line_watch.h"
 #include "feed/opra/traffic_config.h"
@@ -65,6 +67,8 @@ struct FeedConfig {
     feed::RecoveryConfig recovery;
     feed::SilenceConfig silence;
     feed::CalendarConfig calendar;
+    feed::HistoryConfig history;  ///< memory 0: none is kept
+    peer::PeerConfig peer;        ///< without a secret: no peers
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
     BookConfig book;

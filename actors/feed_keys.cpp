@@ -2,7 +2,9 @@
 #include "actors/feed_keys.h"
 
 #include "actors/actor_kinds.h"
+#include "actors/peer/peer_keys.h"
 #include "feed/arbitration_keys.h"
+#include "feed/history_keys.h"
 #include "feed/line_keys.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic_keys.h"
@@ -131,6 +133,12 @@ void add_general_keys(Section<FeedConfig>& section) {
              "When a stream that brings nothing is told to have failed.")
         .key("calendar", &FeedConfig::calendar, section_form(feed::calendar_section()),
              "When data is expected, and when what comes is a test.")
+        .key("history", &FeedConfig::history,
+             or_word("none", feed::HistoryConfig{}, section_form(feed::history_section())),
+             "What is kept of the lines, so that peers can have what they lost.")
+        .key("peer", &FeedConfig::peer,
+             or_word("none", peer::PeerConfig{}, section_form(peer::peer_section())),
+             "Other instances of the same feed: whom to ask, and who may ask.")
         .key("block_checksum", &FeedConfig::block_checksum, boolean(),
              "Verify the checksum that every block carries.")
         .key("test_symbols", &FeedConfig::test_symbols, boolean(),

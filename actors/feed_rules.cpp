@@ -257,14 +257,42 @@ void check_recovery(const Rules& rules) {
             rules.report(path,
                          "found arf, expected retransmission or peer: the request format of the "
                          "venue's own facility is not public, it needs the vendor's guide");
-        } else if (recovery.sources[i] == feed::RepairKind::peer) {
-            rules.report(path, "found peer without the section peer, expected both");
+        } else if (recovery.sources[i] == feed::RepairKind::peer && rules.places.sound("peer") &&
+                   rules.config.peer.connect.empty()) {
+            rules.report(path,
+                         "found peer, expected addresses in peer.connect: nobody can be asked");
         }
     }
     if (recovery.give_up_after_ns <= recovery.request_after_ns &&
         rules.places.sound("recovery.give_up_after")) {
         rules.report("recovery.give_up_after",
                      "found no more than request_after, expected more: nobody would ever be asked");
+    }
+}
+
+/// What is configured of peers is of use: somebody asks, or somebody can be asked.
+void check_peers(const Rules& rules) {
+    const FeedConfig& config = rules.config;
+    if (!rules.places.sound("peer") || !rules.places.sound("history")) {
+        return;
+    }
+    if (config.history.memory_bytes != 0 && !config.peer.present()) {
+        rules.report("history",
+                     "found history without section peer, expected both: nobody could "
+                     "ask for what is kept");
+    }
+    if (!config.peer.present()) {
+        return;
+    }
+    if (!config.peer.connect.empty() && rules.places.sound("recovery.sources") &&
+        !has_source(config.recovery, feed::RepairKind::peer)) {
+        rules.report("peer.connect",
+                     "found peers to ask, expected recovery.sources to name peer as well");
+    }
+    if (config.peer.connect.empty() && config.history.memory_bytes == 0) {
+        rules.report("peer",
+                     "found neither connect nor section history, expected one of them: "
+                     "nobody asks, and nothing is kept for others");
     }
 }
 
@@ -296,6 +324,7 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     check_tests(rules);
     check_recovery(rules);
     check_silence(rules);
+    check_peers(rules);
     if (pollers("name")) {
         check_names(rules, config.pollers, "pollers");
     }

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/host_report.h"
 
+#include "actors/peer/peers.h"
 #include "nic/dpdk/memory_need.h"
 
 #include <fmt/format.h>
@@ -67,6 +68,9 @@ HostReport report_on(const Host& host, const FeedConfig& config, const Topology&
     report.remarks = std::move(findings.remarks);
     for (const nic::PortConfig& port : config.ports) {
         check_sources(host, port, report.problems);
+    }
+    if (config.peer.present()) {
+        peer::check_files(config.peer, report.problems);
     }
     report.text = fmt::format("memory of the machine {} MiB, {} cpus for this process\n",
                               host.machine.memory_bytes / mebibyte, host.machine.cpus.size());

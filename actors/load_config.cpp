@@ -24,6 +24,9 @@ void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
     if (places.sound("kind")) {
         feed::publish_groups(config.lines, published, config.retransmission, places, problems);
     }
+    for (nic::PortConfig& port : config.ports) {
+        port.lends_buffers = port.kind == nic::PortKind::dpdk && config.history.memory_bytes != 0;
+    }
     for (PollerConfig& poller : config.pollers) {
         if (poller.lines.empty()) {
             for (const feed::LineConfig& line : config.lines) {

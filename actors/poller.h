@@ -136,7 +136,11 @@ class Poller final : public PollerTask {
   private:
     /// A port and the burst it gave last.
     struct Input : PollerPort {
-        explicit Input(PollerPort given) : PollerPort(std::move(given)), burst(burst_packets) {}
+        Input(PollerPort given, std::size_t position)
+            : PollerPort(std::move(given)),
+              index(position),
+              lends(port->lends()),
+              burst(burst_packets) {}
 
         [[nodiscard]] bool allows(std::uint32_t source) const noexcept {
             return sources.empty() || std::any_of(sources.begin(), sources.end(), [=](auto subnet) {
@@ -144,6 +148,8 @@ class Poller final : public PollerTask {
                    });
         }
 
+        std::size_t index;  ///< among the poller's
+        bool lends;
         std::vector<nic::Packet> burst;
         std::size_t filled = 0;  ///< packets in the burst
         std::size_t taken = 0;   ///< of these, admitted
@@ -182,12 +188,21 @@ class Poller final : public PollerTask {
         return input.filled;
     }
 
+    /// Whether a history is kept is asked once a burst: `keeps`.
     void admit_burst(Input& input) {
-        while (input.taken < input.filled) {
-            admit(input, input.burst[input.taken++]);
+        if (history_ == nullptr) {
+            while (input.taken < input.filled) {
+                admit<false>(input, input.burst[input.taken++]);
+            }
+            return;
         }
+        while (input.taken < input.filled) {
+            admit<true>(input, input.burst[input.taken++]);
+        }
+        history_->end_burst(*input.port);
     }
 
+    template <bool keeps>
     void admit(Input& input, const nic::Packet& packet) {
         nic::Datagram datagram;
         const nic::Drop drop = nic::parse_udp(packet, input.udp_checksum, datagram);
@@ -206,10 +221,11 @@ class Poller final : public PollerTask {
             return input.drops.bump(nic::Drop::unknown_group);
         }
         input.handed.add();
-        admit(*lines_[route->line], *route, datagram.payload, packet.ts_receive_ns);
+        admit<keeps>(input, *lines_[route->line], *route, datagram.payload, packet.ts_receive_ns);
     }
 
-    void admit(Line& line, const LineRoute& route, std::span<const std::byte> payload,
+    template <bool keeps>
+    void admit(Input& input, Line& line, const LineRoute& route, std::span<const std::byte> payload,
                std::int64_t ts_receive_ns) {
         if (!route.retransmission) [[likely]] {
             line.arbiter.count_packet(route.stream);
@@ -232,15 +248,43 @@ class Poller final : public PollerTask {
                 decode(block, 0, block.messages, 0);
                 sample_ts_exchange_ns_ = block.ts_exchange_ns;
                 line.lead.first(block, route.stream);
+                if constexpr (keeps) {
+                    keep(input, line, block);
+                }
                 break;
             case feed::Verdict::duplicate_all:
                 line.lead.second(block, route.stream);
                 break;
             case feed::Verdict::slow:
-                select(line);
-                line.arbiter.admit_slow(block, route.stream, now_ns_, sink_);
-                next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
+                if (admit_slow(line, block, route.stream) && keeps) {
+                    keep(input, line, block);
+                }
                 break;
+        }
+    }
+
+    /// True if some of its messages had not come before.
+    bool admit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
+        const std::uint64_t before = brought(line);
+        select(line);
+        line.arbiter.admit_slow(block, stream, now_ns_, sink_);
+        next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
+        return brought(line) != before && block.role == feed::BlockRole::data;
+    }
+
+    /// Messages that some stream, or a repair, brought first.
+    [[nodiscard]] static std::uint64_t brought(Line& line) {
+        return line.arbiter.counters(feed::Stream::a).read(feed::StreamCount::accepted) +
+               line.arbiter.counters(feed::Stream::b).read(feed::StreamCount::accepted) +
+               line.arbiter.counters().read(feed::LineCount::repaired);
+    }
+
+    /// The block is in the packet that was taken last.
+    void keep(Input& input, const Line& line, const feed::Block& block) {
+        if (input.lends) {
+            history_->lend(block, line.index, input.index, input.taken - 1);
+        } else {
+            history_->copy(block, line.index);
         }
     }
 
@@ -260,9 +304,10 @@ class Poller final : public PollerTask {
         }
         block.ts_receive_ns = wall_ns_;
         block.retransmitted = true;
-        select(line);
-        line.arbiter.admit_slow(block, feed::Stream::a, now_ns_, sink_);
-        next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
+        if (admit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
+            history_->copy(block, line.index);
+            history_->publish();
+        }
     }
 
     void select(Line& line) {
@@ -454,7 +499,7 @@ class Poller final : public PollerTask {
             const nic::Packet& packet = next->burst[next->taken++];
             now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
             run_timers();
-            admit(*next, packet);
+            admit<false>(*next, packet);
             ++packets;
         }
         return packets;
@@ -568,7 +613,7 @@ inline void add_routes(const feed::LineConfig& line, std::uint32_t index,
 
 template <class Feed>
 Poller<Feed>::Poller(PollerSetup setup, Router router)
-    : PollerTask(std::move(setup.name), std::move(setup.roads)),
+    : PollerTask(std::move(setup.name), std::move(setup.roads), std::move(setup.history)),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
       hours_(std::move(setup.hours)),
@@ -582,7 +627,7 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
     routes_ = LineRoutes{entries};
     for (PollerPort& port : setup.ports) {
         replays_ = replays_ || port.port->replays();
-        inputs_.push_back(std::make_unique<Input>(std::move(port)));
+        inputs_.push_back(std::make_unique<Input>(std::move(port), inputs_.size()));
     }
 }
 

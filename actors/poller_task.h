@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/histogram.h"
+#include "actors/history_road.h"
 #include "actors/loop_counters.h"
 #include "actors/recovery/roads.h"
 #include "actors/router.h"
@@ -54,7 +55,8 @@ struct PollerSetup {
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
-    std::unique_ptr<PollerRoads> roads;  ///< from and to recovery; null: there is none
+    std::unique_ptr<PollerRoads> roads;    ///< from and to recovery; null: there is none
+    std::unique_ptr<HistoryRoad> history;  ///< null: none is kept
 };
 
 struct PollerCounters : LoopCounters {
@@ -85,6 +87,9 @@ class PollerTask {
     /// Null: there is no recovery.
     [[nodiscard]] const PollerRoads* roads() const { return roads_.get(); }
 
+    /// Null: no history is kept.
+    [[nodiscard]] const HistoryRoad* history() const { return history_.get(); }
+
     // What follows is for cold threads; the figures behind it are counters, readable at any time.
 
     [[nodiscard]] virtual std::size_t ports_count() const = 0;
@@ -114,8 +119,9 @@ class PollerTask {
     [[nodiscard]] virtual const Router& router() const = 0;
 
   protected:
-    PollerTask(std::string name, std::unique_ptr<PollerRoads> roads)
-        : roads_(std::move(roads)), name_(std::move(name)) {}
+    PollerTask(std::string name, std::unique_ptr<PollerRoads> roads,
+               std::unique_ptr<HistoryRoad> history)
+        : roads_(std::move(roads)), history_(std::move(history)), name_(std::move(name)) {}
 
     PollerTask(const PollerTask&) = delete;
     PollerTask& operator=(const PollerTask&) = delete;
@@ -130,6 +136,7 @@ class PollerTask {
     PollerCounters counters_;
     LoopClock loop_clock_;
     std::unique_ptr<PollerRoads> roads_;
+    std::unique_ptr<HistoryRoad> history_;
 
   private:
     /// By name, so that pollers differ and a run can be repeated (FNV-1a).

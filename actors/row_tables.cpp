@@ -2,6 +2,9 @@
 #include "actors/row_tables.h"
 
 #include "actors/book/book_counts.h"
+#include "actors/peer/client_session.h"
+#include "actors/peer/server_session.h"
+#include "feed/history.h"
 #include "feed/line_counts.h"
 #include "feed/opra/opra.h"
 #include "feed/recovery.h"
@@ -17,6 +20,12 @@ std::vector<RowTable> row_tables() {
         {"a line", feed::LineCount_rows},
         {"recovery", feed::RecoveryCount_rows},
         {"recovery: why a source did not bring what it was asked for", feed::Refusal_rows},
+        {"history", feed::HistoryCount_rows},
+        {"peers: serving them", peer::ServerCount_rows},
+        {"peers: why they are refused", peer::PeerRefusal_rows},
+        {"peers: how connections end", peer::SessionEnd_rows},
+        {"peers: asking one", peer::ClientCount_rows},
+        {"peers: why a block of one is dropped", peer::PeerDrop_rows},
         {"a book", BookCount_rows},
     };
     feed::for_each_venue([&tables]<class Codec>() {

@@ -111,13 +111,18 @@ void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
     control.ended.store(true, std::memory_order_release);
 }
 
-void run_recovery(RecoveryTask& recovery, CpuIndex cpu, const nic::Clock& clock,
-                  ThreadControl& control) {
+void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
+                  const nic::Clock& clock, ThreadControl& control) {
+    constexpr std::int64_t peers_nap_ns = 200'000;  // peers wait for answers, and rings fill
     control.misplaced.store(!place_this_thread(cpu, "recovery"), std::memory_order_relaxed);
     control.started.store(true, std::memory_order_release);
     while (!control.stop.load(std::memory_order_acquire)) {
-        if (recovery.step(clock.wall_ns()) == 0) {
-            nap(recovery.nap_ns());
+        const std::int64_t now_ns = clock.wall_ns();
+        const std::size_t done = (peers != nullptr ? peers->step(now_ns) : 0) +
+                                 (recovery != nullptr ? recovery->step(now_ns) : 0);
+        if (done == 0) {
+            const std::int64_t longest_ns = peers != nullptr ? peers_nap_ns : recovery->nap_ns();
+            nap(recovery != nullptr ? std::min(longest_ns, recovery->nap_ns()) : longest_ns);
         }
     }
     control.ended.store(true, std::memory_order_release);

@@ -7,6 +7,7 @@
 #include "actors/core.h"
 #include "actors/feed_config.h"
 #include "actors/parking.h"
+#include "actors/peer/peer_task.h"
 #include "actors/poller_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "nic/clock.h"
@@ -36,8 +37,9 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
 void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
               ThreadControl& control);
 
-/// Steps recovery until told to stop. `cpu`: of housekeeping; negative: not pinned.
-void run_recovery(RecoveryTask& recovery, CpuIndex cpu, const nic::Clock& clock,
-                  ThreadControl& control);
+/// Steps recovery and what is done for peers until told to stop; either may be null. `cpu`: of
+/// housekeeping; negative: not pinned.
+void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
+                  const nic::Clock& clock, ThreadControl& control);
 
 }  // namespace pinstrike::actors

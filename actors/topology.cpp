@@ -2,12 +2,15 @@
 #include "actors/topology.h"
 
 #include "actors/actor_kinds.h"
+#include "actors/history_road.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/ring.h"
 #include "config/units.h"
 #include "feed/arbiter.h"
 #include "feed/event.h"
+#include "feed/history.h"
 #include "feed/recovery_keys.h"
+#include "nic/address.h"
 
 #include <fmt/format.h>
 
@@ -54,6 +57,16 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
         plan.sources.emplace_back(feed::word_of(source));
     }
     plan.road_bytes = plan.runs ? roads_bytes() * config.pollers.size() : 0;
+    if (config.history.memory_bytes != 0 && !reads_captures(config)) {
+        plan.history_bytes = feed::History::claimed_bytes(config.history);
+        for (const PollerConfig& poller : config.pollers) {
+            plan.road_bytes += history_slots(config, poller) * sizeof(FirstCopy);
+        }
+        plan.listens = config.peer.listen == nic::Group{} ? "" : nic::text_of(config.peer.listen);
+    }
+    for (const nic::Group& peer : config.peer.connect) {
+        plan.peers.push_back(nic::text_of(peer));
+    }
     return plan;
 }
 
@@ -216,7 +229,35 @@ std::string poller_text(const PollerPlan& poller, const FeedConfig& config) {
                        joined(ports), numbers.size(), ranges_text(numbers));
 }
 
+bool is_loopback(nic::Ipv4 address) {
+    return address.value >> 24 == 127;
+}
+
+std::string peers_text(const RecoveryPlan& plan, const FeedConfig& config) {
+    std::string text;
+    if (plan.history_bytes != 0) {
+        text += fmt::format("history           {} for {}; peers ask {}\n",
+                            memory_text(plan.history_bytes), duration_text(config.history.keep_ns),
+                            plan.listens.empty() ? "nowhere" : "at " + plan.listens);
+    }
+    if (!plan.peers.empty()) {
+        text += fmt::format("peers to ask      {}\n", joined(plan.peers));
+    }
+    return text;
+}
+
 }  // namespace
+
+std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) {
+    const bool lends =
+        std::any_of(config.ports.begin(), config.ports.end(), [&](const nic::PortConfig& port) {
+            return port.kind == nic::PortKind::dpdk &&
+                   std::find(poller.ports.begin(), poller.ports.end(), port.name) !=
+                       poller.ports.end();
+        });
+    return Ring<FirstCopy>::slots_for(lends ? HistoryRoad::lending_slots
+                                            : HistoryRoad::copying_slots);
+}
 
 std::size_t Topology::ring_bytes() const {
     std::size_t bytes = recovery.road_bytes;
@@ -235,7 +276,7 @@ std::size_t Topology::actor_bytes() const {
 }
 
 std::size_t Topology::memory_bytes() const {
-    return ring_bytes() + line_bytes + actor_bytes() + dpdk_bytes;
+    return ring_bytes() + line_bytes + actor_bytes() + dpdk_bytes + recovery.history_bytes;
 }
 
 std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
@@ -294,6 +335,16 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
         findings.remarks.emplace_back(
             "recovery: not run on captures; what they hold of retransmissions fills holes");
     }
+    if (config.history.memory_bytes != 0 && topology.recovery.history_bytes == 0) {
+        findings.remarks.emplace_back("history: of captures nothing is kept");
+    }
+    const bool plain = config.peer.tls == peer::TlsConfig{};
+    if (!topology.recovery.listens.empty() && plain && !is_loopback(config.peer.listen.address)) {
+        findings.remarks.push_back(
+            fmt::format("peer: listens at {} without TLS: who can change bytes on that network can "
+                        "send blocks of his own to those that ask",
+                        topology.recovery.listens));
+    }
     return findings;
 }
 
@@ -324,6 +375,7 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
                             cpu_text(topology.control_cpu), joined(topology.recovery.sources),
                             memory_text(topology.recovery.road_bytes));
     }
+    text += peers_text(topology.recovery, config);
     text += fmt::format(
         "memory rings {}, lines {}, actors {}{}; control {}\n", memory_text(topology.ring_bytes()),
         memory_text(topology.line_bytes), memory_text(topology.actor_bytes()),

@@ -49,6 +49,9 @@ struct RecoveryPlan {
     bool runs = false;                 ///< not without sources, nor on captures
     std::vector<std::string> sources;  ///< as in the config
     std::size_t road_bytes = 0;        ///< rings from and to all pollers
+    std::size_t history_bytes = 0;     ///< 0: nothing is kept
+    std::vector<std::string> peers;    ///< whom it asks
+    std::string listens;               ///< where peers ask; empty: nowhere
 };
 
 struct Topology {
@@ -75,6 +78,9 @@ struct TopologyFindings {
     Problems problems;
     std::vector<std::string> remarks;
 };
+
+/// Records of the road from a poller to the history: few and small where the ports lend buffers.
+[[nodiscard]] std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller);
 
 /// Expects a config that was checked (load_config.h).
 [[nodiscard]] Topology plan_topology(const FeedConfig& config);

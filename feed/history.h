@@ -15,6 +15,7 @@
 
 #include "config/counter.h"
 #include "config/rows.h"
+#include "feed/history_config.h"
 #include "feed/repair.h"
 
 #include <cstddef>
@@ -25,11 +26,6 @@
 #include <vector>
 
 namespace pinstrike::feed {
-
-struct HistoryConfig {
-    std::int64_t keep_ns = 10'000'000'000;            ///< how long a block is kept
-    std::size_t memory_bytes = std::size_t{1} << 30;  ///< of all lines together; 0: none is kept
-};
 
 /// A block of a line: numbers first .. first+messages-1, over the wrap.
 struct KeptBlock {

@@ -192,7 +192,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     const std::string feed = "feed " + config.name;
     log.tell(actors::LogCode::starting, feed, starting_text(config, options.config_file));
     Problems problems;
-    const auto appliance = actors::Appliance::build(config, problems, log.device_sink());
+    const auto appliance =
+        actors::Appliance::build(config, problems, log.device_sink(), log.peer_sink());
     std::unique_ptr<actors::MetricsEndpoint> metrics;
     if (appliance && options.metrics && !config.metrics_address.empty()) {
         metrics = actors::MetricsEndpoint::open(config.metrics_address, *appliance, log.counters(),

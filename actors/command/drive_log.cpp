@@ -26,6 +26,20 @@ actors::LogCode code_of(nic::dpdk::LogLevel level) {
     return actors::LogCode::dpdk_debug;
 }
 
+actors::LogCode code_of(actors::peer::News::Kind kind) {
+    switch (kind) {
+        case actors::peer::News::Kind::connected:
+            return actors::LogCode::peer_connected;
+        case actors::peer::News::Kind::lost:
+            return actors::LogCode::peer_lost;
+        case actors::peer::News::Kind::refused:
+            return actors::LogCode::peer_refused;
+        case actors::peer::News::Kind::turned_away:
+            break;
+    }
+    return actors::LogCode::peer_turned_away;
+}
+
 }  // namespace
 
 DriveLog::DriveLog(actors::LogLevel level)
@@ -53,6 +67,15 @@ void DriveLog::say(std::string_view text) {
 nic::dpdk::LogSink DriveLog::device_sink() const {
     return [mailbox = mailbox_](nic::dpdk::LogLevel level, std::string_view line) {
         mailbox->put({code_of(level), "dpdk", std::string{line}});
+    };
+}
+
+/// Strangers are one subject, however many there are.
+actors::peer::TellNews DriveLog::peer_sink() const {
+    return [mailbox = mailbox_](const actors::peer::News& news) {
+        const bool stranger = news.kind == actors::peer::News::Kind::turned_away;
+        mailbox->put({code_of(news.kind), stranger ? "strangers" : "peer " + news.peer,
+                      stranger ? news.peer + ": " + news.text : news.text});
     };
 }
 

@@ -35,6 +35,9 @@ class DriveLog {
     /// For Appliance::build; any thread may call it, also after this object's end.
     [[nodiscard]] nic::dpdk::LogSink device_sink() const;
 
+    /// Likewise.
+    [[nodiscard]] actors::peer::TellNews peer_sink() const;
+
     /// Remarks that were not told yet.
     void tell_remarks(const actors::Appliance& appliance);
 

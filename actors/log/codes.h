@@ -60,6 +60,16 @@ namespace pinstrike::actors {
         "a poll or actor thread asked for heap memory after its start, which costs it time") \
     ROW(clock_stepped, warning, 1, \
         "the machine's clock was set: latencies measured across the step mean nothing") \
+    ROW(peer_connected, info, 1, \
+        "a connection with a peer on which both sides proved to know the secret") \
+    ROW(peer_lost, warning, 1, \
+        "a peer's connection ended, or does not come about: what is missing is not had from it") \
+    ROW(peer_refused, error, 1, \
+        "a peer or this instance refused the other: secrets, feeds or versions differ, or one " \
+        "does not keep the rules; it stays so until somebody mends it") \
+    ROW(peer_turned_away, warning, 1, \
+        "a stranger at the port for peers: an address that is not configured, or no proof of the " \
+        "secret") \
     ROW(dpdk_error, error, 50, "an error that DPDK or a library below it tells") \
     ROW(dpdk_warning, warning, 50, "a warning that DPDK or a library below it tells") \
     ROW(dpdk_info, info, 100, "what DPDK or a library below it tells") \

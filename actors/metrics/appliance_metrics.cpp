@@ -303,6 +303,88 @@ void add_recovery(Families& out, Appliance& appliance) {
     }
 }
 
+// ---------------------------------------------------------------- history and peers
+
+template <class Enum, std::size_t Count>
+void add_reasons(Families& out, const std::string& name, std::string_view what,
+                 const std::array<Row, Count>& rows, const Counters<Enum, Count>& counters,
+                 const Labels& labels) {
+    const std::string help = reasons_help(what, rows);
+    for (std::size_t i = 0; i < Count; ++i) {
+        Labels own = labels;
+        own.push_back({"reason", std::string{rows[i].name}});
+        out.counter(name, help, own, static_cast<double>(counters.read(static_cast<Enum>(i))));
+    }
+}
+
+template <class Enum, std::size_t Count>
+void add_counts(Families& out, std::string_view subject, const std::array<Row, Count>& rows,
+                const Counters<Enum, Count>& counters, const Labels& labels) {
+    for (std::size_t i = 0; i < Count; ++i) {
+        out.row(subject, rows[i], labels, counters.read(static_cast<Enum>(i)));
+    }
+}
+
+void add_history(Families& out, Appliance& appliance, const feed::History& history) {
+    add_counts(out, "history", feed::HistoryCount_rows, history.counters(), {});
+    out.gauge("history_blocks", "Blocks that are kept now", {},
+              static_cast<double>(history.blocks()));
+    out.gauge("history_bytes", "Memory of the blocks that are kept now", {},
+              static_cast<double>(history.used_bytes()));
+    out.gauge("history_oldest_timestamp_seconds",
+              "When the oldest block that is kept arrived; 0: none is", {},
+              static_cast<double>(history.oldest_ts_ns()) * 1e-9);
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        const PollerTask& poller = appliance.poller(i);
+        if (poller.history() != nullptr) {
+            out.counter("history_skipped_blocks_total",
+                        "Blocks not kept because the road from the poller had no room for them",
+                        {{"core", poller.name()}}, number(poller.history()->skipped()));
+        }
+    }
+}
+
+void add_peer_server(Families& out, const peer::Server& server) {
+    add_counts(out, "peer_server", peer::ServerCount_rows, server.counters().counts, {});
+    out.gauge("peer_server_open_connections", "Connections of peers that are open now", {},
+              static_cast<double>(server.connections()));
+    add_reasons(out, "peer_server_refusals_total", "Requests and connections of peers refused",
+                peer::PeerRefusal_rows, server.counters().refusals, {});
+    add_reasons(out, "peer_server_ends_total", "Connections of peers that ended",
+                peer::SessionEnd_rows, server.counters().ends, {});
+}
+
+void add_peer_client(Families& out, const peer::ClientStatus& client) {
+    const Labels labels{{"peer", client.peer}};
+    add_counts(out, "peer_client", peer::ClientCount_rows, client.counters.counts, labels);
+    out.gauge("peer_client_connected", "1: the peer can be asked", labels,
+              number(client.connected));
+    add_reasons(out, "peer_client_dropped_blocks_total", "Blocks of the peer that were dropped",
+                peer::PeerDrop_rows, client.counters.drops, labels);
+    add_reasons(out, "peer_client_refused_requests_total", "Requests that the peer did not fulfil",
+                feed::Refusal_rows, client.counters.refusals, labels);
+    add_reasons(out, "peer_client_refusals_total", "Connections that one side refused",
+                peer::PeerRefusal_rows, client.counters.why, labels);
+    add_reasons(out, "peer_client_ends_total", "Connections to the peer that ended",
+                peer::SessionEnd_rows, client.counters.ends, labels);
+}
+
+void add_peers(Families& out, Appliance& appliance) {
+    const peer::PeerTask* task = appliance.peers();
+    if (task == nullptr) {
+        return;
+    }
+    if (task->history() != nullptr) {
+        add_history(out, appliance, *task->history());
+    }
+    if (task->peers()->server() != nullptr) {
+        add_peer_server(out, *task->peers()->server());
+    }
+    for (const peer::ClientStatus& client : task->peers()->clients()) {
+        add_peer_client(out, client);
+    }
+}
+
 // ---------------------------------------------------------------- the program
 
 void add_allocator(Families& out) {
@@ -365,6 +447,7 @@ std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance,
         add_core(out, appliance, i);
     }
     add_recovery(out, appliance);
+    add_peers(out, appliance);
     return out.take();
 }
 

@@ -17,7 +17,7 @@ struct News {
     };
 
     Kind kind = Kind::connected;
-    std::string peer;  ///< "10.1.0.2:9470"
+    std::string peer;  ///< "10.1.0.2:9470"; of one that connects here the address alone
     std::string text;
 };
 

@@ -196,8 +196,8 @@ class Server::Listener {
         if (error) {
             return;  // gone already
         }
-        const nic::Group peer{{remote.address().to_v4().to_uint()}, remote.port()};
-        if (!is_listed(peer.address)) {
+        const nic::Ipv4 peer{remote.address().to_v4().to_uint()};
+        if (!is_listed(peer)) {
             server_.counters_.counts.bump(ServerCount::unlisted);
             tell_({News::Kind::turned_away, nic::text_of(peer), "its address is not configured"});
         } else if (connections_.size() >= config_.connections_max) {

@@ -1,6 +1,7 @@
 // The poller alone: frames made by hand, a venue of a few lines, rings read by the test.
 #include "actors/poller.h"
 
+#include "actors/peer/peer_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "nic/udp_frame.h"
 #include "tests/actors/events.h"
@@ -8,7 +9,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,7 +100,8 @@ struct Toy {
 /// A port that gives what the test puts in.
 class Script : public nic::Port {
   public:
-    explicit Script(bool replays = false) : Port("script"), replays_(replays) {}
+    explicit Script(bool replays = false, bool lends = false)
+        : Port("script"), replays_(replays), lends_(lends) {}
 
     std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
         handed_.clear();
@@ -124,6 +129,24 @@ class Script : public nic::Port {
         igmp_ns = now_ns;
     }
 
+    [[nodiscard]] bool lends() const override { return lends_; }
+
+    void lend(std::span<const std::uint16_t> places, std::span<nic::LentBuffer> buffers) override {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            lent.push_back(std::move(handed_[places[i]].first));
+            buffers[i] = lent.back().data();
+        }
+    }
+
+    void take_back(std::span<const nic::LentBuffer> buffers) const override {
+        for (const nic::LentBuffer buffer : buffers) {
+            EXPECT_EQ(
+                std::erase_if(lent, [=](const auto& bytes) { return bytes.data() == buffer; }), 1U);
+        }
+    }
+
+    mutable std::deque<std::vector<std::byte>> lent;
+
     void give(std::vector<std::byte> frame, std::int64_t ts_ns = 0) {
         waiting_.emplace_back(std::move(frame), ts_ns);
     }
@@ -141,6 +164,7 @@ class Script : public nic::Port {
 
   private:
     bool replays_;
+    bool lends_;
     std::deque<std::pair<std::vector<std::byte>, std::int64_t>> waiting_;
     std::deque<std::pair<std::vector<std::byte>, std::int64_t>> handed_;
 };
@@ -183,8 +207,11 @@ std::vector<std::byte> igmp_frame() {
 
 constexpr std::int64_t ms = 1'000'000;
 
+enum class Keeps { nothing, copies, lent_buffers };
+
 struct Scene {
-    explicit Scene(bool replays = false, std::size_t ports = 1, LineHours hours = {}) {
+    explicit Scene(bool replays = false, std::size_t ports = 1, LineHours hours = {},
+                   Keeps keeps = Keeps::nothing) {
         auto ring = Ring<Event>::make(1024);
         consumer = std::make_unique<Consumer<Event>>(std::move(ring.consumer));
         std::vector<Producer<Event>> rings;
@@ -193,7 +220,7 @@ struct Scene {
         setup.name = "poll0";
         setup.hours = std::move(hours);
         for (std::size_t i = 0; i < ports; ++i) {
-            auto script = std::make_unique<Script>(replays);
+            auto script = std::make_unique<Script>(replays, keeps == Keeps::lent_buffers);
             scripts.push_back(script.get());
             setup.ports.push_back({"script",
                                    std::move(script),
@@ -209,9 +236,39 @@ struct Scene {
         auto [ends, others] = make_roads({1});
         setup.roads = std::move(ends);
         roads = std::make_unique<RecoveryRoads>(std::move(others));
+        std::optional<Ring<FirstCopy>::Halves> copies;
+        if (keeps != Keeps::nothing) {
+            copies = Ring<FirstCopy>::make(Ring<FirstCopy>::slots_for(1));
+            setup.history = std::make_unique<HistoryRoad>(std::move(copies->producer));
+        }
         poller = std::make_unique<Poller<Toy>>(
             std::move(setup),
             Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
+        if (copies) {
+            HistoryRoadEnd end{{1}, {}, std::move(copies->consumer)};
+            for (const Script* script : scripts) {
+                end.ports.push_back(script);
+            }
+            constexpr std::array<std::uint16_t, 1> lines{1};
+            peers = std::make_unique<peer::PeerTask>(
+                std::make_unique<feed::History>(
+                    lines, feed::HistoryConfig{.keep_ns = 1'000'000 * ms, .memory_bytes = 1 << 20}),
+                nullptr);
+            peers->add_road(std::move(end));
+        }
+    }
+
+    /// First numbers of what is kept.
+    std::string kept() {
+        peers->step(1'000 * ms);
+        std::string words;
+        for (const feed::KeptBlock& block :
+             peers->history()->find({1, 1, 1, 1000, 0, std::numeric_limits<std::int64_t>::max()})) {
+            EXPECT_EQ(nic::load_be32(block.bytes.data()), block.first);
+            EXPECT_EQ(block.bytes.size(), Toy::header_bytes);
+            words += fmt::format("{}{}", words.empty() ? "" : " ", block.first);
+        }
+        return words;
     }
 
     /// Looks now and then, as a poller does, for a while up to this time.
@@ -276,6 +333,7 @@ struct Scene {
     std::unique_ptr<Consumer<Event>> consumer;
     std::unique_ptr<RecoveryRoads> roads;
     std::unique_ptr<Poller<Toy>> poller;
+    std::unique_ptr<peer::PeerTask> peers;  ///< where something is kept
 };
 
 TEST(Poller, delivers_each_message_of_two_streams_once_and_in_order) {
@@ -412,6 +470,57 @@ TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
     scene.poller->step(40 * ms);
     EXPECT_EQ(scene.told(), "10 11 12 13 14");
 }
+
+class PollerKeeps : public ::testing::TestWithParam<Keeps> {};
+
+TEST_P(PollerKeeps, first_copies_alone) {
+    Scene scene{false, 1, {}, GetParam()};
+    scene.scripts[0]->give(block_frame(10, 2));
+    scene.scripts[0]->give(block_frame(10, 2, group_b));
+    scene.scripts[0]->give(block_frame(12, 1, group_b));
+    scene.scripts[0]->give(igmp_frame());
+    scene.scripts[0]->give(block_frame(14, 1));  // waits for 13
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.scripts[0]->give(block_frame(14, 0, group_a, feed::BlockRole::line_integrity));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.kept(), "10 12 14");
+    scene.scripts[0]->give(block_frame(14, 1, group_b));
+    scene.scripts[0]->give(block_frame(13, 1, group_v));
+    scene.poller->step(2 * ms);
+    scene.bring(13, 1);  // a peer has it as well, too late
+    scene.poller->step(2 * ms);
+    EXPECT_EQ(scene.kept(), "10 12 14 13");
+    EXPECT_EQ(scene.told(), "10 11 12 13! 14");
+    EXPECT_EQ(scene.poller->history()->skipped().read(), 0U);
+    EXPECT_TRUE(scene.scripts[0]->lent.empty());
+}
+
+TEST_P(PollerKeeps, what_a_peer_brought) {
+    Scene scene{false, 1, {}, GetParam()};
+    scene.scripts[0]->give(block_frame(10, 1));
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.poller->step(1 * ms);
+    scene.bring(11, 1);
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.kept(), "10 12 11");
+}
+
+TEST_P(PollerKeeps, skips_what_finds_no_room_and_waits_for_nobody) {
+    Scene scene{false, 1, {}, GetParam()};
+    const std::size_t slots = Ring<FirstCopy>::slots_for(1);
+    const std::size_t room = GetParam() == Keeps::copies ? slots / 2 : slots;
+    for (std::uint32_t i = 0; i < room + 20; ++i) {
+        scene.scripts[0]->give(block_frame(100 + i, 1));
+        scene.poller->step(1 * ms);
+    }
+    EXPECT_EQ(scene.poller->history()->skipped().read(), 20U);
+    EXPECT_EQ(scene.scripts[0]->lent.size(), GetParam() == Keeps::copies ? 0 : room);
+    scene.peers->finish();
+    EXPECT_EQ(scene.peers->history()->blocks(), room);
+    EXPECT_TRUE(scene.scripts[0]->lent.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, PollerKeeps, ::testing::Values(Keeps::copies, Keeps::lent_buffers));
 
 TEST(Poller, hands_queries_to_their_port_with_a_time_that_does_not_stand_still) {
     Scene scene;

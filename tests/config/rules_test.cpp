@@ -91,6 +91,28 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"control_cpu: 0", "calendar: {hours: session, holidays: [2026-11-26]}", ""}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Peers, Rule,
+    testing::Values(
+        Edit{"control_cpu: 0", "recovery: {sources: [peer]}",
+             "f:12:22: recovery.sources[0]: found peer, expected addresses in peer.connect: nobody "
+             "can be asked\n"},
+        Edit{
+            "control_cpu: 0", "history: {memory: 64MiB}",
+            "f:12:10: history: found history without section peer, expected both: nobody could ask "
+            "for what is kept\n"},
+        Edit{"control_cpu: 0", "peer: {secret_file: s}",
+             "f:12:7: peer: found neither connect nor section history, expected one of them: "
+             "nobody asks, and nothing is kept for others\n"},
+        Edit{"control_cpu: 0", "peer: {secret_file: s, connect: [10.0.0.2:9470]}",
+             "f:12:33: peer.connect: found peers to ask, expected recovery.sources to name peer as "
+             "well\n"},
+        Edit{"control_cpu: 0", "peer: {connect: []}",
+             "f:12:7: peer.secret_file: found nothing, expected the path of a file\n"},
+        Edit{"control_cpu: 0", "peer: {secret_file: s}\nhistory: {memory: 64MiB}", ""},
+        Edit{"control_cpu: 0",
+             "recovery: {sources: [peer]}\npeer: {secret_file: s, connect: [10.0.0.2:9470]}", ""}));
+
+INSTANTIATE_TEST_SUITE_P(
     Lines, Rule,
     testing::Values(
         Edit{"lines: 1-4", "lines: 1-5",

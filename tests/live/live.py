@@ -46,9 +46,10 @@ def run(*command, **options):
 class Wire:
     """Namespaces `sender` and `receiver`, joined by interfaces of the same names."""
 
-    def __init__(self):
-        self.sender = f"ps{os.getpid()}s"
-        self.receiver = f"ps{os.getpid()}r"
+    def __init__(self, tag=""):
+        """`tag`: tells several wires of one test apart."""
+        self.sender = f"ps{os.getpid()}s{tag}"
+        self.receiver = f"ps{os.getpid()}r{tag}"
         self.processes = []
         skip_unless_permitted()
         expect(shutil.which("ip") is not None, "`ip` (package iproute2) is not installed")
