@@ -159,25 +159,23 @@ class Poller final : public PollerTask {
 
     using RejectCounters = Counters<typename Feed::Reject, Feed::reject_rows.size()>;
 
-    struct Line {
+    struct alignas(64) Line {
         Line(std::uint16_t line, std::size_t position, const PollerSetup& setup,
              const LineHours& line_hours)
             : index(position),
               number(line),
               separate_session(Feed::separate_session(line)),
-              hours(separate_session ? line_hours.separate : line_hours.main),
+              day(separate_session ? line_hours.separate : line_hours.main),
               arbiter(setup.arbitration),
-              day(hours),
               watch(setup.silence) {}
 
         std::size_t index;  ///< among the poller's
         std::uint16_t number;
         bool separate_session;  ///< its series are their own
-        const feed::SessionHours& hours;
-        feed::Arbiter arbiter;
         feed::LineDay day;
+        StreamLead lead;  ///< up to here one cache line, touched by every block
+        feed::Arbiter arbiter;
         feed::LineWatch watch;
-        StreamLead lead;
         RejectCounters rejects;
         Counter retransmission_packets;
     };
@@ -537,7 +535,8 @@ class Poller final : public PollerTask {
     void look_at_lines() {
         for (auto& line : lines_) {
             line->day.look(wall_ns_);
-            const bool on_air = line->hours.on_air(wall_ns_) && Feed::keeps_alive(line->number);
+            const bool on_air =
+                line->day.hours().on_air(wall_ns_) && Feed::keeps_alive(line->number);
             line->watch.look({even_ns_, wall_ns_}, packets_of(*line), on_air,
                              [&](feed::LineState state, char stream) {
                                  feed::Event event = event_of(feed::EventKind::line_state, *line);

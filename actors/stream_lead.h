@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace pinstrike::actors {
 
@@ -31,8 +32,8 @@ class StreamLead {
             return;
         }
         if (block.sequence == sequence_) {
-            ahead_ns_[static_cast<std::size_t>(stream_)].record(block.ts_receive_ns -
-                                                                ts_receive_ns_);
+            (*ahead_ns_)[static_cast<std::size_t>(stream_)].record(block.ts_receive_ns -
+                                                                   ts_receive_ns_);
         }
         // Newer than the one waited for (numbers wrap): that copy will not come any more.
         waiting_ = static_cast<std::int32_t>(block.sequence - sequence_) < 0;
@@ -40,7 +41,7 @@ class StreamLead {
 
     /// By how much the stream was ahead, where it was first.
     [[nodiscard]] const Histogram& of(feed::Stream stream) const noexcept {
-        return ahead_ns_[static_cast<std::size_t>(stream)];
+        return (*ahead_ns_)[static_cast<std::size_t>(stream)];
     }
 
   private:
@@ -48,7 +49,9 @@ class StreamLead {
     feed::Stream stream_ = feed::Stream::a;
     std::uint32_t sequence_ = 0;
     std::int64_t ts_receive_ns_ = 0;
-    std::array<Histogram, feed::streams_count> ahead_ns_;
+    /// Apart, so that what every block touches stays small.
+    std::unique_ptr<std::array<Histogram, feed::streams_count>> ahead_ns_ =
+        std::make_unique<std::array<Histogram, feed::streams_count>>();
 };
 
 }  // namespace pinstrike::actors

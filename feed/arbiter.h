@@ -145,14 +145,17 @@ class Arbiter {
         std::int64_t bound_ts_ns = no_ts;
     };
 
-    struct StreamState {
+    /// What admit() touches fills the first cache line, the rest stands behind it.
+    struct alignas(64) StreamState {
         bool fast = false;                  ///< nothing about it needs the slow path
         std::uint32_t next_number = 0;      ///< behind its latest data block; 0: none yet
         std::int64_t newest_ts_ns = no_ts;  ///< of its data in its epoch
+        StreamCounters counters;
         EpochIndex epoch = 0;
         Suspicion suspicion;
-        StreamCounters counters;
     };
+
+    static_assert(offsetof(StreamState, counters) + sizeof(StreamCounters) <= 64);
 
     /// A block, or a part of one, on its way through the slow path.
     struct Arrival {
@@ -278,15 +281,16 @@ class Arbiter {
     void process_set_aside(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink);
     [[nodiscard]] bool suspecting() const;
 
-    // What the fast path reads, together.
-    std::uint64_t in_order_ = no_number;                 // the number that may be delivered at once
+    // What the fast path touches: one cache line, the first two counters included, and one of the
+    // stream. Lines take turns packet by packet, so each cache line of their state is fetched anew.
+    alignas(64) std::uint64_t in_order_ = no_number;     // the number that may be delivered at once
     std::uint32_t expected_number_ = 0;                  // E: of the position expected_
     std::uint32_t duplicates_from_ = ~std::uint32_t{0};  // all from here to E are delivered
     std::int64_t earliest_ts_ns_ = no_ts;                // an earlier one may be of an older epoch
     std::int64_t newest_ts_ns_ = no_ts;                  // of what moved E in this epoch
     Position turn_ = 2 * numbers_per_turn;  // the position of E is turn_ + expected_number_
-    std::array<StreamState, streams_count> streams_;
     LineCounters counters_;
+    std::array<StreamState, streams_count> streams_;
 
     std::int64_t window_ns_;
     std::int64_t next_deadline_ns_ = never_ns;

@@ -39,6 +39,8 @@ class LineDay {
         on_air_ = on_air;
     }
 
+    [[nodiscard]] const SessionHours& hours() const { return *hours_; }
+
     /// Are messages delivered with these EventFlag bits original? What comes late is of the day
     /// that has ended.
     [[nodiscard]] bool original(std::uint8_t flags) const {
