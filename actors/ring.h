@@ -46,7 +46,6 @@
 #include "actors/weave.h"
 #include "config/check.h"
 #include "config/counter.h"
-#include "config/mistake.h"
 
 #include <algorithm>
 #include <atomic>
@@ -112,7 +111,7 @@ class Producer {
         RING_HOOK("claim:before_load_head");
         released_ = control_->head.load(std::memory_order_acquire);  // P2, pairs with C2
         RING_HOOK("claim:after_load_head");
-        return claimed_ + count - released_ <= capacity_ + (planted(Mistake::ring) ? 1 : 0);
+        return claimed_ + count - released_ <= capacity_;
     }
 
     /// Shows the consumer everything claimed so far; the slots must be filled.

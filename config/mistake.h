@@ -14,7 +14,7 @@ namespace pinstrike {
 #define PINSTRIKE_MISTAKES(ROW) \
     ROW(arbiter, mistake, "what comes late is not marked late") \
     ROW(recovery, mistake, "a single missing number is not asked for") \
-    ROW(ring, mistake, "a full ring takes one record more, over one that was not read") \
+    ROW(ring, mistake, "what a full ring refuses is told to nobody") \
     ROW(book, mistake, "what a full ring refused makes nothing stale") \
     ROW(account, mistake, "what a device missed is not told")
 // clang-format on
