@@ -13,13 +13,15 @@ namespace {
 using namespace std::chrono_literals;
 
 std::int64_t utc_ns(int year, unsigned month, unsigned day, std::chrono::minutes time) {
-    const std::chrono::sys_days date = std::chrono::year{year} / month / day;
+    const std::chrono::sys_days date =
+        std::chrono::year{year} / std::chrono::month{month} / std::chrono::day{day};
     return std::chrono::nanoseconds{date.time_since_epoch() + time}.count();
 }
 
 Days days(int year, unsigned month, unsigned first, unsigned last) {
     const auto day = [&](unsigned number) {
-        return std::chrono::local_days{std::chrono::year{year} / month / number};
+        return std::chrono::local_days{std::chrono::year{year} / std::chrono::month{month} /
+                                       std::chrono::day{number}};
     };
     return {day(first), day(last)};
 }
