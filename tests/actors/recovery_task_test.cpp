@@ -66,15 +66,15 @@ TEST(Roads, refuse_what_finds_no_room) {
 TEST(Roads, join_two_threads) {
     constexpr std::uint32_t blocks = 5'000;
     auto [ends, others] = make_roads({1});
-    std::thread recovery{[&others = others] {
+    std::thread recovery{[&road = others] {
         for (std::uint32_t which = 0; which < blocks;) {
-            if (others.carry(0, block_of(which))) {
+            if (road.carry(0, block_of(which))) {
                 ++which;
             } else {
                 std::this_thread::yield();
             }
-            const auto notes = others.notes.peek(100);
-            others.notes.release(notes.size());
+            const auto notes = road.notes.peek(100);
+            road.notes.release(notes.size());
         }
     }};
     std::uint32_t taken = 0;

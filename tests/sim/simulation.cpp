@@ -37,6 +37,21 @@ std::vector<Flight> carry(const Plan& plan, const Truth& truth, const Links& lin
     return flights;
 }
 
+/// Those of one time in the order they stand in. (A stable sort would call what the library of g++
+/// 12 has and clang calls deprecated.)
+void sort_by_arrival(std::vector<Flight>& flights) {
+    std::vector<std::pair<std::int64_t, std::size_t>> order;
+    for (std::size_t i = 0; i < flights.size(); ++i) {
+        order.emplace_back(flights[i].ts_ns, i);
+    }
+    std::ranges::sort(order);
+    std::vector<Flight> sorted;
+    for (const auto& [ts_ns, i] : order) {
+        sorted.push_back(std::move(flights[i]));
+    }
+    flights = std::move(sorted);
+}
+
 /// In the order of arrival, with what else is on the wire.
 std::vector<Flight> carry_to_host(const Plan& plan, const Truth& truth) {
     std::vector<Flight> flights = carry(plan, truth, plan.links, plan.seed);
@@ -46,7 +61,7 @@ std::vector<Flight> carry_to_host(const Plan& plan, const Truth& truth) {
         add_noise(plan.lines, plan.noise_packets, start_ns, truth.blocks().back().ts_ns, random,
                   flights);
     }
-    std::ranges::stable_sort(flights, {}, &Flight::ts_ns);
+    sort_by_arrival(flights);
     return flights;
 }
 
@@ -54,7 +69,7 @@ std::vector<Flight> carry_to_twin(const Plan& plan, const Truth& truth) {
     std::vector<Flight> flights;
     if (plan.twin.there) {
         flights = carry(plan, truth, plan.twin.links, ~plan.seed);
-        std::ranges::stable_sort(flights, {}, &Flight::ts_ns);
+        sort_by_arrival(flights);
     }
     return flights;
 }
