@@ -5,7 +5,7 @@
 #include "nic/udp_frame.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 
 namespace pinstrike::sim {
 
@@ -24,7 +24,7 @@ std::vector<std::byte> random_bytes(std::size_t count, Random& random) {
 std::vector<std::byte> udp_frame(const nic::UdpRoute& route, std::span<const std::byte> payload) {
     const std::size_t headers = nic::udp_headers_bytes(route.vlan);
     std::vector<std::byte> frame(headers + payload.size());
-    std::memcpy(frame.data() + headers, payload.data(), payload.size());
+    std::copy(payload.begin(), payload.end(), frame.begin() + static_cast<std::ptrdiff_t>(headers));
     nic::write_udp_headers(frame.data(), route, payload.size(), nic::UdpChecksumSent::computed);
     return frame;
 }
