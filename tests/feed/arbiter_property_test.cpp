@@ -302,17 +302,30 @@ class MissingModel {
 
     void check(const Copy& copy, const Recorder& told) {
         hear(copy);
+        for (; told_ < told.told.size(); ++told_) {
+            if (told.told[told_].kind == Told::Kind::message) {
+                doubtful_.erase(told.told[told_].first);
+            }
+        }
+        std::multiset<std::uint32_t> missing = noted(told);
+        std::erase_if(missing, [this](std::uint32_t id) { return doubtful_.contains(id); });
+        EXPECT_EQ(missing, missing_);
+    }
+
+    /// When all is said: nothing is in doubt any more.
+    void check_end(const Recorder& told) { EXPECT_EQ(noted(told), missing_); }
+
+  private:
+    [[nodiscard]] std::multiset<std::uint32_t> noted(const Recorder& told) const {
         std::multiset<std::uint32_t> noted;
         for (const auto& [begin, range] : told.missed) {
             for (Position position = begin; position < range.end; ++position) {
                 noted.insert(identity_of(number_at(position), range));
             }
         }
-        const std::multiset<std::uint32_t> missing(missing_.begin(), missing_.end());
-        EXPECT_EQ(noted, missing);
+        return noted;
     }
 
-  private:
     void hear(const Copy& copy) {
         const Sent& sent = *copy.sent;
         if (copy.source == Source::repair) {
@@ -336,13 +349,16 @@ class MissingModel {
             for (std::size_t i = 0; i < other.identities.size(); ++i) {
                 if (other.epoch == sent.epoch && other_begin + i >= known_to &&
                     other_begin + i < sent.offset) {
-                    missing_.insert(other.identities[i]);
+                    missing_.insert(other.identities[i]);  // above what was known: not yet in it
                 }
             }
         }
         known_to = std::max(known_to, sent.offset);
+        const bool old = known_to_.rbegin()->first > sent.epoch;
         for (const std::uint32_t identity : sent.identities) {
-            missing_.erase(identity);
+            if (missing_.erase(identity) != 0 && old) {
+                doubtful_.insert(identity);
+            }
         }
     }
 
@@ -365,7 +381,11 @@ class MissingModel {
     const Traffic& traffic_;
     std::size_t first_epoch_ = 0;
     std::map<std::size_t, std::uint64_t> known_to_;
-    std::set<std::uint32_t> missing_;
+    std::multiset<std::uint32_t> missing_;  ///< each once
+    /// Brought out of an epoch that is over, and not told yet: it may be set aside until its stream
+    /// shows that no loop began anew. Meanwhile it may be noted as missing.
+    std::set<std::uint32_t> doubtful_;
+    std::size_t told_ = 0;  ///< so much of it was looked at
 };
 
 /// At the end, what the notes leave is listed as lost; the rest of that cannot be decoded.
@@ -592,6 +612,9 @@ TEST(ArbiterProperty, TheNotesAreWhatIsMissing) {
                 model.check(copy, told);
             }
         });
+        if (!testing::Test::HasFailure()) {
+            model.check_end(trial.sink);
+        }
     });
 }
 
