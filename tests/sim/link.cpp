@@ -96,11 +96,13 @@ void Link::carry(const Block& block, std::vector<Flight>& flights) {
     }
 }
 
-void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, std::int64_t from_ns,
-               std::int64_t to_ns, Random& random, std::vector<Flight>& flights) {
-    for (std::size_t i = 0; i < count; ++i) {
+void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, Random& random,
+               std::vector<Flight>& flights) {
+    constexpr std::int64_t apart_ns = 1'000'000;
+    const std::size_t real = flights.size();
+    for (std::size_t i = 0; i < count && real != 0; ++i) {
         Flight flight;
-        flight.ts_ns = random.between(from_ns, to_ns);
+        flight.ts_ns = flights[random.below(real)].ts_ns + random.between(0, apart_ns);
         flight.line = random.below(lines.size());
         flight.stream = random.chance(0.5) ? feed::Stream::a : feed::Stream::b;
         nic::UdpRoute route =

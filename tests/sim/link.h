@@ -77,8 +77,8 @@ class Link {
 };
 
 /// What a host gets that is no line's: other groups, other protocols, garbage, and garbage that
-/// bears a line's address. `count` packets between two times.
-void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, std::int64_t from_ns,
-               std::int64_t to_ns, Random& random, std::vector<Flight>& flights);
+/// bears a line's address. `count` packets amid the flights that are there.
+void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, Random& random,
+               std::vector<Flight>& flights);
 
 }  // namespace pinstrike::sim

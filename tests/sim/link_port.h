@@ -40,8 +40,8 @@ class LinkPort final : public nic::Port {
     }
 
     std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
-        for (auto& buffer : buffers_) {
-            std::ranges::fill(buffer, std::byte{0xDD});
+        for (std::size_t i = 0; i < lent_; ++i) {
+            std::ranges::fill(buffers_[i], std::byte{0xDD});
         }
         buffers_.resize(std::max(buffers_.size(), burst.size()));
         std::size_t filled = 0;
@@ -59,6 +59,7 @@ class LinkPort final : public nic::Port {
             packet.ts_receive_ns = options_.stamps ? stamp_ns : now_ns;
             witness_.hand(*flight);
         }
+        lent_ = filled;
         if (filled == burst.size()) {
             witness_.fall_behind();
         }
@@ -81,6 +82,7 @@ class LinkPort final : public nic::Port {
     Witness& witness_;
     std::deque<std::pair<const Flight*, std::int64_t>> queue_;
     std::vector<std::vector<std::byte>> buffers_;
+    std::size_t lent_ = 0;  ///< of these, handed out last
     std::uint64_t missed_ = 0;
 };
 

@@ -55,12 +55,8 @@ void sort_by_arrival(std::vector<Flight>& flights) {
 /// In the order of arrival, with what else is on the wire.
 std::vector<Flight> carry_to_host(const Plan& plan, const Truth& truth) {
     std::vector<Flight> flights = carry(plan, truth, plan.links, plan.seed);
-    const std::int64_t start_ns = plan.days.front().start_ns;
     Random random{feed::opra::traffic::scramble(plan.seed ^ 0x4E4F'4953'45ULL)};
-    if (!truth.blocks().empty()) {
-        add_noise(plan.lines, plan.noise_packets, start_ns, truth.blocks().back().ts_ns, random,
-                  flights);
-    }
+    add_noise(plan.lines, plan.noise_packets, random, flights);
     sort_by_arrival(flights);
     return flights;
 }
