@@ -6,11 +6,16 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 namespace pinstrike::sim {
 namespace {
@@ -22,13 +27,14 @@ struct Arguments {
     std::uint16_t line = 0;
     bool keep_going = false;
     double seconds = 0;   ///< 0: as long as it takes
+    unsigned jobs = 1;    ///< seeds at one time
     std::string mistake;  ///< one to be planted: then a seed has to fail
 };
 
 [[noreturn]] void usage() {
     std::cerr
         << "usage: simulate --seed N | --seeds FROM..TO [--verbose] [--line N] [--keep-going] "
-           "[--for SECONDS] [--mistake NAME]\n";
+           "[--for SECONDS] [--jobs N] [--mistake NAME]\n";
     std::exit(2);
 }
 
@@ -62,13 +68,15 @@ Arguments read(int count, char** words) {
             chosen = true;
         } else if (word == "--mistake") {
             arguments.mistake = value;
+        } else if (word == "--jobs") {
+            arguments.jobs = static_cast<unsigned>(std::stoul(value));
         } else if (word == "--for") {
             arguments.seconds = std::stod(value);
         } else {
             usage();
         }
     }
-    if (!chosen) {
+    if (!chosen || arguments.from > arguments.to) {
         usage();
     }
     return arguments;
@@ -99,48 +107,80 @@ bool plant(const std::string& name) {
     return false;
 }
 
+/// What the seeds of a run gave together. Any thread.
+class Sum {
+  public:
+    void add(std::uint64_t seed, const Outcome& outcome) {
+        const std::lock_guard lock(mutex_);
+        ++seeds_;
+        messages_ += outcome.messages;
+        hours_ += static_cast<double>(outcome.lived_ns) / 3.6e12;
+        weight_.add(outcome.weight);
+        if (outcome.findings.count() != 0) {
+            ++failed_;
+            tell_failure(seed, outcome);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t failed() const {
+        const std::lock_guard lock(mutex_);
+        return failed_;
+    }
+
+    void tell(double seconds) const {
+        const std::lock_guard lock(mutex_);
+        std::cout << fmt::format(
+            "{} seeds, {} failed; {:.2f} simulated hours, {} messages sent, {} judged one by one, "
+            "{} repaired, {} lost, {} late, {} refused; {} of {} lines exact; {} fresh sides equal "
+            "the truth, {} vague; {:.1f} s\n",
+            seeds_, failed_, hours_, messages_, weight_.messages, weight_.repaired, weight_.lost,
+            weight_.late, weight_.refused, weight_.lines_exact, weight_.lines, weight_.sides_fresh,
+            weight_.sides_vague, seconds);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    Weight weight_;
+    std::uint64_t seeds_ = 0;
+    std::uint64_t failed_ = 0;
+    std::uint64_t messages_ = 0;
+    double hours_ = 0;
+};
+
 int run(const Arguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
-    Weight weight;
-    std::uint64_t seeds = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t messages = 0;
-    double hours = 0;
-    for (std::uint64_t seed = arguments.from; seed <= arguments.to; ++seed) {
-        const Outcome outcome =
-            simulate(seed, {arguments.verbose ? &std::cout : nullptr, arguments.line});
-        ++seeds;
-        messages += outcome.messages;
-        hours += static_cast<double>(outcome.lived_ns) / 3.6e12;
-        weight.add(outcome.weight);
-        if (outcome.findings.count() != 0) {
-            ++failed;
-            tell_failure(seed, outcome);
-            if (!arguments.keep_going) {
-                break;
+    Sum sum;
+    std::atomic<std::uint64_t> next{arguments.from};  // relaxed: only hands out numbers
+    const auto work = [&] {
+        const auto goes_on = [&] {
+            return (arguments.keep_going || sum.failed() == 0) &&
+                   (arguments.seconds == 0 || elapsed() < arguments.seconds);
+        };
+        do {
+            const std::uint64_t seed = next.fetch_add(1, std::memory_order_relaxed);
+            if (seed > arguments.to) {
+                return;
             }
-        }
-        if (arguments.seconds != 0 && elapsed() >= arguments.seconds) {
-            break;
-        }
+            sum.add(seed,
+                    simulate(seed, {arguments.verbose ? &std::cout : nullptr, arguments.line}));
+        } while (goes_on());
+    };
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < arguments.jobs; ++i) {
+        others.emplace_back(work);
     }
-    std::cout << fmt::format(
-        "{} seeds, {} failed; {:.2f} simulated hours, {} messages sent, {} judged one by one, {} "
-        "repaired, {} lost, {} late, {} refused; {} of {} lines exact; {} fresh sides equal the "
-        "truth, {} "
-        "vague; {:.1f} s\n",
-        seeds, failed, hours, messages, weight.messages, weight.repaired, weight.lost, weight.late,
-        weight.refused, weight.lines_exact, weight.lines, weight.sides_fresh, weight.sides_vague,
-        elapsed());
+    work();
+    others.clear();
+    sum.tell(elapsed());
     if (!arguments.mistake.empty()) {
-        std::cout << (failed != 0 ? "the planted mistake was found\n"
-                                  : "the planted mistake was not found\n");
-        return failed != 0 ? 0 : 1;
+        std::cout << (sum.failed() != 0 ? "the planted mistake was found\n"
+                                        : "the planted mistake was not found\n");
+        return sum.failed() != 0 ? 0 : 1;
     }
-    return failed == 0 ? 0 : 1;
+    return sum.failed() == 0 ? 0 : 1;
 }
 
 }  // namespace
