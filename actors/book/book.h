@@ -3,6 +3,11 @@
 // The book: what is known of every series, as OPRA says it, kept by one core for its share of the
 // series. Rules: trade_rules.h, bbo_rules.h; what happens to lines: line_memory.h.
 //
+// book.cpp is the way of a message in order. Beside it: what comes late (book_late.cpp), what
+// happens to lines (book_lines.cpp), which series have an entry (book_entries.cpp), each
+// participant's quotes (book_venues.cpp), what is done now and then (book_timer.cpp), what the book
+// says (book_state.cpp).
+//
 // A series map, of the day's file or of the wire, makes a series known: its entry is in the table,
 // and in nothing that the book says, until a message states something of it.
 //
@@ -117,12 +122,24 @@ class Book final : public Actor {
     void apply_gap(const feed::Event& event);
     void keep_venue_quote(const feed::Event& event);
 
-    BookEntry* entry_for(const feed::SeriesKey& key, std::size_t home);
+    [[gnu::always_inline]] BookEntry* entry_for(const feed::SeriesKey& key, std::size_t home) {
+        BookEntry* entry = is_empty(key) ? nullptr : table_.find_or_insert(key, home);
+        if (entry == nullptr) [[unlikely]] {
+            entry = make_room_for(key, home);
+        }
+        return entry;
+    }
+
     Place arrive(BookEntry& entry, const feed::Header& header);
     Place arrive_late(BookEntry& entry, const feed::Header& header);
     BookEntry* make_room_for(const feed::SeriesKey& key, std::size_t home);
     bool settle(BookEntry& entry);
-    void settle_anew(BookEntry& entry, std::uint16_t line);
+
+    void settle_anew(BookEntry& entry, std::uint16_t line) {
+        entry.line = line;
+        entry.epoch = lines_[line].epoch;
+    }
+
     void settle_sides(BookEntry& entry) const;
     void leave_line(BookEntry& entry);
     void touch_elsewhere(BookEntry& entry);

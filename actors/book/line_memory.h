@@ -18,6 +18,12 @@ inline bool sequence_after(std::uint32_t a, std::uint32_t b) {
     return static_cast<std::int32_t>(a - b) > 0;
 }
 
+/// True where a message came after its number had been declared lost.
+constexpr bool is_late(const feed::Header& header) {
+    return (header.flags & (feed::flag_late | feed::flag_before_day | feed::flag_before_flush)) !=
+           0;
+}
+
 struct LineMemory {
     std::uint32_t epoch;                ///< steps of any kind; entries start at 0, lines at 1
     std::uint32_t day;                  ///< epoch of the last start of day

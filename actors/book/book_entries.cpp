@@ -1,0 +1,80 @@
+// path: hot
+//
+// Which series have an entry: those heard, and those announced. A start of day forgets what is
+// known of a series; a sweep, a few slots a millisecond, takes the entry out unless it stays
+// announced.
+#include "actors/book/book.h"
+
+namespace pinstrike::actors {
+
+/// The table is full: takes out what a start of day left in it, and tries again.
+BookEntry* Book::make_room_for(const feed::SeriesKey& key, std::size_t home) {
+    BookEntry* entry = nullptr;
+    if (!is_empty(key) && sweeper_.busy()) {
+        sweep(sweeper_.left());
+        entry = table_.find_or_insert(key, home);
+    }
+    if (entry == nullptr) {
+        counters_.bump(BookCount::series_refused);
+    }
+    return entry;
+}
+
+/// Takes a place in the table, which the first message of the series will find. What comes on
+/// another line than that of the series (line 220) says nothing that its own line does not say, and
+/// no start of day of this feed may ever take back what is announced of a line it does not take.
+void Book::apply_series_map(const feed::Event& event, std::size_t home) {
+    const feed::SeriesMap& map = event.body.series_map;
+    if (map.mapped_line != event.header.line) {
+        return;
+    }
+    if ((event.header.flags & feed::flag_before_day) != 0) {
+        counters_.bump(BookCount::late_before_day);
+        return;
+    }
+    BookEntry* const entry = entry_for(map.series, home);
+    if (entry == nullptr) {
+        return;
+    }
+    if (!known(*entry)) {
+        forget(*entry);
+        settle_anew(*entry, map.mapped_line);
+    }
+    // The file comes the evening before its day: an announcement outlives one start of day.
+    constexpr std::uint16_t starts_of_day = 2;
+    announced_ += entry->announced == 0 ? 1 : 0;
+    entry->announced = starts_of_day;
+}
+
+/// Brings an entry of which nothing is known to the state of one that was never heard. If a start
+/// of day came, it wears off an announcement.
+void Book::forget(BookEntry& entry) {
+    if (entry.trade_record != 0) {
+        trades_.give_back(entry.trade_record);
+    }
+    BookEntry left{};
+    left.key = entry.key;
+    left.announced = entry.announced;
+    if (entry.announced != 0 && forgotten(entry)) {
+        --left.announced;
+        announced_ -= left.announced == 0 ? 1 : 0;
+    }
+    settle_anew(left, entry.line);
+    entry = left;
+}
+
+void Book::sweep(std::size_t slots_count) {
+    sweeper_.advance(table_, slots_count, [this](BookEntry& entry) {
+        if (!forgotten(entry)) {
+            return false;
+        }
+        forget(entry);  // its trade record goes back to the pool
+        if (entry.announced != 0) {
+            return false;
+        }
+        counters_.bump(BookCount::series_forgotten);
+        return true;
+    });
+}
+
+}  // namespace pinstrike::actors

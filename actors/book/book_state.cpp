@@ -1,0 +1,70 @@
+// path: cold
+//
+// What the book says of a series.
+#include "actors/book/book.h"
+
+namespace pinstrike::actors {
+
+/// As of now, for a side of a settled entry.
+SideState Book::state_of(const BookEntry& entry, const BookSide& side) const {
+    if (!side.is(side_known)) {
+        return SideState::unknown;
+    }
+    const bool waits = side.is(side_late) && !lines_[entry.line].complete_after(side.sequence);
+    return side.is(side_stale) || waits ? SideState::stale : SideState::fresh;
+}
+
+namespace {
+
+std::optional<BestQuote> best_of(const BookSide& side) {
+    if (!side.is(side_present)) {
+        return std::nullopt;
+    }
+    return BestQuote{side.participant(), side.price(), side.size()};
+}
+
+void add_trades(SeriesState& state, const TradeRecord& record) {
+    if ((record.flags & has_open) != 0) {
+        state.open = Price{record.open, record.open_code};
+    }
+    if ((record.flags & has_range) != 0) {
+        state.high = Price{record.high, record.high_code};
+        state.low = Price{record.low, record.low_code};
+    }
+    if ((record.flags & has_last) != 0) {
+        state.last = LastTrade{record.last_participant,
+                               {record.last, record.last_code},
+                               record.last_size,
+                               record.last_type};
+    }
+    if ((record.flags & has_open_interest) != 0) {
+        state.open_interest = record.open_interest;
+    }
+    state.volume = record.volume;
+    state.trades = record.trades;
+}
+
+}  // namespace
+
+std::optional<SeriesState> Book::find(const feed::SeriesKey& key) const {
+    const BookEntry* const found = table_.find(key);
+    if (found == nullptr || !known(*found)) {
+        return std::nullopt;
+    }
+    BookEntry entry = *found;
+    settle_sides(entry);
+    SeriesState state;
+    state.key = key;
+    state.line = entry.line;
+    state.bid = best_of(entry.bid);
+    state.offer = best_of(entry.offer);
+    state.bid_state = state_of(entry, entry.bid);
+    state.offer_state = state_of(entry, entry.offer);
+    state.quotes = entry.quotes;
+    if (entry.trade_record != 0) {
+        add_trades(state, trades_.at(entry.trade_record));
+    }
+    return state;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,53 @@
+// path: hot
+//
+// What is done now and then: entries taken out, figures shown to other threads.
+#include "actors/book/book.h"
+
+namespace pinstrike::actors {
+
+void Book::on_timer(std::int64_t now_ns) {
+    // About 15 us of scanning a millisecond: a pass over 4 M slots takes some two seconds.
+    constexpr std::size_t slots_per_timer = 2048;
+    constexpr std::int64_t publish_every_ns = 250'000'000;
+    sweep(slots_per_timer);
+    sweep_venues(slots_per_timer);
+    const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was
+    if (now_ns >= publish_due_ns_ || set_back) {
+        publish_due_ns_ = now_ns + publish_every_ns;
+        publish();
+    }
+}
+
+void Book::on_stop() {
+    publish();
+}
+
+void Book::publish() {
+    entries_.set(table_.used());
+    announced_entries_.set(announced_);
+    publish_busiest();
+}
+
+void Book::publish_busiest() {
+    candidates_.refresh([this](const feed::SeriesKey& key) -> std::uint64_t {
+        const BookEntry* const entry = table_.find(key);
+        return entry == nullptr || !known(*entry) || !lists(key) ? 0 : entry->quotes;
+    });
+    BusiestBoard::Ranking ranking;
+    std::size_t place = 0;
+    for (const BusiestCandidates::Candidate& candidate : candidates_.all()) {
+        BusySeries& row = ranking[place++];
+        const BookEntry* const entry = candidate.quotes == 0 ? nullptr : table_.find(candidate.key);
+        if (entry != nullptr) {
+            row = {.key = candidate.key,
+                   .quotes = candidate.quotes,
+                   .bid = entry->bid.price(),
+                   .offer = entry->offer.price(),
+                   .has_bid = entry->bid.is(side_present),
+                   .has_offer = entry->offer.is(side_present)};
+        }
+    }
+    board_.publish(ranking);
+}
+
+}  // namespace pinstrike::actors
