@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Faults of the network and the host, on real ports: what comes of each is known message by message.
+
+    fault_test.py PINSTRIKE RELAY FAULT uring|af_xdp MOVED_CLOCK
+
+one_stream: first A is gone, then B: nothing is lost, and it is said which is silent.
+outage: both are gone for 50 ms, and a peer fills it. outage_alone: nobody is there to ask.
+corrupt: one packet in a hundred is damaged, and one in a hundred false, on each stream.
+disorder: packets come twice, and late. full_disk: where log, account and book go.
+clock: what instances take for the time of day goes an hour on and back, amid losses.
+"""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import time
+
+import live
+from instance import ADDRESSES, KEEPS, config, join, secret, serves, wait_for
+from stage import Stage
+
+MOVED_CLOCK = os.path.abspath(sys.argv[5])
+ASKS_NOBODY = """
+recovery:
+  sources: [peer]
+peer:
+  connect: ["10.92.0.2:9470"]
+  secret_file: {secret}
+"""
+
+
+def codes(said, code):
+    """The entries of a code: subject and sentence."""
+    return re.findall(rf"^\S+ [a-z]+ {code} ([^:\n]+): (.*)$", said, re.M)
+
+
+def metric(instance, name):
+    return float(re.search(rf"^pinstrike_{name}\S* (\S+)$", instance.metrics(), re.M)[1])
+
+
+def pair(stage, window="2ms", extra="", environments=(None, None)):
+    """Both instances keep for and ask each other."""
+    join(*stage.instances)
+    shared = secret(stage.here / "secret")
+    for each, other, environment in zip(stage.instances, reversed(stage.instances), environments):
+        each.run(config(window=window) + extra + KEEPS + "recovery: {sources: [peer]}\npeer:"
+                 + serves(each.name, other.name, shared)
+                 + f'  connect: ["{ADDRESSES[other.name]}:9470"]\n', environment=environment)
+    for each in stage.instances:
+        wait_for(lambda who=each: "it is asked for what is missing" in who.said(),
+                 lambda who=each: f"{who.name}: no connection: {who.tail()}")
+
+
+def stop(stage):
+    for each in stage.instances:
+        each.stop()
+
+
+def one_stream(stage, pinstrike, port):
+    (a,) = stage.instances
+    a.run(config(port) + "silence: {stream_silent_after: 300ms, stream_down_after: 60s}\n")
+    # The log looks once a second: each stream is silent, and back, for longer than that.
+    stage.play(pinstrike, "a/A/lose@300-1900", "a/B/lose@1900-3500", messages=100_000)
+    stop(stage)
+    live.compare_account(a.account(), stage.truth)
+    series = stage.compare_books(a)
+    silent = {subject for subject, _ in codes(a.said(), "stream_silent")}
+    back = {subject for subject, _ in codes(a.said(), "stream_back")}
+    for line in range(1, 5):
+        for stream in "AB":
+            live.expect(f"line {line} stream {stream}" in silent & back, f"not told: {a.said()}")
+    live.expect(not codes(a.said(), "gap_declared"), f"a gap: {a.said()}")
+    return f"each stream gone for a second: nothing lost, {series} series"
+
+
+def outage(stage, pinstrike, port):
+    a, b = stage.instances
+    pair(stage)
+    stage.play(pinstrike, "a/AB/lose@1500-1550")
+    stop(stage)
+    lost = stage.lost("a")
+    live.expect(lost > 500 and stage.lost("b") == 0, f"{lost} lost: the test shows nothing")
+    for each in (a, b):
+        live.compare_account(each.account(), stage.truth)
+    repaired = sum(line["repaired"] for line in a.account()["lines"])
+    live.expect(repaired == lost, f"{repaired} repaired of {lost} lost on both streams")
+    stage.compare_books(a, may_be_stale=True)
+    return f"both streams gone for 50 ms: {lost} messages, all had from the peer"
+
+
+def outage_alone(stage, pinstrike, port):
+    (a,) = stage.instances
+    a.run(config(port) + ASKS_NOBODY.format(secret=secret(stage.here / "secret")))
+    stage.play(pinstrike, "a/AB/lose@1500-1550")
+    stop(stage)
+    lost = stage.lost("a")
+    live.expect(lost > 500, f"{lost} lost: the test shows nothing")
+    live.compare_account(a.account(), stage.expectation("a"))
+    told = {subject for subject, _ in codes(a.said(), "gap_declared")}
+    live.expect(told == {f"line {line}" for line in range(1, 5)}, f"not told: {a.said()}")
+    return f"both streams gone for 50 ms: {lost} messages declared lost, the very ones"
+
+
+def corrupt(stage, pinstrike, port):
+    (a,) = stage.instances
+    a.run(config(port))
+    stage.play(pinstrike, "a/AB/damage=0.01@300-2700", "a/AB/falsify=0.01@300-2700")
+    stop(stage)
+    lost = stage.lost("a")
+    live.expect(lost > 0, "no block was corrupt on both streams: the test shows nothing")
+    account = a.account()
+    live.compare_account(account, stage.expectation("a"))
+    damaged, false = (len(stage.copies_of("a", fate)) for fate in ("damaged", "falsified"))
+    rejected = sum(account["rejects"].values())
+    live.expect(rejected == false, f"{rejected} blocks rejected of {false}: {account['rejects']}")
+    if port == "af_xdp":  # of the others the kernel drops what is damaged
+        dropped = account["ports"][0]["dropped"]
+        count = sum(dropped.values()) - dropped["arp"] - dropped["igmp"]
+        live.expect(count == damaged, f"{count} packets dropped of {damaged}: {dropped}")
+    return (f"{damaged} packets damaged and {false} false: {lost} messages came whole on neither "
+            f"stream, and are declared lost")
+
+
+def disorder(stage, pinstrike, port):
+    (a,) = stage.instances
+    a.run(config(port, window="50ms"))
+    stage.play(pinstrike, "a/AB/repeat=0.05@300-2700", "a/AB/delay=0.05@300-2700")
+    stop(stage)
+    account = a.account()
+    live.compare_account(account, stage.truth)
+    stage.compare_books(a)
+    live.expect(not codes(a.said(), "gap_declared"), f"a gap: {a.said()}")
+    received = sum(stream["messages"] for line in account["lines"]
+                   for stream in line["streams"].values())
+    sent = sum(each.messages * each.times for each in stage.copies)
+    repeated = sum(each.times == 2 for each in stage.copies)
+    live.expect(received == sent, f"{received} messages received of {sent}")
+    return f"{repeated} packets twice, as many late: each message once, in order"
+
+
+class SmallDisk:
+    """64 KiB of memory as a file system, full but for what is asked for."""
+
+    def __init__(self, path):
+        self.path = path
+        path.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "pinstrike-test", path],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            live.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+        live.at_the_end(lambda: subprocess.run(["umount", "-l", path], check=False))
+
+    def fill(self):
+        with open(self.path / "ballast", "wb", buffering=0) as ballast:
+            try:
+                while True:
+                    ballast.write(bytes(4096))
+            except OSError:
+                pass
+
+    def empty(self):
+        (self.path / "ballast").unlink()
+
+
+def full_disk(stage, pinstrike, port):
+    """Full for most of the run, then not, then full again where the account should go."""
+    (a,) = stage.instances
+    disk = SmallDisk(stage.here / "disk")
+    log = disk.path / "log"
+    metrics = "log_level: debug\nmetrics_address: 127.0.0.1:9464\n"
+    disk.fill()
+    a.run(config(port) + metrics, log=open(log, "w", encoding="utf-8"))
+    failed = []
+
+    def meanwhile():
+        time.sleep(1.5)
+        failed.append(metric(a, "log_failed_entries_total"))
+        live.expect(log.stat().st_size == 0, "the disk was not full: the test shows nothing")
+        disk.empty()
+
+    stage.play(pinstrike, "a/AB/lose=0.05@300-2700", meanwhile=meanwhile)
+    stop(stage)
+    live.expect(failed[0] > 0, "entries that failed are not counted")
+    live.compare_account(a.account(), stage.expectation("a"))
+    live.expect(codes(log.read_text(), "stopping"), f"no log behind a full disk: {log.read_text()}")
+
+    disk.fill()
+    account = disk.path / "account.json"
+    a.run(config(port), account=account)
+    wait_for(lambda: codes(a.said(), "running"), lambda: f"does not run: {a.tail()}")
+    a.stop(wanted=1)
+    live.expect(f"{account}: No space left on device" in a.said(), f"not told: {a.tail()}")
+    return f"{failed[0]:.0f} entries of the log failed, nothing else; no account is told"
+
+
+class MovedClock:
+    """What an instance takes for the time of day (moved_clock.cpp)."""
+
+    def __init__(self, instance):
+        self.file = instance.file("moved")
+        self.file.write_bytes(bytes(8))
+        self.environment = {**os.environ, "LD_PRELOAD": MOVED_CLOCK, "MOVED_CLOCK": str(self.file)}
+
+    def move(self, hours):
+        with open(self.file, "r+b", buffering=0) as file:
+            file.write(struct.pack("=q", hours * 3600))
+
+
+def clock(stage, pinstrike, port):
+    clocks = [MovedClock(each) for each in stage.instances]
+    pair(stage, environments=[each.environment for each in clocks])
+
+    def meanwhile():
+        for hours in (1, 0):
+            clocks[0].move(hours)
+            clocks[1].move(-hours)
+            time.sleep(1.3)
+
+    stage.play(pinstrike, "a/AB/lose=0.03@300-2900", "b/AB/lose=0.03@300-2900",
+               meanwhile=meanwhile, settle=2)
+    stop(stage)
+    for each in stage.instances:
+        live.expect(stage.lost(each.name) > 0, "nothing lost: the test shows nothing")
+        steps = [text for _, text in codes(each.said(), "clock_stepped")]
+        live.expect(steps and "2 since the start" in steps[-1], f"steps: {each.said()}")
+        for code in ("stream_silent", "stream_down", "line_down"):
+            live.expect(not codes(each.said(), code), f"{code}: {each.said()}")
+        live.compare_account(each.account(), stage.truth)
+    return (f"an hour on and back: {[stage.lost(each.name) for each in stage.instances]} messages "
+            "lost on both streams, all had from the peer; nothing silent")
+
+
+FAULTS = {"one_stream": (one_stream, "a"), "outage": (outage, "ab"),
+          "outage_alone": (outage_alone, "a"), "corrupt": (corrupt, "a"),
+          "disorder": (disorder, "a"), "full_disk": (full_disk, "a"), "clock": (clock, "ab")}
+
+
+def main():
+    pinstrike, relay, fault, port = sys.argv[1:5]
+    test, names = FAULTS[fault]
+    print(f"{fault}, {port}: {test(Stage(pinstrike, relay, names), pinstrike, port)}")
+
+
+if __name__ == "__main__":
+    main()

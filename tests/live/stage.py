@@ -1,0 +1,93 @@
+"""Appliances behind a relay (relay.cpp) that loses, damages, repeats and delays what one generator
+sends them; and, from the relay's record, exactly what each of them can have."""
+
+import collections
+import subprocess
+import time
+
+import live
+from instance import Instance, finish
+
+# Some 9000 blocks a second and stream.
+TRAFFIC = ["--lines", "1-4", "--rate", "20000", "--shape", "ordinary", "--series", "20000",
+           "--roots", "200"]
+
+# One copy of a block on its way to one receiver; `times` it was sent, `messages` that have numbers.
+Copy = collections.namedtuple("Copy", "name stream line number messages fate times")
+
+
+class Stage:
+    def __init__(self, pinstrike, relay, names="a"):
+        self.relay, self.here = relay, live.folder()
+        self.instances = []
+        for name in names:
+            self.instances.append(
+                Instance(name, self.here, pinstrike, self.instances[0] if self.instances else None))
+        self.hub = self.instances[0].wire
+        live.run("ip", "-n", self.hub.sender, "link", "add", "source", "type", "veth", "peer",
+                 "name", "intake")
+        for end in ("source", "intake"):
+            live.run("ip", "-n", self.hub.sender, "link", "set", end, "up")
+        self.copies, self.truth = [], {}
+
+    def play(self, pinstrike, *faults, messages=60_000, meanwhile=None, settle=1):
+        """Traffic of 20,000 messages a second through the relay's faults, and `settle` seconds."""
+        record = self.here / "record"
+        ways = [f"{each.name}={each.wire.outlet}" for each in self.instances]
+        relay = self.hub.start(self.hub.sender, self.relay, "intake", record, "1", *ways, *faults,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        live.expect(relay.stdout.readline() == "ready\n", "the relay does not start")
+        generator = self.hub.start(
+            self.hub.sender, pinstrike, "generate", "--interface", "source", *TRAFFIC,
+            "--messages", messages, "--truth", self.here / "truth", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if meanwhile:
+            meanwhile()
+        finish(generator)
+        time.sleep(settle)
+        relay.terminate()
+        finish(relay)
+        with open(record, encoding="utf-8") as rows:
+            self.copies = [copy_of(row) for row in rows]
+        self.truth = live.read_json(self.here / "truth.account.json")
+
+    def copies_of(self, name, fate=None):
+        return [each for each in self.copies
+                if each.name == name and fate in (None, each.fate)]
+
+    def expectation(self, name):
+        """The account of who takes all that came whole on either stream, and nothing else."""
+        whole = collections.defaultdict(set)
+        for each in self.copies_of(name, "whole"):
+            if each.times:
+                whole[each.line].update(range(each.number, each.number + each.messages))
+        lines = []
+        for line in self.truth["lines"]:
+            missing = sorted(set(range(1, line["highest"] + 1)) - whole[line["line"]])
+            lines.append({"line": line["line"], "highest": line["highest"], "lost": len(missing),
+                          "delivered": line["highest"] - len(missing), "gaps": ranges(missing)})
+        return {"lines": lines}
+
+    def lost(self, name):
+        """Messages that neither stream brought whole."""
+        return sum(line["lost"] for line in self.expectation(name)["lines"])
+
+    def compare_books(self, instance, may_be_stale=False):
+        """`may_be_stale`: a repair makes nothing fresh that was stated before the gap."""
+        return live.compare_books(instance.file("book.json"), self.here / "truth.book.json",
+                                  may_be_stale)
+
+
+def copy_of(row):
+    name, stream, line, number, messages, fate, times = row.split()
+    return Copy(name, stream, int(line), int(number), int(messages), fate, int(times))
+
+
+def ranges(numbers):
+    """[[first, last]] of sorted numbers."""
+    found = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return found
