@@ -171,7 +171,7 @@ class LogLines(unittest.TestCase):
         self.assertEqual(len(remarks), 1, said)
         self.assertIn("cut.pcap", remarks[0])
 
-    def test_a_slow_core_is_named(self):
+    def test_a_slow_core_and_a_poller_at_its_limit_are_named(self):
         said = self.finished("run", self.write(OVERLOADED), "--for", "3s")
         refused = sum(ring["refused"] for ring in self.account()["rings"])
         self.assertGreater(refused, 0)
@@ -181,6 +181,8 @@ class LogLines(unittest.TestCase):
         self.assertIn(f"{refused} since the start", slow[-1][4])
         self.assertIn("in book", slow[-1][4])
         self.assertLess(len(slow), 5, "one entry a second at most")
+        behind = {entry[3] for entry in entries(said) if entry[2] == "poller_behind"}
+        self.assertEqual(behind, {"poller poller0"}, said)
 
     def test_dpdk_speaks_through_the_log(self):
         config = self.write(NULLS.format(vdev="net_null0,size=80"))

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Threads that fall behind: who is told, and what it costs whom.
+
+    overload_test.py PINSTRIKE core|poller
+
+A debugger's means (ptrace) hold up one thread of a running appliance for a second. core: the ring
+of that core refuses messages, which are a gap for it alone; log and metrics name it and its actor.
+poller: the kernel has no more room for packets, which is told; what is lost is declared.
+"""
+
+import ctypes
+import os
+import re
+import sys
+import time
+
+import live
+from instance import Instance, config, finish
+
+SEIZE, INTERRUPT, CONTINUE, DETACH = 0x4206, 0x4207, 7, 17
+ALL_THREADS = 0x40000000  # __WALL: also those that are no processes
+TRAFFIC = ["--lines", "1-4", "--messages", "80000", "--rate", "30000", "--shape", "ordinary",
+           "--series", "20000", "--roots", "200"]
+TWO_CORES = """  - name: core1
+    wait: park
+ring_slots: 1024
+metrics_address: 127.0.0.1:9464
+"""
+PTRACE = live.LIBC.ptrace
+PTRACE.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+PTRACE.restype = ctypes.c_long
+
+
+def thread_of(process, name):
+    for task in os.listdir(f"/proc/{process.pid}/task"):
+        with open(f"/proc/{process.pid}/task/{task}/comm", encoding="utf-8") as comm:
+            if comm.read().strip() == name:
+                return int(task)
+    live.expect(False, f"no thread is called {name}")
+    return None
+
+
+def ptrace(request, thread):
+    live.expect(PTRACE(request, thread, None, None) == 0,
+                f"ptrace {request:#x}: {os.strerror(ctypes.get_errno())}")
+
+
+def hold_up(thread, seconds, stops):
+    """In so many `stops`, between which the thread runs for some microseconds. Should this program
+    end, the kernel lets it go on."""
+    ptrace(SEIZE, thread)
+    for _ in range(stops):
+        ptrace(INTERRUPT, thread)
+        os.waitpid(thread, ALL_THREADS)
+        time.sleep(seconds / stops)
+        ptrace(CONTINUE, thread)
+    ptrace(INTERRUPT, thread)
+    os.waitpid(thread, ALL_THREADS)
+    ptrace(DETACH, thread)
+
+
+def metric(text, name, label):
+    found = re.search(rf"^pinstrike_{name}{{[^}}]*{label}[^}}]*}} (\S+)$", text, re.M)
+    live.expect(found, f"no metric {name} of {label}")
+    return float(found[1])
+
+
+def play(appliance, thread, stops):
+    generator = appliance.generate(traffic=TRAFFIC)
+    time.sleep(1.2)
+    hold_up(thread_of(appliance.process, thread), 1, stops)
+    finish(generator)
+    time.sleep(1.5)
+    metrics = appliance.metrics()
+    appliance.stop()
+    return metrics
+
+
+def core(appliance):
+    appliance.run(config().replace("arbitration:", TWO_CORES + "arbitration:"))
+    metrics = play(appliance, "core1", 4)
+    account, truth = appliance.account(), appliance.truth()
+    live.expect(account["balanced"] is True, "the account does not balance")
+    for line, there in zip(account["lines"], truth["lines"]):
+        live.expect(line["delivered"] == there["delivered"] and line["lost"] == 0,
+                    f"line {line['line']}: {line['delivered']} delivered, {line['lost']} lost")
+    refused = [ring["refused"] for ring in account["rings"]]
+    gaps = [each["gap_events"] for each in account["cores"]]
+    live.expect(refused[0] == 0 and refused[1] > 0, f"refused, by core: {refused}")
+    live.expect(gaps[0] == 0 and gaps[1] > 0, f"gap events, by core: {gaps}")
+
+    slow = re.findall(r"core_slow ([^:]+): (.*)", appliance.said())
+    live.expect({subject for subject, _ in slow} == {"core core1"}, f"slow, it says: {slow}")
+    live.expect(f"{refused[1]} since the start" in slow[-1][1] and "in book" in slow[-1][1],
+                f"not told: {slow}")
+    for name, count in zip(("core0", "core1"), refused):
+        told = metric(metrics, "ring_refused_messages_total", f'ring="poller0:{name}"')
+        live.expect(told == count, f"{name}: {told} refused by the metrics, {count} by the account")
+    # Which of a core's actors takes the time.
+    calls = metric(metrics, "actor_service_seconds_count", 'core="core1",actor="book"')
+    live.expect(calls > 0, "the metrics do not say how long core1's actor takes")
+    return f"{refused[1]} messages refused by core1, {gaps[1]} gap events for it and none for core0"
+
+
+def poller(appliance):
+    appliance.run(config(room="    kernel_buffer: 64KiB\n")
+                  + "metrics_address: 127.0.0.1:9464\n")
+    metrics = play(appliance, "poller0", 1)
+    account = appliance.account()
+    missed, lost = account["ports"][0]["missed"], sum(each["lost"] for each in account["lines"])
+    live.expect(missed > 0 and lost > 0, f"{missed} missed: the test shows nothing")
+    live.expect(account["balanced"] is True, "the account does not balance")
+    for line, there in zip(account["lines"], appliance.truth()["lines"]):
+        live.expect(line["delivered"] + line["lost"] == there["highest"],
+                    f"line {line['line']}: {line} against {there['highest']}")
+    live.expect(metric(metrics, "device_missed_packets_total", 'port="wire0"') == missed,
+                "the metrics do not say what was missed")
+    told = re.findall(r"device_missed port wire0: (.*)", appliance.said())
+    live.expect(told and "poller0 reads too slowly" in told[0], f"not told: {appliance.tail()}")
+    return f"{missed} packets missed by the kernel, {lost} messages declared lost"
+
+
+def main():
+    pinstrike, which = sys.argv[1:3]
+    appliance = Instance("a", live.folder(), pinstrike)
+    print(f"{which}: {core(appliance) if which == 'core' else poller(appliance)}")
+
+
+if __name__ == "__main__":
+    main()
