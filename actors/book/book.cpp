@@ -186,9 +186,9 @@ void Book::apply_quote(const feed::Event& event, std::size_t home) {
     }
     const bool settled = entry->epoch == lines_[header.line].epoch && entry->line == header.line;
     if (!settled || is_late(header)) [[unlikely]] {
-        const Place place = arrive(*entry, header);
-        if (place.late) {
-            apply_late_quote(*entry, event, place);
+        const Standing standing = arrive(*entry, header);
+        if (standing.late) {
+            apply_late_quote(*entry, event, standing);
             return;
         }
     }
@@ -205,8 +205,8 @@ void Book::apply_trade(const feed::Event& event, std::size_t home) {
         return;
     }
     if (BookEntry* const entry = entry_for(event.body.trade.series, home)) {
-        const Place place = arrive(*entry, event.header);
-        TradeRules(trades_of(*entry), place).apply(event.header, event.body.trade);
+        const Standing standing = arrive(*entry, event.header);
+        TradeRules(trades_of(*entry), standing).apply(event.header, event.body.trade);
     }
 }
 
@@ -216,8 +216,8 @@ void Book::apply_open_interest(const feed::Event& event, std::size_t home) {
         return;
     }
     if (BookEntry* const entry = entry_for(event.body.open_interest.series, home)) {
-        const Place place = arrive(*entry, event.header);
-        TradeRules(trades_of(*entry), place)
+        const Standing standing = arrive(*entry, event.header);
+        TradeRules(trades_of(*entry), standing)
             .state_open_interest(event.body.open_interest.open_interest);
     }
 }
@@ -237,7 +237,7 @@ void Book::apply_end_of_day(const feed::Event& event, std::size_t home) {
 
 /// Settles the entry and makes the message's line its line, unless the message is late on a line
 /// that the series has left.
-Place Book::arrive(BookEntry& entry, const feed::Header& header) {
+Standing Book::arrive(BookEntry& entry, const feed::Header& header) {
     if (is_late(header)) {
         return arrive_late(entry, header);
     }

@@ -117,7 +117,7 @@ class Book final : public Actor {
     void apply_open_interest(const feed::Event& event, std::size_t home);
     void apply_end_of_day(const feed::Event& event, std::size_t home);
     void apply_series_map(const feed::Event& event, std::size_t home);
-    void apply_late_quote(BookEntry& entry, const feed::Event& event, const Place& place);
+    void apply_late_quote(BookEntry& entry, const feed::Event& event, const Standing& standing);
     void apply_control(const feed::Event& event);
     void apply_gap(const feed::Event& event);
     void keep_venue_quote(const feed::Event& event);
@@ -130,8 +130,8 @@ class Book final : public Actor {
         return entry;
     }
 
-    Place arrive(BookEntry& entry, const feed::Header& header);
-    Place arrive_late(BookEntry& entry, const feed::Header& header);
+    Standing arrive(BookEntry& entry, const feed::Header& header);
+    Standing arrive_late(BookEntry& entry, const feed::Header& header);
     BookEntry* make_room_for(const feed::SeriesKey& key, std::size_t home);
     bool settle(BookEntry& entry);
 

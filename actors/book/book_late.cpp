@@ -15,19 +15,19 @@ bool yields(const BookSide& side, std::uint32_t sequence) {
 
 }  // namespace
 
-void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Place& place) {
+void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Standing& standing) {
     ++entry.quotes;
-    if (place.foreign || lines_[entry.line].flushed_after(place.sequence)) {
+    if (standing.foreign || lines_[entry.line].flushed_after(standing.sequence)) {
         return;  // a series takes no sides from before a flush, nor from a line it has left
     }
     const QuoteStatements says(event);
     // Numbers behind it may be missing still: it is fresh once they are not.
     constexpr unsigned mark = side_known | side_late;
-    if (yields(entry.bid, place.sequence)) {
-        state_side(entry.bid, says.effect.bid, says.bid, says.best_bid, place.sequence, mark);
+    if (yields(entry.bid, standing.sequence)) {
+        state_side(entry.bid, says.effect.bid, says.bid, says.best_bid, standing.sequence, mark);
     }
-    if (yields(entry.offer, place.sequence)) {
-        state_side(entry.offer, says.effect.offer, says.offer, says.best_offer, place.sequence,
+    if (yields(entry.offer, standing.sequence)) {
+        state_side(entry.offer, says.effect.offer, says.offer, says.best_offer, standing.sequence,
                    mark);
     }
     if (config_.venue_quotes) {
@@ -35,7 +35,7 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Pl
     }
 }
 
-Place Book::arrive_late(BookEntry& entry, const feed::Header& header) {
+Standing Book::arrive_late(BookEntry& entry, const feed::Header& header) {
     counters_.bump(BookCount::late);
     const bool before_flush = (header.flags & feed::flag_before_flush) != 0;
     if (!settle(entry)) {

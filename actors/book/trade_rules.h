@@ -47,7 +47,7 @@ constexpr std::array<std::uint8_t, 256> make_trade_effects() {
 inline constexpr std::array<std::uint8_t, 256> trade_effects = make_trade_effects();
 
 /// How a message stands to what a series already says.
-struct Place {
+struct Standing {
     std::uint32_t sequence = 0;
     bool late = false;
     bool foreign = false;  ///< late, of a line the series has left or of an earlier numbering
@@ -60,7 +60,8 @@ struct Place {
 
 class TradeRules {
   public:
-    TradeRules(TradeRecord& record, const Place& place) : record_(record), place_(place) {}
+    TradeRules(TradeRecord& record, const Standing& standing)
+        : record_(record), standing_(standing) {}
 
     void apply(const feed::Header& header, const feed::Trade& trade) {
         const std::uint8_t effects = trade_effects[static_cast<unsigned char>(header.type)];
@@ -96,9 +97,9 @@ class TradeRules {
     /// True where nothing newer has touched what this message would set.
     [[nodiscard]] bool newest_of(TradeFlag touched, std::uint32_t stated) const {
         if ((record_.flags & touched) != 0) {
-            return place_.after(stated);
+            return standing_.after(stated);
         }
-        return !place_.foreign || (record_.flags & touched << elsewhere_shift) == 0;
+        return !standing_.foreign || (record_.flags & touched << elsewhere_shift) == 0;
     }
 
     [[nodiscard]] bool newest_of_last() const {
@@ -110,11 +111,11 @@ class TradeRules {
     }
 
     void touch(TradeFlag touched, std::uint32_t& stated) {
-        if (place_.foreign) {
+        if (standing_.foreign) {
             lower(touched);
             raise(static_cast<unsigned>(touched) << elsewhere_shift);
         } else {
-            stated = place_.sequence;
+            stated = standing_.sequence;
             raise(touched);
         }
     }
@@ -174,7 +175,7 @@ class TradeRules {
     /// the place of a newer one, but never of an opening report.
     void first_open(const Price& price) {
         const bool taken_from_trade = (record_.flags & (has_open | open_stated)) == has_open;
-        const bool older = place_.late && !newest_of_open();
+        const bool older = standing_.late && !newest_of_open();
         const bool missing = (record_.flags & has_open) == 0;
         if ((missing && !older) || (taken_from_trade && older)) {
             set_open(price);
@@ -211,7 +212,7 @@ class TradeRules {
     }
 
     TradeRecord& record_;
-    Place place_;
+    Standing standing_;
 };
 
 }  // namespace pinstrike::actors
