@@ -114,13 +114,13 @@ Exit explain(const std::string& key) {
     if (!found.empty() || !rows.empty()) {
         return Exit::ok;
     }
-    fmt::print(stderr, "pinstrike: no key, counter or reason is called {}\n", shown(key));
+    complain("no key, counter or reason is called {}", shown(key));
     std::vector<std::string> near = near_keys(docs, key);
     for (const std::string& name : nearest(key, names_of(tables), 5)) {
         near.push_back(name);
     }
     for (const std::string& name : near) {
-        fmt::print(stderr, "  did you mean {}?\n", name);
+        complain("did you mean {}?", name);
     }
     return Exit::usage;
 }

@@ -3,6 +3,7 @@
 // `pinstrike decode`: every message of captures, packet by packet as they stand, without
 // arbitration or filter.
 #include "actors/command/command.h"
+#include "actors/command/print_problems.h"
 #include "feed/opra/json.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/parse.h"
@@ -69,8 +70,7 @@ class Decoder {
         auto reader = nic::CaptureReader::open(path, problems);
         for (const Problem& problem : problems) {
             const std::string place = problem.place.text();
-            fmt::print(stderr, "pinstrike: {}{}{}\n", place, place.empty() ? "" : ": ",
-                       problem.text);
+            complain("{}{}{}", place, place.empty() ? "" : ": ", problem.text);
         }
         if (!reader) {
             return false;
@@ -83,7 +83,7 @@ class Decoder {
             }
         }
         if (!reader->complaint().empty()) {
-            fmt::print(stderr, "pinstrike: {}: {}\n", path, reader->complaint());
+            complain("{}: {}", path, reader->complaint());
             return false;
         }
         return true;
@@ -94,7 +94,7 @@ class Decoder {
         const bool written = std::fwrite(out_.data(), 1, out_.size(), stdout) == out_.size() &&
                              std::fflush(stdout) == 0;
         if (!written) {
-            fmt::print(stderr, "pinstrike: cannot write: {}\n", std::strerror(errno));
+            complain("cannot write: {}", std::strerror(errno));
         }
         out_.clear();
         return written;

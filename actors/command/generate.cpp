@@ -5,6 +5,7 @@
 #include "actors/command/duration_option.h"
 #include "actors/command/generate_loop.h"
 #include "actors/command/generate_output.h"
+#include "actors/command/print_problems.h"
 #include "config/units.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
@@ -122,13 +123,13 @@ std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
         const auto first = number_of(item.substr(0, dash));
         const auto last = dash == std::string_view::npos ? first : number_of(item.substr(dash + 1));
         if (!first || !last || *first > *last) {
-            fmt::print(stderr, "pinstrike: --lines: {} is no number or range\n", item);
+            complain("--lines: {} is no number or range", item);
             return std::nullopt;
         }
         for (unsigned number = *first; number <= *last; ++number) {
             const auto line = feed::opra::published_line(static_cast<std::uint16_t>(number));
             if (!line) {
-                fmt::print(stderr, "pinstrike: --lines: OPRA has no line {}\n", number);
+                complain("--lines: OPRA has no line {}", number);
                 return std::nullopt;
             }
             lines.push_back(*line);
@@ -138,7 +139,7 @@ std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
         return traffic::use_of_line(line.number) != traffic::LineUse::maps;
     });
     if (!speaks) {
-        fmt::print(stderr, "pinstrike: --lines: needs a line of 1-96 or 201-204\n");
+        complain("--lines: needs a line of 1-96 or 201-204");
         return std::nullopt;
     }
     return lines;
@@ -204,7 +205,7 @@ bool write_series_map(const std::string& path, const TrafficConfig& config,
     std::ofstream file{path};
     traffic::write_series_map(file, config, lines);
     if (!file.flush().good()) {
-        fmt::print(stderr, "pinstrike: cannot write {}\n", path);
+        complain("cannot write {}", path);
         return false;
     }
     return true;
@@ -217,7 +218,7 @@ Exit generate(GenerateOptions options) {
     }
     const TrafficConfig config = traffic_of(options, lines->size());
     if (!options.duration.empty() && !options.truth.empty()) {
-        fmt::print(stderr, "pinstrike: --for repeats itself, and has no truth\n");
+        complain("--for repeats itself, and has no truth");
         return Exit::usage;
     }
     if (!options.series_map.empty() && !write_series_map(options.series_map, config, *lines)) {
@@ -240,7 +241,7 @@ Exit generate(GenerateOptions options) {
                                options.truth.empty() ? nullptr : &account};
     Audience audience{delivery};
     if (!audience.open(options)) {
-        fmt::print(stderr, "pinstrike: cannot write {}.messages.jsonl\n", options.truth);
+        complain("cannot write {}.messages.jsonl", options.truth);
         return Exit::failed;
     }
     traffic::Session{config, *lines, audience}.run();
@@ -250,7 +251,7 @@ Exit generate(GenerateOptions options) {
         good = write_truth(options.truth, audience, account, delivery.longest_hole_ns()) && good;
     }
     if (!good) {
-        fmt::print(stderr, "pinstrike: cannot write the truth to {}.*\n", options.truth);
+        complain("cannot write the truth to {}.*", options.truth);
     }
     fmt::print("{} messages in {} blocks\n", audience.messages(), audience.blocks());
     return output->finish() && good ? Exit::ok : Exit::failed;
@@ -378,8 +379,7 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         const bool packets = !options->out.empty() || !options->interface.empty();
         const bool both = !options->out.empty() && !options->interface.empty();
         if (both || (!packets && options->series_map.empty())) {
-            fmt::print(stderr,
-                       "pinstrike: generate needs one of --out and --interface, or --series-map\n");
+            complain("generate needs one of --out and --interface, or --series-map");
             outcome.status = Exit::usage;
             return;
         }

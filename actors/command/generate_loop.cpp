@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/command/generate_loop.h"
 
+#include "actors/command/print_problems.h"
 #include "feed/opra/traffic/loop_source.h"
 #include "nic/frame_sender.h"
 
@@ -41,7 +42,7 @@ Exit send_loop(const feed::opra::TrafficConfig& config, const std::vector<feed::
     Problems problems;
     auto sender = nic::FrameSender::open(interface, problems);
     for (const Problem& problem : problems) {
-        fmt::print(stderr, "pinstrike: {}\n", problem.text);
+        complain("{}", problem.text);
     }
     if (!sender) {
         return Exit::failed;
@@ -62,7 +63,7 @@ Exit send_loop(const feed::opra::TrafficConfig& config, const std::vector<feed::
     }
     fmt::print("{} packets sent\n", sender->sent_packets());
     if (!sent) {
-        fmt::print(stderr, "pinstrike: cannot send: {}\n", sender->error_text());
+        complain("cannot send: {}", sender->error_text());
     }
     return sent ? Exit::ok : Exit::failed;
 }

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/command/generate_output.h"
 
+#include "actors/command/print_problems.h"
 #include "nic/capture_writer.h"
 #include "nic/frame_sender.h"
 
@@ -20,7 +21,7 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 
 void tell(const Problems& problems) {
     for (const Problem& problem : problems) {
-        fmt::print(stderr, "pinstrike: {}\n", problem.text);
+        complain("{}", problem.text);
     }
 }
 
@@ -60,7 +61,7 @@ class InterfaceOutput final : public GenerateOutput {
         const bool sent = send_all();
         fmt::print("{} packets sent\n", sender_.sent_packets());
         if (!sent) {
-            fmt::print(stderr, "pinstrike: cannot send: {}\n", sender_.error_text());
+            complain("cannot send: {}", sender_.error_text());
         }
         return sent;
     }

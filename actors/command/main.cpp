@@ -1,5 +1,6 @@
 // path: cold
 #include "actors/command/command.h"
+#include "actors/command/print_problems.h"
 #include "config/version.h"
 
 #include <fcntl.h>
@@ -50,7 +51,7 @@ int run(int argc, char** argv) {
         const int code = app.exit(error);
         return code == 0 ? 0 : static_cast<int>(Exit::usage);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "pinstrike: {}\n", error.what());
+        complain("{}", error.what());
         return static_cast<int>(Exit::failed);
     }
     return static_cast<int>(outcome.status);

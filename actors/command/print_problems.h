@@ -3,9 +3,23 @@
 
 #include "config/problem.h"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
 namespace pinstrike::command {
 
-/// To stderr, one a line: "file:line:column: text", or "pinstrike: text" where there is no place.
+/// Prints each problem as one line on stderr: place, then text.
 void print_problems(const Problems& problems);
+
+/// One line on stderr, after the program's name. Unlike fmt::print it does not throw where standard
+/// error is full or closed: the exit status still says what happened.
+void print_complaint(const std::string& text);
+
+template <class... Values>
+void complain(fmt::format_string<Values...> format, Values&&... values) {
+    print_complaint(fmt::format(format, std::forward<Values>(values)...));
+}
 
 }  // namespace pinstrike::command

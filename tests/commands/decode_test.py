@@ -152,6 +152,16 @@ class Decode(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot write", done.stderr)
 
+    def test_what_cannot_be_told_fails_as_what_is_told(self):
+        good = self.file("good.pcap", [frame(SEEDS[0].read_bytes())])
+        for words, status in ((["decode", "none.pcap"], 1), (["decode", good], 1),
+                              (["generate"], 2), (["generate", "--lines", "999", "--out", "x"], 2),
+                              (["check", "--explain", "nothing_of_the_kind"], 2)):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([PINSTRIKE, *map(str, words)], stdout=full, stderr=full,
+                                      check=False, timeout=60)
+            self.assertEqual(done.returncode, status, words)
+
     def test_wrong_use(self):
         self.assertEqual(decode().returncode, 2)
         self.assertEqual(decode("x.pcap", "--json", "--text").returncode, 2)
