@@ -318,7 +318,9 @@ std::optional<bool> Device::link_up() const {
     return link.link_status == RTE_ETH_LINK_UP;
 }
 
+/// Asked about once a second, by a cold thread: the log of poll threads is fetched with it.
 DeviceStatistics Device::statistics() const {
+    eal_->log().fetch();
     DeviceStatistics told;
     told.link_up = link_up();
     const DriverTraits traits = driver_traits(port_);

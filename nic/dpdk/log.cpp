@@ -3,6 +3,8 @@
 
 #include "nic/dpdk/library.h"
 
+#include <rte_lcore.h>
+
 #include <utility>
 
 namespace pinstrike::nic::dpdk {
@@ -18,6 +20,20 @@ LogLevel level_of(int rte_level) {
     return rte_level == static_cast<int>(RTE_LOG_DEBUG) ? LogLevel::debug : LogLevel::info;
 }
 
+/// Is this one of the threads that poll? They register with DPDK; its own do not, and the main
+/// lcore is who started it.
+bool on_poll_thread() {
+    const unsigned lcore = rte_lcore_id();
+    return lcore != LCORE_ID_ANY && lcore != rte_get_main_lcore();
+}
+
+std::string_view without_end(std::string_view text) {
+    while (text.ends_with('\n')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
 void to_standard_error(LogLevel level, std::string_view line) {
     if (level == LogLevel::error) {
         std::fprintf(stderr, "dpdk: %.*s\n", static_cast<int>(line.size()), line.data());
@@ -30,6 +46,7 @@ Log::Log(LogSink sink) : sink_(sink ? std::move(sink) : to_standard_error) {
     const cookie_io_functions_t functions{nullptr, &Log::write, nullptr, nullptr};
     stream_ = fopencookie(this, "w", functions);
     if (stream_ != nullptr) {
+        std::setvbuf(stream_, buffer_.data(), _IOFBF, buffer_.size());
         rte_openlog_stream(stream_);
     }
 }
@@ -39,10 +56,16 @@ Log::~Log() {
         rte_openlog_stream(nullptr);
         std::fclose(stream_);
     }
+    fetch();
 }
 
 ssize_t Log::write(void* log, const char* text, std::size_t bytes) {
-    static_cast<Log*>(log)->take(level_of(rte_log_cur_msg_loglevel()), {text, bytes});
+    const LogLevel level = level_of(rte_log_cur_msg_loglevel());
+    if (on_poll_thread()) {
+        static_cast<Log*>(log)->hot_lines_.put(level, without_end({text, bytes}));
+    } else {
+        static_cast<Log*>(log)->take(level, {text, bytes});
+    }
     return static_cast<ssize_t>(bytes);
 }
 
@@ -53,12 +76,28 @@ void Log::take(LogLevel level, std::string_view text) {
          end = partial_.find('\n')) {
         const std::string line = partial_.substr(0, end);
         partial_.erase(0, end + 1);
-        if (level < LogLevel::info && complaints_.size() < complaints_bytes_max) {
-            complaints_ += (complaints_.empty() ? "" : "; ") + line;
-        }
-        if (!line.empty() && !limited(level)) {
-            sink_(level, line);
-        }
+        tell(level, line);
+    }
+}
+
+/// Under the mutex.
+void Log::tell(LogLevel level, std::string_view line) {
+    if (level < LogLevel::info && complaints_.size() < complaints_bytes_max) {
+        complaints_ += complaints_.empty() ? "" : "; ";
+        complaints_ += line;
+    }
+    if (!line.empty() && !limited(level)) {
+        sink_(level, line);
+    }
+}
+
+void Log::fetch() {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t left_out =
+        hot_lines_.take([this](LogLevel level, std::string_view line) { tell(level, line); });
+    if (left_out != 0) {
+        sink_(LogLevel::warning,
+              std::to_string(left_out) + " lines of DPDK on poll threads left out");
     }
 }
 

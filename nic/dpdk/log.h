@@ -4,6 +4,10 @@
 // of errors are kept for the Problem that follows.
 #pragma once
 
+#include "nic/dpdk/hot_lines.h"
+#include "nic/dpdk/log_level.h"
+
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -13,13 +17,12 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// Notices of DPDK count as information.
-enum class LogLevel : unsigned char { error, warning, info, debug };
-
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
 /// Becomes DPDK's log stream; one a process, and it outlives EAL. Any thread may log: a mutex
-/// orders the lines (drivers log when they are set up or broken, never per packet).
+/// orders the lines (drivers log when they are set up or broken, never per packet). Poll threads,
+/// which DPDK knows as lcores, meet no mutex and allocate nothing here (hot_lines.h); their lines
+/// come when somebody fetches them.
 class Log {
   public:
     /// Without a sink, errors go to standard error and the rest nowhere.
@@ -35,6 +38,9 @@ class Log {
     /// A line of a library below DPDK, treated as DPDK's own.
     void hear(LogLevel level, std::string_view line);
 
+    /// Passes on what poll threads said. From a cold thread, about once a second.
+    void fetch();
+
     /// Forgets the kept lines: call it before what may fail.
     void begin();
 
@@ -47,11 +53,14 @@ class Log {
 
     static ssize_t write(void* log, const char* text, std::size_t bytes);
     void take(LogLevel level, std::string_view text);
+    void tell(LogLevel level, std::string_view line);
     [[nodiscard]] bool limited(LogLevel level);
 
     std::mutex mutex_;
     LogSink sink_;
     std::FILE* stream_ = nullptr;
+    std::array<char, BUFSIZ> buffer_{};  ///< the stream's, which would allocate its own
+    HotLines hot_lines_;
     std::string partial_;  ///< a line not ended yet
     std::string complaints_;
     std::chrono::steady_clock::time_point second_{};

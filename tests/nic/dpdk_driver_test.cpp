@@ -24,6 +24,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 /// What the driver is willing to do, and what it was asked.
 struct Driver {
@@ -41,6 +42,7 @@ struct Driver {
 
 Driver driver;
 bool with_hugepages = false;
+std::string said;  ///< by DPDK
 
 std::string address_text(std::uint32_t ip) {
     return std::to_string(ip >> 24) + "." + std::to_string((ip >> 16) & 255) + "." +
@@ -399,6 +401,24 @@ TEST_F(DpdkDriver, MemoryCountedCoversMemoryTaken) {
     RecordProperty("runtime_bytes", std::to_string(before.heap_allocsz_bytes));
 }
 
+/// DPDK logs on a poll thread as anywhere; what it says there comes when it is fetched.
+TEST(DpdkLog, linesOfPollThreadsWaitUntilTheyAreFetched) {
+    std::thread([] {
+        ASSERT_TRUE(dpdk::Eal::attach_thread());
+        rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "from a poll thread %d\n", 1);
+        EXPECT_THAT(said, Not(HasSubstr("from a poll thread")));
+        for (std::size_t i = 0; i < dpdk::HotLines::lines_max; ++i) {
+            rte_log(RTE_LOG_WARNING, RTE_LOGTYPE_USER1, "again\n");
+        }
+    }).join();
+    rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "from this thread\n");
+    EXPECT_THAT(said, HasSubstr("from this thread\n"));
+    EXPECT_THAT(said, Not(HasSubstr("from a poll thread")));
+    dpdk::Eal::running()->log().fetch();
+    EXPECT_THAT(said, HasSubstr("from a poll thread 1\nagain\n"));
+    EXPECT_THAT(said, HasSubstr("1 lines of DPDK on poll threads left out\n"));
+}
+
 }  // namespace
 }  // namespace pinstrike::nic
 
@@ -411,6 +431,9 @@ int main(int argc, char** argv) {
     port.hugepages = nic::with_hugepages = argc > 1 && std::strcmp(argv[1], "--hugepages") == 0;
     Problems problems;
     const auto eal =
-        nic::dpdk::Eal::start({{nic::dpdk::demand_of(port, 4)}, {}, [](auto, auto) {}}, problems);
+        nic::dpdk::Eal::start({{nic::dpdk::demand_of(port, 4)},
+                               {},
+                               [](auto, auto line) { nic::said.append(line) += '\n'; }},
+                              problems);
     return eal == nullptr ? 1 : RUN_ALL_TESTS();
 }

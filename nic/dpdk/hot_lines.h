@@ -1,0 +1,72 @@
+// path: hot
+//
+// Log lines of poll threads, which may neither wait for a lock nor allocate: each is copied into
+// one of a few fixed slots, from where a cold thread takes it. Without a free slot it is counted.
+//
+// A slot goes free -> filling -> full -> free. Filling begins with a compare-exchange, so one
+// thread has it; full is stored with release and read with acquire, so that who takes the line sees
+// its text; free likewise, so that who fills it again comes behind the reader.
+#pragma once
+
+#include "nic/dpdk/log_level.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace pinstrike::nic::dpdk {
+
+class HotLines {
+  public:
+    static constexpr std::size_t lines_max = 32;
+    static constexpr std::size_t line_bytes_max = 240;  ///< what is longer is cut
+
+    /// Any thread.
+    void put(LogLevel level, std::string_view line) noexcept {
+        for (Slot& slot : slots_) {
+            State expected = State::free;
+            if (slot.state.compare_exchange_strong(expected, State::filling,
+                                                   std::memory_order_acquire,
+                                                   std::memory_order_relaxed)) {
+                slot.level = level;
+                slot.bytes = std::min(line.size(), line_bytes_max);
+                std::memcpy(slot.text.data(), line.data(), slot.bytes);
+                slot.state.store(State::full, std::memory_order_release);
+                return;
+            }
+        }
+        left_out_.fetch_add(1, std::memory_order_relaxed);  // a count, no more
+    }
+
+    /// One cold thread at a time: `tell(level, line)` of each. How many found no slot since the
+    /// last time.
+    template <class Tell>
+    std::uint64_t take(Tell tell) {
+        for (Slot& slot : slots_) {
+            if (slot.state.load(std::memory_order_acquire) == State::full) {
+                tell(slot.level, std::string_view{slot.text.data(), slot.bytes});
+                slot.state.store(State::free, std::memory_order_release);
+            }
+        }
+        return left_out_.exchange(0, std::memory_order_relaxed);
+    }
+
+  private:
+    enum class State : std::uint8_t { free, filling, full };
+
+    struct Slot {
+        std::atomic<State> state{State::free};
+        LogLevel level = LogLevel::info;
+        std::size_t bytes = 0;
+        std::array<char, line_bytes_max> text{};
+    };
+
+    std::array<Slot, lines_max> slots_;
+    std::atomic<std::uint64_t> left_out_{0};
+};
+
+}  // namespace pinstrike::nic::dpdk
