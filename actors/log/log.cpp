@@ -23,16 +23,6 @@ constexpr const LevelText& text_of(LogLevel level) {
     return level_texts[static_cast<std::size_t>(level)];
 }
 
-std::string time_text(std::int64_t wall_ns) {
-    using std::chrono::milliseconds;
-    const auto since_1970 = std::chrono::floor<milliseconds>(
-        std::chrono::nanoseconds{std::max<std::int64_t>(wall_ns, 0)});
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
-    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
-                       fmt::gmtime(static_cast<std::time_t>(seconds.count())),
-                       (since_1970 - seconds).count());
-}
-
 /// One line whatever a driver or a file's name brings, and nothing that moves a terminal's cursor.
 std::string tame(std::string line) {
     for (char& character : line) {
@@ -47,6 +37,16 @@ std::string tame(std::string line) {
 }
 
 }  // namespace
+
+std::string time_text(std::int64_t wall_ns) {
+    using std::chrono::milliseconds;
+    const auto since_1970 = std::chrono::floor<milliseconds>(
+        std::chrono::nanoseconds{std::max<std::int64_t>(wall_ns, 0)});
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                       fmt::gmtime(static_cast<std::time_t>(seconds.count())),
+                       (since_1970 - seconds).count());
+}
 
 LogTime LogTime::now() {
     using std::chrono::duration_cast;

@@ -37,6 +37,9 @@ struct LogTime {
     [[nodiscard]] static LogTime now();
 };
 
+/// "2026-03-16T13:30:00.123Z".
+[[nodiscard]] std::string time_text(std::int64_t wall_ns);
+
 struct LogOptions {
     LogLevel level = LogLevel::info;
     /// Lines begin with "<N>", as systemd's journal reads levels, and carry no time: it adds its

@@ -32,7 +32,7 @@ LineSight line_sight(PollerTask& poller, std::size_t i) {
         const auto at = static_cast<std::size_t>(stream);
         line.packets[at] = arbiter.counters(stream).read(feed::StreamCount::packets);
         line.states[at] = poller.watch(i).state(stream);
-        line.heard_ns[at] = poller.watch(i).heard_ns(stream);
+        line.heard_ns[at] = static_cast<std::int64_t>(poller.watch(i).heard_ns(stream));
     }
     line.down = poller.watch(i).down();
     line.gaps = arbiter.counters().read(LineCount::gaps);

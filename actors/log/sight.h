@@ -33,7 +33,7 @@ struct LineSight {
     std::uint16_t line = 0;
     std::array<std::uint64_t, feed::streams_count> packets{};
     std::array<feed::LineState, feed::streams_count> states{};
-    std::array<std::uint64_t, feed::streams_count> heard_ns{};  ///< the latest packet of each
+    std::array<std::int64_t, feed::streams_count> heard_ns{};  ///< wall time of the latest packet
     bool down = false;
     std::uint64_t gaps = 0;
     std::uint64_t lost = 0;

@@ -306,7 +306,8 @@ void Watch::watch_streams(const LineSight& now, const LineSight& before, double 
         } else {
             const bool down = now.states[i] == feed::LineState::stream_down;
             add(down ? LogCode::stream_down : LogCode::stream_silent, subject,
-                fmt::format("nothing any more; {} before", counted(now.packets[i], "packet")));
+                fmt::format("nothing any more; {} before, the last heard at {}",
+                            counted(now.packets[i], "packet"), time_text(now.heard_ns[i])));
         }
     }
 }

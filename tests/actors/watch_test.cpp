@@ -212,7 +212,9 @@ TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsToldOnce) {
     Watched watched;
     watched.line(0).states[0] = LineState::stream_silent;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::stream_silent, "line 3 stream A",
-                                               "nothing any more; 10 packets before")));
+    watched.line(0).heard_ns[0] = 1'773'667'800'500'000'000;
+                                               "nothing any more; 10 packets before, the last "
+                                               "heard at 2026-03-16T13:30:00.500Z")));
     EXPECT_THAT(watched.look(), IsEmpty());
     watched.line(0).states = {LineState::stream_down, LineState::stream_silent};
     watched.line(0).down = true;
