@@ -64,6 +64,11 @@ std::string advice_of(int error) {
     }
 }
 
+/// For what liburing 2.3 declares but does not export.
+bool register_with(const io_uring& ring, unsigned what, const void* argument, unsigned count) {
+    return syscall(SYS_io_uring_register, ring.ring_fd, what, argument, count) == 0;
+}
+
 /// Tries a multishot recvmsg (Linux 6.0) on a socket pair; 0 or the errno it ended with.
 int try_multishot(UringRing& ring) {
     std::array<int, 2> pair{};
@@ -150,6 +155,9 @@ std::unique_ptr<UringRing> UringRing::open(std::size_t sockets_count, std::size_
     }
     std::unique_ptr<UringRing> ring =
         make(std::max<std::size_t>(sockets_count, 1), buffer_bytes, buffers_count, problems);
+    if (ring != nullptr && !ring->restrict_to_receiving(problems)) {
+        return nullptr;
+    }
     if (ring != nullptr) {
         for (unsigned index = 0; index < buffers_count; ++index) {
             ring->lend(static_cast<std::uint16_t>(index), index);
@@ -168,11 +176,25 @@ UringRing::~UringRing() {
     }
 }
 
+/// Once enabled, the ring takes multishot receives into lent buffers and nothing else: what goes
+/// through a ring passes no filter for system calls (Linux 5.10).
+bool UringRing::restrict_to_receiving(Problems& problems) {
+    std::array<io_uring_restriction, 2> allowed{};
+    allowed[0].opcode = IORING_RESTRICTION_SQE_OP;
+    allowed[0].sqe_op = IORING_OP_RECVMSG;
+    allowed[1].opcode = IORING_RESTRICTION_SQE_FLAGS_ALLOWED;
+    allowed[1].sqe_flags = IOSQE_BUFFER_SELECT;
+    const bool done = register_with(ring_, IORING_REGISTER_RESTRICTIONS, allowed.data(),
+                                    static_cast<unsigned>(allowed.size()));
+    if (!done) {
+        tell(problems, "",
+             fmt::format("io_uring: the ring cannot be restricted: {}", std::strerror(errno)));
+    }
+    return done;
+}
+
 void UringRing::enable() {
-    // liburing 2.3 declares io_uring_enable_rings but does not export it.
-    const long result =
-        syscall(SYS_io_uring_register, ring_.ring_fd, IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
-    PINSTRIKE_CHECK(result == 0);
+    PINSTRIKE_CHECK(register_with(ring_, IORING_REGISTER_ENABLE_RINGS, nullptr, 0));
 }
 
 }  // namespace pinstrike::nic

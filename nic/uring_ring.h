@@ -61,6 +61,7 @@ class UringRing {
                                                          unsigned buffers_count,
                                                          Problems& problems);
     [[nodiscard]] bool map_buffers(Problems& problems);
+    bool restrict_to_receiving(Problems& problems);
 
     io_uring ring_{};
     bool ring_open_ = false;
