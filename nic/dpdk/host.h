@@ -32,7 +32,6 @@ struct Capabilities {
     static constexpr unsigned net_raw = 13;
     static constexpr unsigned ipc_lock = 14;
     static constexpr unsigned sys_admin = 21;
-    static constexpr unsigned bpf = 39;
 
     [[nodiscard]] bool has(unsigned capability) const {
         return ((effective >> capability) & 1U) != 0;
