@@ -96,6 +96,10 @@ class Actor {
     /// Asked once, before on_start.
     [[nodiscard]] virtual Interest interest() const { return {}; }
 
+    /// Names of system calls that it makes after on_start, on_stop included: a core's thread makes
+    /// few (confine/call_lists.h), and others are refused.
+    [[nodiscard]] virtual std::vector<std::string_view> system_calls() const { return {}; }
+
     /// Before the first message; on the core's thread; may allocate.
     virtual void on_start(const CoreInfo& /*core*/) {}
 

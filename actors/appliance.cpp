@@ -2,6 +2,7 @@
 #include "actors/appliance.h"
 
 #include "actors/actor_kinds.h"
+#include "actors/confine/call_lists.h"
 #include "actors/ring.h"
 #include "actors/router.h"
 #include "actors/venues.h"
@@ -259,8 +260,14 @@ void Appliance::make_threads(QueuesByPort queues) {
     make_pollers(std::move(queues), inputs, bells);
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         std::vector<std::unique_ptr<Actor>> actors;
+        std::vector<std::string_view> calls;
         for (const std::string& kind : cores_[i].config.actors) {
             actors.push_back(make_actor(kind, config_));
+            const std::vector<std::string_view> more = actors.back()->system_calls();
+            calls.insert(calls.end(), more.begin(), more.end());
+        }
+        if (filters_calls()) {
+            cores_[i].control->filter = std::make_unique<CallFilter>(core_calls(calls));
         }
         CoreOptions options;
         options.info = {cores_[i].config.name, static_cast<unsigned>(i),
@@ -302,6 +309,10 @@ void Appliance::make_pollers(QueuesByPort queues,
         thread.task =
             make_poller(config_.kind, std::move(setup), Router{routing, std::move(outputs), bells});
         PINSTRIKE_CHECK(thread.task != nullptr);  // load_config knows the venues
+        if (filters_calls()) {
+            thread.control->filter =
+                std::make_unique<CallFilter>(poller_calls(config_, topology_.pollers[i].ports));
+        }
         pollers_.push_back(std::move(thread));
         if (keeps) {
             add_history_road(*pollers_.back().task, config_.pollers[i], std::move(ring->consumer));
@@ -327,6 +338,21 @@ bool Appliance::replays() const {
     return std::any_of(config_.ports.begin(), config_.ports.end(), [](const nic::PortConfig& port) {
         return port.kind == nic::PortKind::pcap;
     });
+}
+
+bool Appliance::filters_calls() const {
+    return CallFilter::in_this_build && config_.system_calls == SystemCalls::filtered;
+}
+
+std::vector<RefusedCalls> Appliance::refused_calls() const {
+    std::vector<RefusedCalls> all;
+    for (const PollerThread& poller : pollers_) {
+        all.push_back(actors::refused_calls(poller.config.name, *poller.control));
+    }
+    for (const CoreThread& core : cores_) {
+        all.push_back(actors::refused_calls(core.config.name, *core.control));
+    }
+    return all;
 }
 
 Appliance::~Appliance() {

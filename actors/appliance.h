@@ -91,6 +91,9 @@ class Appliance {
     /// Times that a core went to sleep; nothing for one that spins.
     [[nodiscard]] std::uint64_t sleeps(std::size_t core) const;
 
+    /// Of every poller, then of every core: what the kernel was asked for and did not do.
+    [[nodiscard]] std::vector<RefusedCalls> refused_calls() const;
+
     /// Null where there is none.
     [[nodiscard]] const RecoveryTask* recovery() const { return recovery_.task.get(); }
 
@@ -145,6 +148,7 @@ class Appliance {
                           Consumer<FirstCopy> copies);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
     [[nodiscard]] bool replays() const;
+    [[nodiscard]] bool filters_calls() const;
 
     FeedConfig config_;
     Topology topology_;

@@ -27,6 +27,7 @@ namespace pinstrike::actors {
 enum class Sharding : std::uint8_t { series, underlying };
 enum class WaitStrategy : std::uint8_t { spin, park };
 enum class WhenFull : std::uint8_t { refuse, wait };
+enum class SystemCalls : std::uint8_t { filtered, free };
 
 /// A processor as the operating system numbers it; negative: the thread is not pinned.
 using CpuIndex = int;
@@ -79,6 +80,7 @@ struct FeedConfig {
     CpuIndex control_cpu = -1;          ///< of all that is not hot
     std::string metrics_address;        ///< "127.0.0.1:9464"; empty: no endpoint
     LogLevel log_level = LogLevel::info;
+    SystemCalls system_calls = SystemCalls::filtered;  ///< of hot threads
 };
 
 }  // namespace pinstrike::actors

@@ -167,7 +167,15 @@ void add_general_keys(Section<FeedConfig>& section) {
                                {"info", LogLevel::info, "what happened"},
                                {"warning", LogLevel::warning, "what should not happen"},
                                {"error", LogLevel::error, "what stops the program or loses data"}}),
-             "Least severe entries of the log, which goes to standard error.");
+             "Least severe entries of the log, which goes to standard error.")
+        .key("system_calls", &FeedConfig::system_calls,
+             choice<SystemCalls>(
+                 {{"filtered", SystemCalls::filtered,
+                   "those on the list of their kind (`pinstrike check` prints it); others are "
+                   "refused, counted and logged"},
+                  {"free", SystemCalls::free,
+                   "any: for tools that work inside the process, such as valgrind"}}),
+             "System calls that poll and actor threads may make once they are ready.");
 }
 
 std::vector<ChoiceDoc> venue_words() {

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/host_report.h"
 
+#include "actors/confine/call_lists.h"
+#include "actors/confine/rights.h"
 #include "actors/peer/peers.h"
 #include "nic/dpdk/memory_need.h"
 
@@ -36,6 +38,21 @@ void check_sources(const Host& host, const nic::PortConfig& port, Problems& prob
             tell(problems, Place{}, fmt::format("port {}: {} cannot be read", port.name, file));
         }
     }
+}
+
+/// What is left to the program once it runs.
+std::string confinement_text(const FeedConfig& config, const Topology& topology) {
+    std::string text =
+        fmt::format("rights kept after the start: {}\n", to_text(rights_kept(config)));
+    if (config.system_calls == SystemCalls::free) {
+        return text + "system calls of pollers and cores: any (system_calls: free)\n";
+    }
+    for (const PollerPlan& poller : topology.pollers) {
+        text += fmt::format("system calls of {}: {}\n", poller.name,
+                            to_text(poller_calls(config, poller.ports)));
+    }
+    return text + fmt::format("system calls of cores: {}, and those of their actors\n",
+                              to_text(core_calls({})));
 }
 
 std::set<std::string> read_interfaces() {
@@ -74,6 +91,7 @@ HostReport report_on(const Host& host, const FeedConfig& config, const Topology&
     }
     report.text = fmt::format("memory of the machine {} MiB, {} cpus for this process\n",
                               host.machine.memory_bytes / mebibyte, host.machine.cpus.size());
+    report.text += confinement_text(config, topology);
     const auto demands = dpdk_demands(config, topology);
     if (demands.empty()) {
         report.text += "no hugepages needed: no port of kind dpdk\n";

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/machine.h"
 
+#include "actors/confine/call_filter.h"
+
 #include <hwloc.h>
 #include <pthread.h>
 
@@ -100,6 +102,7 @@ std::optional<unsigned> Machine::node_of_pci(const std::string& address) const {
 
 Machine read_machine() {
     Machine machine;
+    machine.no_call_filters = CallFilter::obstacle();
     if (const HwlocTopology topology = load_topology(true)) {
         read_cpus(topology.get(), machine);
         read_pci(topology.get(), machine);

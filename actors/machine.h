@@ -27,6 +27,8 @@ struct Machine {
 
     [[nodiscard]] const MachineCpu* find(CpuIndex index) const;
 
+    std::string no_call_filters;  ///< why the kernel has none for system calls; empty: it has
+
     /// The NUMA node of a PCI device ("0000:3b:00.0"); nullopt: unknown. Filled in by read_machine.
     std::vector<std::pair<std::string, unsigned>> pci_nodes;
 

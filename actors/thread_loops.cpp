@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/thread_loops.h"
 
+#include "actors/confine/rights.h"
 #include "actors/heap_guard.h"
 #include "actors/machine.h"
 
@@ -63,17 +64,36 @@ void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& cl
     }
 }
 
+/// From here on a hot thread calls the kernel by its list alone.
+void confine(ThreadControl& control) {
+    if (control.filter) {
+        control.unfiltered.store(control.filter->install(), std::memory_order_relaxed);
+    }
+}
+
 }  // namespace
+
+RefusedCalls refused_calls(const std::string& thread, const ThreadControl& control) {
+    if (!control.filter) {
+        return {thread, 0, "", 0};
+    }
+    return {thread, control.filter->refused(), control.filter->last_refused(),
+            control.unfiltered.load(std::memory_order_relaxed)};
+}
 
 void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
                 const nic::Clock& clock, ThreadControl& control) {
     control.misplaced.store(!place_this_thread(cpu, poller.name()), std::memory_order_relaxed);
+    drop_all_rights();
     control.started.store(true, std::memory_order_release);
     {
         std::optional<FrozenHeap> frozen;
         if (live) {
             poller.step(
                 clock.wall_ns());  // the first may make room for this thread in its libraries
+        }
+        confine(control);
+        if (live) {
             frozen.emplace();
         }
         poll_until_told(poller, wait, clock, control);
@@ -88,7 +108,9 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
 void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
               ThreadControl& control) {
     control.misplaced.store(!place_this_thread(cpu, core.info().name), std::memory_order_relaxed);
+    drop_all_rights();
     core.start();
+    confine(control);
     control.started.store(true, std::memory_order_release);
     {
         const FrozenHeap frozen;
@@ -115,6 +137,7 @@ void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
                   const nic::Clock& clock, ThreadControl& control) {
     constexpr std::int64_t peers_nap_ns = 200'000;  // peers wait for answers, and rings fill
     control.misplaced.store(!place_this_thread(cpu, "recovery"), std::memory_order_relaxed);
+    drop_all_rights();
     control.started.store(true, std::memory_order_release);
     while (!control.stop.load(std::memory_order_acquire)) {
         const std::int64_t now_ns = clock.wall_ns();

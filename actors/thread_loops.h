@@ -4,6 +4,7 @@
 // simulation; only the clock, the waiting and the signals to stop are here.
 #pragma once
 
+#include "actors/confine/call_filter.h"
 #include "actors/core.h"
 #include "actors/feed_config.h"
 #include "actors/parking.h"
@@ -14,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace pinstrike::actors {
@@ -25,7 +27,23 @@ struct ThreadControl {
     std::atomic<bool> started{false};    ///< thread: the first step is next
     std::atomic<bool> ended{false};      ///< thread: nothing more will come of it
     std::atomic<bool> misplaced{false};  ///< thread: the system refused its cpu
+    std::atomic<int> unfiltered{0};      ///< thread: the errno with which its filter was refused
+    std::unique_ptr<CallFilter> filter;  ///< of hot threads; null: they may call what they like
 };
+
+/// Of a hot thread, since its start.
+struct RefusedCalls {
+    std::string thread;
+    std::uint64_t count = 0;
+    std::string last;  ///< "openat"; empty: none
+    int unfiltered =
+        0;  ///< the errno with which the kernel refused the filter itself; 0: it did not
+};
+
+[[nodiscard]] RefusedCalls refused_calls(const std::string& thread, const ThreadControl& control);
+
+// Each thread gives up all rights before anything else, and a hot one the system calls that it has
+// no use for as soon as it is ready.
 
 /// Polls until told to stop or the input is exhausted; then finishes. `live`: its memory is fixed
 /// after the start (captures may be read with allocations).

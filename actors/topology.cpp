@@ -233,6 +233,12 @@ bool is_loopback(nic::Ipv4 address) {
     return address.value >> 24 == 127;
 }
 
+/// "127.0.0.1:9464", "localhost:9464" and "[::1]:9464" are this host's own.
+bool is_loopback(const std::string& listening) {
+    return listening.starts_with("127.") || listening.starts_with("localhost:") ||
+           listening.starts_with("[::1]:");
+}
+
 std::string peers_text(const RecoveryPlan& plan, const FeedConfig& config) {
     std::string text;
     if (plan.history_bytes != 0) {
@@ -244,6 +250,35 @@ std::string peers_text(const RecoveryPlan& plan, const FeedConfig& config) {
         text += fmt::format("peers to ask      {}\n", joined(plan.peers));
     }
     return text;
+}
+
+/// Who can reach what, beside this host.
+void check_reach(const Topology& topology, const FeedConfig& config, TopologyFindings& findings) {
+    const bool plain = config.peer.tls == peer::TlsConfig{};
+    if (!topology.recovery.listens.empty() && plain && !is_loopback(config.peer.listen.address)) {
+        findings.remarks.push_back(
+            fmt::format("peer: listens at {} without TLS: who can change bytes on that network can "
+                        "send blocks of his own to those that ask",
+                        topology.recovery.listens));
+    }
+    if (!config.metrics_address.empty() && !is_loopback(config.metrics_address)) {
+        findings.remarks.push_back(
+            fmt::format("metrics_address: {} is not this host's loopback, and nobody is asked who "
+                        "he is: whoever reaches it can read the figures",
+                        config.metrics_address));
+    }
+}
+
+void check_confinement(const FeedConfig& config, const Machine& machine,
+                       TopologyFindings& findings) {
+    if (config.system_calls == SystemCalls::filtered && !machine.no_call_filters.empty()) {
+        tell(
+            findings,
+            fmt::format("system_calls: this kernel has no seccomp filters ({}), expected one built "
+                        "with CONFIG_SECCOMP_FILTER and nothing that forbids them; or say "
+                        "system_calls: free",
+                        machine.no_call_filters));
+    }
 }
 
 }  // namespace
@@ -338,13 +373,8 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     if (config.history.memory_bytes != 0 && topology.recovery.history_bytes == 0) {
         findings.remarks.emplace_back("history: of captures nothing is kept");
     }
-    const bool plain = config.peer.tls == peer::TlsConfig{};
-    if (!topology.recovery.listens.empty() && plain && !is_loopback(config.peer.listen.address)) {
-        findings.remarks.push_back(
-            fmt::format("peer: listens at {} without TLS: who can change bytes on that network can "
-                        "send blocks of his own to those that ask",
-                        topology.recovery.listens));
-    }
+    check_reach(topology, config, findings);
+    check_confinement(config, machine, findings);
     return findings;
 }
 

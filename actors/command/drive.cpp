@@ -6,15 +6,20 @@
 #include "actors/book/book_json.h"
 #include "actors/command/drive_log.h"
 #include "actors/command/print_problems.h"
+#include "actors/confine/rights.h"
 #include "actors/live_view.h"
 #include "actors/metrics/metrics_endpoint.h"
 #include "config/version.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -132,6 +137,43 @@ bool write_text(const std::string& path, const std::string& text) {
     return written;
 }
 
+/// What is written at the end can be written: better known now than after a day, and with the
+/// rights that are left then.
+bool can_write_later(const DriveOptions& options) {
+    bool good = true;
+    for (const std::string& path : {options.account_file, options.book_file}) {
+        if (path.empty() || path == "-") {
+            continue;
+        }
+        constexpr unsigned for_all = 0666;
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, for_all);
+        if (file >= 0) {
+            ::close(file);
+        } else if (errno != ENXIO) {  // a pipe that nobody reads yet
+            complain("{}: {}", path, std::strerror(errno));
+            good = false;
+        }
+    }
+    return good;
+}
+
+/// Gives up what was needed to open everything, and says what is left.
+void confine(const actors::FeedConfig& config, DriveLog& log) {
+    const actors::Confinement confinement =
+        actors::drop_rights(actors::rights_kept(config), config.peer.present());
+    const std::string feed = "feed " + config.name;
+    for (const std::string& remark : confinement.remarks) {
+        log.tell(actors::LogCode::remark, feed, remark);
+    }
+    const std::string_view calls =
+        !actors::CallFilter::in_this_build ? "free: this build's sanitizer makes some of its own"
+        : config.system_calls == actors::SystemCalls::free ? "free: the config says so"
+                                                           : "filtered";
+    log.tell(
+        actors::LogCode::confined, feed,
+        fmt::format("rights kept: {}; system calls of hot threads: {}", confinement.kept, calls));
+}
+
 /// The account in one paragraph.
 std::string summary(const actors::Account& account) {
     std::uint64_t packets = 0;
@@ -211,6 +253,10 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     if (metrics) {
         log.tell(actors::LogCode::metrics_open, feed,
                  fmt::format("http://{}/metrics", config.metrics_address));
+    }
+    confine(config, log);
+    if (!can_write_later(options)) {
+        return Exit::failed;
     }
     appliance->start();
     log.tell(actors::LogCode::running, feed, running_text(*appliance));

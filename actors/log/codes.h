@@ -60,6 +60,15 @@ namespace pinstrike::actors {
         "a poll or actor thread asked for heap memory after its start, which costs it time") \
     ROW(clock_stepped, warning, 1, \
         "the machine's clock was set: latencies measured across the step mean nothing") \
+    ROW(confined, info, 1, \
+        "what the program was started with and no longer needs is given up: which rights are " \
+        "kept, and whether system calls of hot threads are filtered") \
+    ROW(call_refused, error, 1, \
+        "a poll or actor thread made a system call that is not on its list; it was not made. " \
+        "Either somebody has got into the program, or the list lacks a call that a driver or an " \
+        "actor needs") \
+    ROW(calls_unfiltered, error, 1, \
+        "the kernel refused the filter of a poll or actor thread: it may call what it likes") \
     ROW(peer_connected, info, 1, \
         "a connection with a peer on which both sides proved to know the secret") \
     ROW(peer_lost, warning, 1, \

@@ -91,6 +91,7 @@ Sight take_sight(Appliance& appliance) {
     });
     sight.hot_allocations = heap_guard::allocations.load(std::memory_order_relaxed);
     sight.clock_steps = appliance.clock().steps_count();
+    sight.calls = appliance.refused_calls();
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         sight.pollers.push_back(poller_sight(appliance, i));
     }

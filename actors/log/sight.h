@@ -78,6 +78,7 @@ struct Sight {
     std::uint64_t clock_steps = 0;
     std::vector<PollerSight> pollers;
     std::vector<CoreSight> cores;
+    std::vector<RefusedCalls> calls;  ///< of every hot thread
 };
 
 /// From the control thread, at any time. It asks devices for their counts.

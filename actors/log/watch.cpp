@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,9 @@ namespace {
 Sight blank_of(const Sight& now) {
     Sight blank = now;
     blank.hot_allocations = blank.clock_steps = 0;
+    for (RefusedCalls& calls : blank.calls) {
+        calls = {calls.thread, 0, "", 0};
+    }
     for (PollerSight& poller : blank.pollers) {
         poller.busy_ns = poller.idle_ns = 0;
         for (QueueSight& queue : poller.queues) {
@@ -138,6 +142,9 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
         before_ = blank_of(now);
     }
     watch_program(now);
+    for (std::size_t i = 0; i < now.calls.size(); ++i) {
+        watch_calls(now.calls[i], before_->calls[i]);
+    }
     watch_links(now);
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
         const PollerSight& poller = now.pollers[i];
@@ -173,6 +180,19 @@ void Watch::watch_program(const Sight& now) {
     if (const std::uint64_t more = now.clock_steps - before_->clock_steps; more != 0) {
         add(LogCode::clock_stepped, "clock",
             fmt::format("{}, {} since the start", counted(more, "step"), now.clock_steps));
+    }
+}
+
+void Watch::watch_calls(const RefusedCalls& now, const RefusedCalls& before) {
+    const std::string subject = "thread " + now.thread;
+    if (now.count != before.count) {
+        add(LogCode::call_refused, subject,
+            fmt::format("{} refused, {} since the start; the last was {}",
+                        counted(now.count - before.count, "system call"), now.count, now.last));
+    }
+    if (now.unfiltered != before.unfiltered) {
+        add(LogCode::calls_unfiltered, subject,
+            fmt::format("the kernel refused the filter: {}", std::strerror(now.unfiltered)));
     }
 }
 

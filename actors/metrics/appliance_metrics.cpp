@@ -180,6 +180,14 @@ void add_ring(Families& out, const Router& router, std::size_t ring, const std::
               static_cast<double>(router.capacity(ring)));
 }
 
+void add_refused_calls(Families& out, const Appliance& appliance) {
+    for (const RefusedCalls& calls : appliance.refused_calls()) {
+        out.counter("thread_refused_calls_total",
+                    "System calls that a hot thread made against its list, and that were not made",
+                    {{"thread", calls.thread}}, static_cast<double>(calls.count));
+    }
+}
+
 void add_poller(Families& out, Appliance& appliance, std::size_t index) {
     PollerTask& poller = appliance.poller(index);
     add_loop(out, poller.counters(), poller.name());
@@ -446,6 +454,7 @@ std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance,
     for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
         add_core(out, appliance, i);
     }
+    add_refused_calls(out, appliance);
     add_recovery(out, appliance);
     add_peers(out, appliance);
     return out.take();

@@ -93,6 +93,28 @@ TEST(Topology, remarks_on_shared_cores_and_distant_memory) {
                 Contains("poll0: cpu 5 is on NUMA node 1, port a0 (0000:3b:00.0) on node 0"));
 }
 
+TEST(Topology, remarks_on_addresses_that_others_reach) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    for (const char* own : {"127.0.0.1:9464", "localhost:9464", "[::1]:9464"}) {
+        config.metrics_address = own;
+        EXPECT_THAT(check_topology(plan_topology(config), config, two_sockets()).remarks,
+                    IsEmpty());
+    }
+    config.metrics_address = "0.0.0.0:9464";
+    EXPECT_THAT(check_topology(plan_topology(config), config, two_sockets()).remarks,
+                Contains(HasSubstr("metrics_address: 0.0.0.0:9464 is not this host's loopback")));
+}
+
+TEST(Topology, needs_filters_where_they_are_wanted) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    Machine without = two_sockets();
+    without.no_call_filters = "Function not implemented";
+    EXPECT_THAT(texts(check_topology(plan_topology(config), config, without).problems),
+                Contains(HasSubstr("no seccomp filters (Function not implemented)")));
+    config.system_calls = SystemCalls::free;
+    EXPECT_THAT(texts(check_topology(plan_topology(config), config, without).problems), IsEmpty());
+}
+
 TEST(Topology, needs_memory_and_known_actors) {
     FeedConfig config = config_of(0, 2, -1, -1);
     config.cores[0].actors = {"bock"};

@@ -51,6 +51,7 @@ Sight quiet() {
         core.rings = {{"poll0", 1024, 0}};
         sight.cores.push_back(core);
     }
+    sight.calls = {{"poll0", 0, "", 0}, {"core0", 0, "", 0}};
     return sight;
 }
 
@@ -211,8 +212,8 @@ TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsToldOnce) {
     using feed::LineState;
     Watched watched;
     watched.line(0).states[0] = LineState::stream_silent;
-    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::stream_silent, "line 3 stream A",
     watched.line(0).heard_ns[0] = 1'773'667'800'500'000'000;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::stream_silent, "line 3 stream A",
                                                "nothing any more; 10 packets before, the last "
                                                "heard at 2026-03-16T13:30:00.500Z")));
     EXPECT_THAT(watched.look(), IsEmpty());
@@ -251,6 +252,19 @@ TEST(Watch, aReplayHasNoSilenceAndNoLimit) {
     poller.queues[0].packets = 6400;
     poller.queues[0].full_bursts = 100;
     EXPECT_THAT(watched.look(), IsEmpty());
+}
+
+TEST(Watch, tellsWhichCallOfWhichThreadWasRefused) {
+    Watched watched;
+    watched.sight.calls[1].count = 2;
+    watched.sight.calls[1].last = "openat";
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::call_refused, "thread core0",
+                               "2 system calls refused, 2 since the start; the last was openat")));
+    EXPECT_THAT(watched.look(), IsEmpty());
+    watched.sight.calls[0].unfiltered = EINVAL;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::calls_unfiltered, "thread poll0",
+                                               "refused the filter: Invalid argument")));
 }
 
 TEST(Watch, tellsOfAllocationsAndClockSteps) {

@@ -74,12 +74,12 @@ class Instance:
     def said(self):
         return self.file("log").read_text()
 
-    def run(self, text, log=None, account=None, environment=None):
-        """`log`, `account`: where to, if not to files of its own."""
+    def run(self, text, log=None, account=None, environment=None, program=None):
+        """`log`, `account`: where to, if not to files of its own; `program`: words, if not its path."""
         self.file("yaml").write_text(text)
         log = log or open(self.file("log"), "w", encoding="utf-8")
         self.process = self.wire.start(
-            self.wire.receiver, self.pinstrike, "run", self.file("yaml"), "--account",
+            self.wire.receiver, *(program or [self.pinstrike]), "run", self.file("yaml"), "--account",
             account or self.file("account.json"), "--book", self.file("book.json"), stdout=log,
             stderr=subprocess.STDOUT, env=environment)
         missing = self.listener.wait_for(live.groups_of(LINES))

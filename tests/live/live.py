@@ -163,6 +163,45 @@ def enter_namespace(descriptor):
            f"a network namespace cannot be entered: {os.strerror(ctypes.get_errno())}")
 
 
+def as_user(here, program, rights):
+    """The words that run a copy of the program as an ordinary user with these capabilities alone.
+
+    The copy and what the program writes stand in `here`, which that user can reach.
+    """
+    copy = here / "pinstrike"
+    shutil.copy(program, copy)
+    copy.chmod(0o755)
+    here.chmod(0o777)
+    granted = ",".join(["-all", *("+" + right for right in rights)])
+    return ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps",
+            granted, "--ambient-caps", granted, "--bounding-set", granted, copy]
+
+
+def status_of_threads(pid):
+    """What /proc says of each thread: its name, then a row of words by key."""
+    threads = []
+    for folder_of_thread in Path(f"/proc/{pid}/task").iterdir():
+        rows = (folder_of_thread / "status").read_text().splitlines()
+        threads.append(dict(row.split(":\t", 1) for row in rows if ":\t" in row))
+    return threads
+
+
+def expect_confined(pid, kept, hot):
+    """All threads without rights but the first, which keeps these bits; filters on hot threads."""
+    deadline = time.monotonic() + 20
+    filtered = set()
+    while filtered != set(hot) and time.monotonic() < deadline:
+        time.sleep(0.05)
+        threads = status_of_threads(pid)
+        filtered = {thread["Name"] for thread in threads if thread["Seccomp"] == "2"}
+    expect(filtered == set(hot), f"filters on {filtered}, not {hot}")
+    for thread in threads:
+        held = int(thread["CapPrm"], 16)
+        allowed = kept if int(thread["Pid"]) == pid else 0
+        expect(held == allowed, f"thread {thread['Name']} holds rights {held:x}, not {allowed:x}")
+        expect(thread["NoNewPrivs"] == "1", f"thread {thread['Name']} may gain rights")
+
+
 def groups_of(lines):
     """Production groups of regular lines, both streams."""
     return [f"224.0.{third}.{line}" for line in lines for third in (204, 206)]

@@ -4,7 +4,8 @@
     wire_test.py PINSTRIKE uring|af_xdp
 
 All messages delivered, the account balanced, the book as the generator says, IGMP reports seen on
-the wire, and a clean end on SIGTERM.
+the wire, and a clean end on SIGTERM. The appliance is an ordinary user's, with no more rights than
+deploy/README.md says; it gives up most of them, and leaves the interface as it was.
 """
 
 import json
@@ -15,6 +16,8 @@ import time
 import live
 from instance import Instance, config, finish
 
+RIGHTS = {"uring": [], "af_xdp": ["net_admin", "net_raw", "sys_admin", "ipc_lock"]}
+KEPT = {"uring": (0, "none"), "af_xdp": (1 << 12, "CAP_NET_ADMIN (")}
 TRAFFIC = ["--lines", "1-4", "--messages", "200000", "--rate", "60000", "--series", "20000",
            "--roots", "200"]
 
@@ -33,12 +36,20 @@ def example_sees_every_queue(pinstrike, wire, here):
     live.expect("interface spread spreads frames over 4 receive queues" in told, told)
 
 
+def interface_state(wire):
+    """Flags, addresses that are let in, and programs of the receiving interface."""
+    link = live.run("ip", "-n", wire.receiver, "-d", "link", "show", "receiver").stdout
+    return link, live.run("ip", "-n", wire.receiver, "maddr", "show", "receiver").stdout
+
+
 def main():
     pinstrike, kind = sys.argv[1:3]
     appliance = Instance("a", live.folder(), pinstrike)
     if kind == "af_xdp":
         example_sees_every_queue(pinstrike, appliance.wire, appliance.here)
-    appliance.run(config(kind))
+    before = interface_state(appliance.wire)
+    appliance.run(config(kind), program=live.as_user(appliance.here, pinstrike, RIGHTS[kind]))
+    live.expect_confined(appliance.process.pid, KEPT[kind][0], ["poller0", "core0"])
     finish(appliance.generate(traffic=TRAFFIC))
     time.sleep(1)
     appliance.stop()
@@ -46,6 +57,10 @@ def main():
     said = appliance.said()
     live.expect("hot threads allocated" not in said and "hot_allocation" not in said,
                 f"a hot thread allocated: {said}")
+    live.expect("call_refused" not in said and "calls_unfiltered" not in said, said)
+    live.expect(f"confined feed live: rights kept: {KEPT[kind][1]}" in said, said)
+    after = interface_state(appliance.wire)
+    live.expect(after == before, f"left behind: {after}; it was {before}")
     account = appliance.account()
     live.compare_account(account, appliance.truth())
     series = live.compare_books(appliance.file("book.json"), appliance.file("truth.book.json"))

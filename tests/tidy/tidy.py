@@ -24,6 +24,7 @@ LIBRARIES = {
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
     r"openssl/|asio": ["actors/peer/"],
+    r"seccomp\.h": ["actors/confine/"],
 }
 
 HOT_WORDS = {

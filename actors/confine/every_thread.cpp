@@ -1,0 +1,108 @@
+// path: cold
+#include "actors/confine/every_thread.h"
+
+#include "config/check.h"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <thread>
+
+namespace pinstrike::actors {
+namespace {
+
+int own_thread() {
+    return static_cast<int>(::syscall(SYS_gettid));
+}
+
+/// What is to be done, and who has done it last: written by one side while the other waits for it.
+/// Release and acquire: who reads a thread's id sees what the thread did before.
+std::atomic<void (*)()> wanted{nullptr};
+std::atomic<int> done_by{0};
+
+void obey(int /*signal*/) {
+    const int error = errno;
+    if (const auto action = wanted.load(std::memory_order_acquire)) {
+        action();
+    }
+    done_by.store(own_thread(), std::memory_order_release);
+    errno = error;
+}
+
+/// True if the thread has done it, or has ended.
+bool reach(int thread) {
+    constexpr std::chrono::seconds patience{1};
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    if (::syscall(SYS_tgkill, ::getpid(), thread, SIGRTMIN) != 0) {
+        return errno == ESRCH;
+    }
+    while (done_by.load(std::memory_order_acquire) != thread) {
+        if (std::chrono::steady_clock::now() > deadline) {
+            return ::syscall(SYS_tgkill, ::getpid(), thread, 0) != 0;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<int> threads_of_process() {
+    std::vector<int> threads;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+        threads.push_back(std::atoi(entry.path().filename().c_str()));
+    }
+    return threads;
+}
+
+std::string status_of_thread(int thread, const std::string& key) {
+    std::ifstream in(fmt::format("/proc/self/task/{}/status", thread));
+    for (std::string word; in >> word;) {
+        if (word == key + ":") {
+            in >> word;
+            return word;
+        }
+    }
+    return "";
+}
+
+std::vector<std::string> on_every_other_thread(void (*action)()) {
+    struct sigaction taken {};
+
+    struct sigaction before {};
+
+    taken.sa_handler = obey;
+    taken.sa_flags = SA_RESTART;
+    PINSTRIKE_CHECK(::sigaction(SIGRTMIN, &taken, &before) == 0);
+    PINSTRIKE_CHECK(before.sa_handler == SIG_DFL);
+    wanted.store(action, std::memory_order_release);
+    std::vector<std::string> unreached;
+    std::set<int> asked{own_thread()};
+    for (bool more = true; more;) {
+        more = false;
+        for (const int thread : threads_of_process()) {
+            if (asked.insert(thread).second) {
+                more = true;
+                if (!reach(thread)) {
+                    unreached.push_back(status_of_thread(thread, "Name"));
+                }
+            }
+        }
+    }
+    if (unreached.empty()) {
+        ::sigaction(SIGRTMIN, &before, nullptr);
+    }  // else it may still come, and must find a handler
+    return unreached;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,220 @@
+// path: cold
+//
+// What the program gives up once it runs: rights, in every thread, and system calls of hot threads.
+// The tests confine threads of their own, or a child, for what is given up does not come back.
+#include "actors/confine/call_filter.h"
+#include "actors/confine/call_lists.h"
+#include "actors/confine/every_thread.h"
+#include "actors/confine/rights.h"
+#include "actors/thread_loops.h"
+#include "config/check.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+namespace pinstrike::actors {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+int errno_of(long result) {
+    return result < 0 ? errno : 0;
+}
+
+/// An actor that calls the kernel with each batch of time.
+class Caller final : public Actor {
+  public:
+    Caller(std::function<void()> call, std::vector<std::string_view> declared)
+        : call_(std::move(call)), declared_(std::move(declared)) {}
+
+    [[nodiscard]] std::string_view name() const override { return "caller"; }
+
+    [[nodiscard]] std::vector<std::string_view> system_calls() const override { return declared_; }
+
+    void on_events(EventBatch /*batch*/) override {}
+
+    void on_stop() override { call_(); }
+
+  private:
+    std::function<void()> call_;
+    std::vector<std::string_view> declared_;
+};
+
+/// Runs a core, filtered as the appliance does it, whose actor makes this call at its end.
+RefusedCalls run_filtered(std::function<void()> call, std::vector<std::string_view> declared = {}) {
+    std::vector<std::unique_ptr<Actor>> actors;
+    actors.push_back(std::make_unique<Caller>(std::move(call), declared));
+    CoreOptions options;
+    options.info.name = "core0";
+    Core core{std::move(options), {}, std::move(actors)};
+    ThreadControl control;
+    control.filter = std::make_unique<CallFilter>(core_calls(declared));
+    const nic::Clock clock;
+    std::thread thread{[&] { run_core(core, -1, nullptr, clock, control); }};
+    control.stop.store(true);
+    thread.join();
+    return refused_calls("core0", control);
+}
+
+TEST(CallFilter, refusesWhatIsNotOnTheListAndTellsWhichCallItWas) {
+    int file_error = 0;
+    int socket_error = 0;
+    const RefusedCalls refused = run_filtered([&] {
+        file_error = errno_of(::open("/dev/null", O_RDONLY));
+        socket_error = errno_of(::socket(AF_INET, SOCK_STREAM, 0));
+    });
+    EXPECT_EQ(refused.unfiltered, 0);
+    EXPECT_EQ(file_error, EPERM);
+    EXPECT_EQ(socket_error, EPERM);
+    EXPECT_EQ(refused.count, 2U);
+    EXPECT_EQ(refused.last, "socket");
+}
+
+TEST(CallFilter, letsThroughWhatAnActorDeclared) {
+    int error = -1;
+    const RefusedCalls refused = run_filtered(
+        [&] { error = errno_of(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }, {"openat"});
+    EXPECT_EQ(error, 0);
+    EXPECT_EQ(refused.count, 0U);
+}
+
+TEST(CallFilter, looksAtArguments) {
+    int data_error = -1;
+    int code_error = -1;
+    int write_error = -1;
+    int read_end = -1;
+    std::array<int, 2> pipe_ends{};
+    ASSERT_EQ(::pipe(pipe_ends.data()), 0);
+    read_end = pipe_ends[0];
+    const auto map = [](int protection) {
+        void* memory = ::mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return memory == MAP_FAILED ? errno : 0;
+    };
+    const RefusedCalls refused = run_filtered([&] {
+        data_error = map(PROT_READ | PROT_WRITE);
+        code_error = map(PROT_READ | PROT_EXEC);
+        write_error = errno_of(::write(pipe_ends[1], "x", 1));
+    });
+    ::close(read_end);
+    ::close(pipe_ends[1]);
+    EXPECT_EQ(data_error, 0);
+    EXPECT_EQ(code_error, EPERM);
+    EXPECT_EQ(write_error, EPERM);
+    EXPECT_EQ(refused.count, 2U);
+}
+
+TEST(CallFilter, isOfItsThreadAlone) {
+    static_cast<void>(run_filtered([] {}));
+    EXPECT_EQ(errno_of(::open("/dev/null", O_RDONLY | O_CLOEXEC)), 0);
+}
+
+/// A program that ends on its own mistake still says which.
+TEST(CallFilter, aFailedCheckStillSaysWhy) {
+    EXPECT_DEATH(static_cast<void>(run_filtered([] { PINSTRIKE_CHECK(1 == 2); })), "1 == 2");
+}
+
+/// Of every kind of port: no name is unknown, no rule contradicts another.
+TEST(CallFilter, takesTheListsOfAllPorts) {
+    FeedConfig config;
+    const auto add = [&](nic::PortKind kind, const char* vdev, const char* pci) {
+        nic::PortConfig port;
+        port.kind = kind;
+        port.vdev = vdev;
+        port.pci = pci;
+        config.ports.push_back(port);
+    };
+    add(nic::PortKind::sim, "", "");
+    add(nic::PortKind::pcap, "", "");
+    add(nic::PortKind::uring, "", "");
+    for (const char* vdev : {"net_af_xdp0,iface=x", "net_af_packet0,iface=x", "net_pcap0",
+                             "net_tap0", "net_memif0", "net_null0", "net_ring0", "net_unheard0"}) {
+        add(nic::PortKind::dpdk, vdev, "");
+    }
+    add(nic::PortKind::dpdk, "", "0000:01:00.0");
+    std::vector<std::size_t> all;
+    for (std::size_t port = 0; port < config.ports.size(); ++port) {
+        const std::array one{port};
+        all.push_back(port);
+        std::thread([&] {
+            CallFilter filter{poller_calls(config, one)};
+            EXPECT_EQ(filter.install(), 0) << config.ports[port].vdev;
+        }).join();
+    }
+    std::thread([&] {
+        CallFilter filter{poller_calls(config, all)};
+        EXPECT_EQ(filter.install(), 0);
+    }).join();
+    EXPECT_THAT(to_text(poller_calls(config, std::array{std::size_t{2}})),
+                HasSubstr("io_uring_enter"));
+    EXPECT_THAT(to_text(core_calls({})), Not(HasSubstr("io_uring_enter")));
+}
+
+/// In a child, which says how it went by its status: rights do not come back.
+int status_of_child(const std::function<int()>& run) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::_exit(run());
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -status;
+}
+
+std::string held_by(int thread) {
+    return status_of_thread(thread, "CapPrm") + " " + status_of_thread(thread, "CapEff") + " " +
+           status_of_thread(thread, "CapBnd") + " " + status_of_thread(thread, "NoNewPrivs");
+}
+
+TEST(Rights, areDroppedInThreadsThatWereThereBefore) {
+    const int status = status_of_child([] {
+        std::atomic<bool> stop{false};
+        std::atomic<int> other{0};
+        std::thread thread{[&] {
+            other.store(static_cast<int>(::syscall(SYS_gettid)));
+            while (!stop.load()) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        }};
+        while (other.load() == 0) {
+        }
+        const Confinement confinement = drop_rights({}, true);
+        const std::string none = "0000000000000000 0000000000000000";
+        const bool here = held_by(static_cast<int>(::getpid())).starts_with(none);
+        const bool there =
+            held_by(other.load()).starts_with(none) && held_by(other.load()).ends_with(" 1");
+        stop.store(true);
+        thread.join();
+        return (confinement.remarks.empty() ? 0 : 1) + (confinement.kept == "none" ? 0 : 2) +
+               (here ? 0 : 4) + (there ? 0 : 8);
+    });
+    EXPECT_EQ(status, 0);
+}
+
+TEST(Rights, keepsWhatIsNamedAndThere) {
+    const int status = status_of_child([] {
+        const bool was_there =
+            status_of_thread(static_cast<int>(::getpid()), "CapPrm") != "0000000000000000";
+        const Confinement confinement = drop_rights({{12, "CAP_NET_ADMIN", "why"}}, false);
+        const std::string wanted = was_there ? "CAP_NET_ADMIN (why)" : "none";
+        return confinement.kept == wanted && confinement.remarks.empty() ? 0 : 1;
+    });
+    EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
