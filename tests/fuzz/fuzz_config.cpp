@@ -1,12 +1,36 @@
 // path: cold
 //
-// Any bytes as a config: refused with problems, or a config whose effective text loads as the same.
+// Any bytes as a config: refused with problems, or a config whose effective text loads as the same,
+// and whose calendar gives hours in their order.
 #include "actors/load_config.h"
 #include "config/check.h"
+#include "feed/venue_sessions.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+
+namespace {
+
+/// Those of two years: in order, without overlap, and none where no calendar is heeded.
+void check_hours(const pinstrike::actors::FeedConfig& config) {
+    using namespace std::chrono;
+    const pinstrike::feed::Days days{local_days{year{2026} / 1 / 1},
+                                     local_days{year{2027} / 12 / 31}};
+    for (const bool separate : {false, true}) {
+        const auto hours =
+            pinstrike::feed::session_hours(config.kind, config.calendar, separate, days);
+        PINSTRIKE_CHECK(config.calendar.heeded != hours.stretches().empty());
+        std::int64_t behind_ns = 0;
+        for (const auto& stretch : hours.stretches()) {
+            PINSTRIKE_CHECK(behind_ns <= stretch.begin_ns && stretch.begin_ns <= stretch.end_ns);
+            behind_ns = stretch.end_ns;
+        }
+    }
+}
+
+}  // namespace
 
 int fuzz_one(std::span<const std::byte> bytes) {
     using namespace pinstrike;
@@ -25,6 +49,7 @@ int fuzz_one(std::span<const std::byte> bytes) {
         const auto again = actors::parse_config(effective, "again", none);
         PINSTRIKE_CHECK(again && none.empty());
         PINSTRIKE_CHECK(actors::effective_config(*again) == effective);
+        check_hours(*config);
     }
     return 0;
 }
