@@ -111,14 +111,18 @@ void check_rings(const Account& account, Findings& findings) {
 
 void check_cores(const Account& account, Findings& findings) {
     std::map<std::string, std::uint64_t> pushed;
+    std::map<std::string, std::uint64_t> records;
     for (const RingAccount& ring : account.rings) {
         pushed[ring.to] += ring.pushed;
+        records[ring.to] += ring.records;
     }
     std::set<std::string> named;
     for (const CoreAccount& core : account.cores) {
         named.insert(core.core);
         findings.expect_equal(core.events, pushed[core.core], "core " + core.core,
                               "events = pushed of its rings");
+        findings.expect_equal(core.records, records[core.core], "core " + core.core,
+                              "records = records of its rings");
         for (const ActorAccount& actor : core.actors) {
             findings.expect_at_most(actor.events, core.events,
                                     fmt::format("core {} actor {}", core.core, actor.actor),

@@ -67,6 +67,7 @@ struct RingAccount {
     std::uint64_t routed = 0;
     std::uint64_t pushed = 0;
     std::uint64_t refused = 0;
+    std::uint64_t records = 0;  ///< of messages and broadcasts: the ring's own position
 };
 
 struct ActorAccount {
@@ -77,6 +78,7 @@ struct ActorAccount {
 struct CoreAccount {
     std::string core;
     std::uint64_t events = 0;          ///< messages from its rings
+    std::uint64_t records = 0;         ///< of these, and of what is told to every core
     std::uint64_t gap_events = 0;      ///< told to every core: in no ring's figures
     std::uint64_t control_events = 0;  ///< likewise
     std::uint64_t series = 0;

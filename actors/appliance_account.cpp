@@ -86,8 +86,8 @@ void add_poller(Account& account, PollerTask& poller, std::span<const std::strin
     }
     for (std::size_t i = 0; i < cores.size(); ++i) {
         const RingCounters& ring = poller.router().counters(i);
-        account.rings.push_back(
-            {poller.name(), cores[i], ring.routed.read(), ring.pushed.read(), ring.refused.read()});
+        account.rings.push_back({poller.name(), cores[i], ring.routed.read(), ring.pushed.read(),
+                                 ring.refused.read(), poller.router().published(i)});
     }
     add_rejects(poller, account.rejects);
 }
@@ -96,6 +96,7 @@ void add_core(Account& total, const Core& core) {
     CoreAccount account;
     account.core = core.info().name;
     account.events = core.counters().events.read();
+    account.records = core.counters().records.read();
     account.gap_events = core.counters().gap_events.read();
     account.control_events = core.counters().control_events.read();
     for (std::size_t i = 0; i < core.actors_count(); ++i) {

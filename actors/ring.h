@@ -147,6 +147,11 @@ class Producer {
     /// The next thread that uses this half has it, once it has joined this one.
     void hand_on() noexcept { owner_.forget(); }
 
+    /// Records published, ever. Any thread; it is a figure and no more.
+    [[nodiscard]] std::uint64_t published() const noexcept {
+        return control_->tail.load(std::memory_order_relaxed);
+    }
+
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
     /// Most records ever found waiting. Any thread.

@@ -33,6 +33,7 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
 feed::Event* Router::claim_when_full(Lane& lane, std::size_t records) noexcept {
     if (config_.when_full == WhenFull::wait) {
         wait_for_room(lane, records);
+        ++lane.pushed_count;
         return lane.ring.claim(records);
     }
     ++lane.refused_count;

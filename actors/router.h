@@ -39,7 +39,8 @@
 
 namespace pinstrike::actors {
 
-/// Of one ring, in messages: routed = pushed + refused. Broadcasts are in none of them.
+/// Of one ring, in messages: routed = pushed + refused, each counted where it happens. Broadcasts
+/// are in none of them.
 struct RingCounters {
     Counter routed;
     Counter pushed;
@@ -98,6 +99,7 @@ class Router {
         Lane& lane = lanes_[0];
         lane.routed_count += messages;
         PINSTRIKE_CHECK(records == 0 || lane.ring.claim(records) != nullptr);
+        lane.pushed_count += messages;
     }
 
     /// One record to every core.
@@ -135,6 +137,11 @@ class Router {
         return lanes_[ring].ring.high_water();
     }
 
+    /// Records of messages and broadcasts, as the ring's own position says.
+    [[nodiscard]] std::uint64_t published(std::size_t ring) const {
+        return lanes_[ring].ring.published();
+    }
+
     [[nodiscard]] std::size_t capacity(std::size_t ring) const {
         return lanes_[ring].ring.capacity();
     }
@@ -150,6 +157,7 @@ class Router {
         Parking* bell = nullptr;
         std::size_t spare = 0;  ///< slots that data leaves free
         std::uint64_t routed_count = 0;
+        std::uint64_t pushed_count = 0;
         std::uint64_t refused_count = 0;
         std::unique_ptr<RingCounters> counters;
         std::vector<LineDebt> debts;       ///< by line
@@ -167,7 +175,7 @@ class Router {
         void count() noexcept {
             counters->routed.set(routed_count);
             counters->refused.set(refused_count);
-            counters->pushed.set(routed_count - refused_count);
+            counters->pushed.set(pushed_count);
         }
     };
 
@@ -185,6 +193,7 @@ class Router {
         if (slots == nullptr) [[unlikely]] {
             return claim_when_full(lane, records);
         }
+        ++lane.pushed_count;
         return slots;
     }
 

@@ -40,16 +40,18 @@ Account balanced_account() {
     line.controls = 6;
     line.retransmission_packets = 3;
     account.lines = {line};
-    account.rings = {{.from = "poll0", .to = "core0", .routed = 50, .pushed = 48, .refused = 2},
-                     {.from = "poll0", .to = "core1", .routed = 30, .pushed = 30}};
+    account.rings = {
+        {.from = "poll0", .to = "core0", .routed = 50, .pushed = 48, .refused = 2, .records = 60},
+        {.from = "poll0", .to = "core1", .routed = 30, .pushed = 30, .records = 30}};
     account.cores = {{.core = "core0",
                       .events = 48,
+                      .records = 60,
                       .gap_events = 3,
                       .control_events = 8,
                       .series = 20,
                       .series_refused = 1234567,
                       .actors = {{"book", 48}, {"trades", 9}}},
-                     {.core = "core1", .events = 30, .actors = {{"book", 30}}}};
+                     {.core = "core1", .events = 30, .records = 30, .actors = {{"book", 30}}}};
     account.rejects = {{"checksum", 1}};
     return account;
 }
@@ -86,6 +88,8 @@ TEST(Account, NamesWhatDoesNotBalance) {
         {"poller poll1: routed", [](Account& a) { a.lines[0].poller = "poll1"; }},
         {"core core0: events", [](Account& a) { ++a.cores[0].events; }},
         {"core core1: events", [](Account& a) { --a.cores[1].events; }},
+        {"core core0: records", [](Account& a) { --a.cores[0].records; }},
+        {"core core1: records", [](Account& a) { ++a.rings[1].records; }},
         {"core core1: events", [](Account& a) { a.cores.pop_back(); }},
         {"core core0 actor book", [](Account& a) { ++a.cores[0].actors[0].events; }},
     };
