@@ -447,13 +447,28 @@ void Arbiter::note_missing(const Arrival& arrival, Position begin, Position end,
 
 void Arbiter::declare_lost(Position begin, Position end, GapCause cause, std::int64_t now_ns,
                            ArbiterSink& sink) {
-    if (!gaps_.add(begin, end)) {
+    if (!list_gap(begin, end, sink)) {
         counters_.bump(LineCount::gaps_unlisted, end - begin);
         sink.found(begin, end);  // nothing would fill what is not listed
     }
     counters_.bump(LineCount::gaps);
     counters_.bump(LineCount::lost, end - begin);
     sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, now_ns);
+}
+
+/// Where the list is full, the oldest gaps give way, of numberings that are over: nothing fills
+/// them any more, and in weeks there can be many.
+bool Arbiter::list_gap(Position begin, Position end, ArbiterSink& sink) {
+    if (gaps_.add(begin, end)) {
+        return true;
+    }
+    std::uint64_t messages = 0;
+    const PositionRange gone = gaps_.drop_oldest(epochs_.current().begin, messages);
+    counters_.bump(LineCount::gaps_unlisted, messages);
+    if (messages != 0) {
+        sink.found(gone.begin, gone.end);
+    }
+    return messages != 0 && gaps_.add(begin, end);
 }
 
 /// Gives up the numbers from E to the first that waits, or to `limit` if that is before it.

@@ -225,6 +225,7 @@ class Arbiter {
 
     void declare_lost(Position begin, Position end, GapCause cause, std::int64_t now_ns,
                       ArbiterSink& sink);
+    [[nodiscard]] bool list_gap(Position begin, Position end, ArbiterSink& sink);
     void expire_first_hole(Position limit, std::int64_t now_ns, ArbiterSink& sink);
     void expire_all(std::int64_t now_ns, ArbiterSink& sink);
     void drain(ArbiterSink& sink);

@@ -68,6 +68,22 @@ bool GapSet::remove(Position begin, Position end) {
     return true;
 }
 
+PositionRange GapSet::drop_oldest(Position limit, std::uint64_t& positions) {
+    const std::size_t most = std::min(count_, std::max<std::size_t>(max_ / 8, 1));
+    std::size_t gone = 0;
+    positions = 0;
+    for (; gone < most && ranges_[gone].end <= limit; ++gone) {
+        positions += ranges_[gone].end - ranges_[gone].begin;
+    }
+    if (gone == 0) {
+        return {limit, limit};
+    }
+    const PositionRange spanned{ranges_[0].begin, ranges_[gone - 1].end};
+    std::copy(ranges_.get() + gone, ranges_.get() + count_, ranges_.get());
+    count_ -= gone;
+    return spanned;
+}
+
 /// Doubles the range at `index` (or leaves room behind the last), the later ones move up.
 void GapSet::open_slot(std::size_t index) {
     PositionRange* last = ranges_.get() + count_;

@@ -4,6 +4,7 @@
 #include "feed/position.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -34,6 +35,10 @@ class GapSet {
     /// Takes out a part of one listed range. False if the rest would be two ranges and there is no
     /// room for the second: then nothing changed.
     bool remove(Position begin, Position end);
+
+    /// Takes out the first ranges, which are the oldest, but none that ends behind `limit` and no
+    /// more than an eighth of all there is room for. What they spanned; empty: there was none.
+    PositionRange drop_oldest(Position limit, std::uint64_t& positions);
 
     /// The first range that ends behind `position` (and so may hold it); nullptr if there is none.
     [[nodiscard]] const PositionRange* find(Position position) const;

@@ -32,7 +32,8 @@ namespace pinstrike::feed {
     ROW(controls, messages, "controls among the delivered messages") \
     ROW(late, messages, "messages delivered after their number had been declared lost") \
     ROW(gaps, gaps, "times that numbers were declared lost") \
-    ROW(gaps_unlisted, messages, "lost numbers for which the list of gaps had no room") \
+    ROW(gaps_unlisted, messages, \
+        "lost numbers for which the list of gaps had no room, or has none any more") \
     ROW(holds, blocks, "blocks that waited for what was missing before them") \
     ROW(holds_cut_short, gaps, \
         "gaps declared before their time because what waited filled its memory") \

@@ -309,6 +309,19 @@ TEST(Arbiter, AGapIsNotSplitWithoutRoom) {
 TEST(Arbiter, CountsByMessageAndStream) {
     Script script;
     script.play("A1+3 B1+3 A3+3 A7+2/1 B6 V2 V9 end");
+/// So a process that runs for weeks knows the gaps of today.
+TEST(Arbiter, InAFullListGapsOfEarlierDaysGiveWay) {
+    Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 2});
+    EXPECT_EQ(
+        script.play("A1 A3 A5 AC0@900 A1@901 A3@903 A5@905 A7@907 A9@909 B2@902 B4@904 B6@906 end"),
+        "1 gap2-2 3 gap4-4 5 resetC0:day 1 gap2-2 3 gap4-4 5 gap6-6 7 gap8-8 9 2L found2-2 "
+        "4L found4-4");
+    EXPECT_EQ(script.arbiter.gaps(), std::vector<Arbiter::NumberRange>{});
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::lost), 4U);
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::gaps_unlisted), 4U);
+    EXPECT_EQ(imbalance(script.arbiter), "");
+}
+
     const auto count = [&script](Stream stream, StreamCount which) {
         return script.arbiter.counters(stream).read(which);
     };
