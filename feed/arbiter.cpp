@@ -180,11 +180,18 @@ void Arbiter::on_integrity(const Arrival& arrival) {
 void Arbiter::on_repair(const Arrival& arrival) {
     if (arrival.block.role != BlockRole::data) {
         counters_.bump(LineCount::retransmitted_controls);
-    } else if (arrival.block.sequence == 0 || !epochs_.current().numbered) {
+    } else if (arrival.block.sequence == 0 || is_news(arrival.block)) {
         count_useless(arrival, arrival.last - arrival.first);
     } else {
         place(arrival, epoch_of_repair(arrival.block));
     }
+}
+
+/// Stamped behind all that is known: what was missed is not. So it is of numbers that nobody has
+/// heard of, or behind a reset that has not come yet, and its number names another message here.
+bool Arbiter::is_news(const Block& block) const {
+    const Epoch& current = epochs_.current();
+    return !current.numbered || (!current.repeats && block.ts_exchange_ns > known_ts_ns());
 }
 
 /// The program started in the middle of a day: what came before is neither known nor missing.
@@ -424,12 +431,16 @@ Position Arbiter::known_end() const {
     return queue_.empty() ? expected_position() : queue_.back().end;
 }
 
+/// Of the last block known of.
+std::int64_t Arbiter::known_ts_ns() const {
+    return queue_.empty() ? newest_ts_ns_ : queue_.back().held->block.ts_exchange_ns;
+}
+
 /// Numbers that nothing was known of until now, or that were missing: those before them existed.
 void Arbiter::learn(const Arrival& arrival, Position begin, Position end) {
     const Position known = known_end();
     if (begin > known) {
-        note_missing(arrival, known, begin,
-                     queue_.empty() ? newest_ts_ns_ : queue_.back().held->block.ts_exchange_ns);
+        note_missing(arrival, known, begin, known_ts_ns());
     } else if (begin < known && begin != end) {
         arrival.sink.found(begin, std::min(end, known));
     }

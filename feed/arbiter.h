@@ -238,6 +238,8 @@ class Arbiter {
     [[nodiscard]] Run run_at(EpochIndex epoch, Position position, Position end);
     [[nodiscard]] static bool precedes(const Block& block, const Epoch& epoch);
     [[nodiscard]] Position known_end() const;
+    [[nodiscard]] std::int64_t known_ts_ns() const;
+    [[nodiscard]] bool is_news(const Block& block) const;
     [[nodiscard]] DeliveryFlags late_flags(const Arrival& arrival, EpochIndex epoch,
                                            Position begin);
 
