@@ -173,7 +173,7 @@ void Arbiter::on_integrity(const Arrival& arrival) {
         counters_.bump(LineCount::highest, end - epoch.end);
         note_missing(arrival, epoch.end, end, epoch.newest_ts_ns);
         declare_lost(epoch.end, end, GapCause::line, arrival);
-        epoch.end = end;
+        lengthen(index, end);
     }
 }
 
@@ -375,7 +375,7 @@ bool Arbiter::extend_old_epoch(const Arrival& arrival, const Placement& at, cons
         note_missing(arrival, epoch.end, run.begin, epoch.newest_ts_ns);
         declare_lost(epoch.end, run.begin, GapCause::line, arrival);
     }
-    epoch.end = run.end;
+    lengthen(at.epoch, run.end);
     return true;
 }
 

@@ -258,7 +258,9 @@ class Arbiter {
     void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
     void set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, ArbiterSink& sink);
     [[nodiscard]] bool set_aside(const HoldEntry& entry);
-    [[nodiscard]] static Forget forget_of(const Block& reset, const Epoch& old, Position end);
+    [[nodiscard]] static Forget forget_of(const ResetIdentity& reset, const Epoch& old,
+                                          Position end);
+    void lengthen(EpochIndex old, Position end);
     [[nodiscard]] bool precedes_start(const Arrival& arrival);
     void adopt_reset(const Arrival& arrival);
     [[nodiscard]] bool is_within_current(const Block& reset) const;

@@ -12,6 +12,8 @@
 #include "config/check.h"
 #include "feed/arbiter.h"
 
+#include <algorithm>
+
 namespace pinstrike::feed {
 
 namespace {
@@ -209,7 +211,7 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
     }
     expire_all(now_ns, sink);
     const Position end = expected_position();
-    const Forget forget = inferred ? Forget::quotes : forget_of(reset, epochs_.current(), end);
+    const Forget forget = inferred ? Forget::quotes : forget_of(identity, epochs_.current(), end);
     epochs_.current().end = end;
     epochs_.current().newest_ts_ns = newest_ts_ns_;
 
@@ -280,7 +282,7 @@ bool Arbiter::set_aside(const HoldEntry& entry) {
 }
 
 /// What this reset makes consumers forget, where it follows an epoch that ended here.
-Forget Arbiter::forget_of(const Block& reset, const Epoch& old, Position end) {
+Forget Arbiter::forget_of(const ResetIdentity& reset, const Epoch& old, Position end) {
     if (reset.role == BlockRole::start_of_day) {
         return Forget::day;
     }
@@ -294,6 +296,16 @@ Forget Arbiter::forget_of(const Block& reset, const Epoch& old, Position end) {
     const bool wrapped_lately = turn_of(old.begin) < turn_of(end) && last < rollover_messages;
     const bool near_wrap = last > numbers_per_turn + 1 - rollover_messages || wrapped_lately;
     return reset.sequence == 1 && near_wrap ? Forget::nothing : Forget::quotes;
+}
+
+/// An epoch that is over turns out to have gone on to here. The reset behind it may then have
+/// lowered the numbers although it had not seemed to: so what comes late of before it is marked.
+void Arbiter::lengthen(EpochIndex old, Position end) {
+    epochs_.at(old).end = end;
+    Epoch& next = epochs_.at(old + 1);
+    if (next.by_reset) {
+        next.forget = std::max(next.forget, forget_of(next.reset, epochs_.at(old), end));
+    }
 }
 
 /// The current epoch began without its reset (the program started in mid-day, or a reset was
@@ -390,7 +402,9 @@ void Arbiter::note_overtaken_reset(const Arrival& arrival) {
     const Block& block = arrival.block;
     Epoch& current = epochs_.current();
     const Epoch& before = epochs_.at(epochs_.current_index() - 1);
-    const Forget forget = forget_of(block, before, before.end);
+    // Of before the first block heard there is nothing to forget.
+    const Forget forget =
+        before.numbered ? forget_of(ResetIdentity::of(block), before, before.end) : Forget::nothing;
     counters_.bump(LineCount::resets);
     current.late_reset = ResetIdentity::of(block);
     current.has_late_reset = true;

@@ -123,6 +123,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Row{"a start of day, then its second copy", "A500+2 AC0 A1+3 B500+2 BC0 B1+3 A4",
             "500 501 resetC0:day 1 2 3 4", "", 6},
+        Row{"from before the first block heard, it wipes nothing",
+            "AK500@5 A501@6 BC0@1 BK500 A502@7", "resetK500:nothing 501 resetC0:nothing 502", "",
+            2},
+        Row{"late from before a cold restart that had nothing to lower",
+            "AC0@1 AK1@5 A2@6 B1+3@3 wait", "resetC0:day resetK1:nothing 2 1LF 2LF 3LF", "", 4},
         Row{"the program starts with a start of day", "AC0 A1+2 BC0 B1+2 A3", "resetC0:day 1 2 3",
             "", 3},
         Row{"a hole of the old day is given up, and filled late",
@@ -304,15 +309,6 @@ TEST(Arbiter, AFullGapListIsSaid) {
     EXPECT_EQ(imbalance(script.arbiter), "");
 }
 
-TEST(Arbiter, AGapIsNotSplitWithoutRoom) {
-    Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 1});
-    EXPECT_EQ(script.play("A1 A5 B3 B2+3 end"), "1 gap2-4 5 2L 3L 4L found2-4");
-    EXPECT_EQ(imbalance(script.arbiter), "");
-}
-
-TEST(Arbiter, CountsByMessageAndStream) {
-    Script script;
-    script.play("A1+3 B1+3 A3+3 A7+2/1 B6 V2 V9 end");
 /// So a process that runs for weeks knows the gaps of today.
 TEST(Arbiter, InAFullListGapsOfEarlierDaysGiveWay) {
     Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 2});
@@ -326,6 +322,15 @@ TEST(Arbiter, InAFullListGapsOfEarlierDaysGiveWay) {
     EXPECT_EQ(imbalance(script.arbiter), "");
 }
 
+TEST(Arbiter, AGapIsNotSplitWithoutRoom) {
+    Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 1});
+    EXPECT_EQ(script.play("A1 A5 B3 B2+3 end"), "1 gap2-4 5 2L 3L 4L found2-4");
+    EXPECT_EQ(imbalance(script.arbiter), "");
+}
+
+TEST(Arbiter, CountsByMessageAndStream) {
+    Script script;
+    script.play("A1+3 B1+3 A3+3 A7+2/1 B6 V2 V9 end");
     const auto count = [&script](Stream stream, StreamCount which) {
         return script.arbiter.counters(stream).read(which);
     };
