@@ -392,9 +392,10 @@ class Poller final : public PollerTask {
         }
 
         void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
-            if (block.role == feed::BlockRole::start_of_day &&
-                !poller_.line_->day.start(poller_.wall_ns_)) {
-                return;
+            feed::LineDay& day = poller_.line_->day;
+            const bool starts = block.role == feed::BlockRole::start_of_day;
+            if (starts ? !day.start(poller_.wall_ns_) : !day.original(0)) {
+                return;  // of tests: wipes nothing
             }
             feed::Event event{};
             event.header = poller_.header_of(

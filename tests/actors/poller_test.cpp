@@ -684,7 +684,8 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     both(1, 5, 201);
     both(9, 1, 202);
     scene.poller->step(210 * ms);
-    EXPECT_EQ(scene.told(), "") << "a test, its gap too";
+    both(5, 1, 211, feed::BlockRole::reset);
+    EXPECT_EQ(scene.told(), "") << "a test, its gap and its reset too";
     scene.poller->step(510 * ms);
     day = 2;
     both(0, 1, 520, feed::BlockRole::start_of_day);
