@@ -40,7 +40,8 @@ std::map<std::string, Json> true_series(const Truth& truth,
     feed::opra::traffic::BookTruth book;
     for (const Block& block : truth.blocks()) {
         const LineExpectation& line = lines[block.line];
-        if (!line.heard || block.index < line.begin_block || block.ts_ns >= before_ns) {
+        if (!line.heard || block.index < line.begin_block || block.ts_ns >= before_ns ||
+            block.test) {
             continue;
         }
         const Fate fate = line.blocks[block.index].fate;
@@ -54,7 +55,7 @@ std::map<std::string, Json> true_series(const Truth& truth,
         sent.ts_ns = block.ts_ns;
         sent.role = block.role;
         sent.lowers = block.lowers;
-        sent.messages = block.messages;
+        sent.messages = std::span{block.messages}.first(block.decodable);
         sent.bytes = block.bytes;
         book.block(sent);
     }

@@ -38,8 +38,13 @@ class Reading {
             }
         }
         std::size_t turn = 0;
+        known_.resize(truth.epochs.size());
+        begun_.resize(truth.epochs.size());
         for (const Handed& handed : witness.handed()) {
-            if (handed.flight->line == line && handed.flight->to_line) {
+            const Flight& flight = *handed.flight;
+            if (flight.line == line && flight.repair) {
+                read_repair(*flight.block);
+            } else if (flight.line == line && flight.to_line) {
                 read(handed, turn);
             }
             ++turn;
@@ -76,19 +81,24 @@ class Reading {
             out_.begin = block.begin;
             out_.begin_block = block.index;
         }
+        Place& known = known_[block.epoch];
+        known = std::max(known, block.end());
+        begun_[block.epoch] =
+            begun_[block.epoch] || block.renumbers() || block.index == out_.begin_block;
         if (!first_[block.index].ever()) {
             heard_ns_[block.index] = handed.true_ns;
         }
         first_[block.index].note({turn, handed.waited_ns});
     }
 
-    void decide_fates() {
-        std::vector<Place> known(truth_.epochs.size());  // by epoch: behind the last known number
-        for (const Block* block : truth_.blocks) {
-            if (first_[block->index].ever()) {
-                known[block->epoch] = std::max(known[block->epoch], block->end());
-            }
+    /// It fills what is known to be missing, and nothing else.
+    void read_repair(const Block& block) {
+        if (begun_[block.epoch] && block.end() <= known_[block.epoch]) {
+            out_.blocks[block.index].offered = true;
         }
+    }
+
+    void decide_fates() {
         for (const Block* block : truth_.blocks) {
             BlockFate& fate = out_.blocks[block->index];
             fate.heard_ns = heard_ns_[block->index];
@@ -97,14 +107,17 @@ class Reading {
                 fate.fate = Fate::before_start;
             } else if (heard) {
                 fate.fate = Fate::brought;
-                out_.brought += block->numbered() ? block->messages.size() : 0;
+                out_.brought += block->numbered() ? block->decodable : 0;
             } else if (fate.offered) {
                 fate.fate = Fate::repaired;
-                out_.repaired += block->messages.size();
+                out_.repaired += block->decodable;
                 out_.late_possible = true;
-            } else if (block->numbered() && block->end() <= known[block->epoch]) {
+            } else if (block->numbered() && block->end() <= known_[block->epoch]) {
                 fate.fate = Fate::lost;
-                out_.lost += block->messages.size();
+                out_.lost += block->decodable;
+            }
+            if (fate.fate != Fate::before_start && fate.fate != Fate::unknowable) {
+                out_.lost += block->messages.size() - block->decodable;
             }
         }
     }
@@ -159,6 +172,15 @@ class Reading {
         return false;
     }
 
+    /// Whether the next two resets were heard before it: the arbiter looks back over one.
+    [[nodiscard]] bool overtaken_twice(const Block& reset) const {
+        const auto overtakes = [&](const Block* block) {
+            return block->index > reset.index && block->renumbers() &&
+                   first_[block->index].turn < first_[reset.index].turn;
+        };
+        return std::ranges::count_if(truth_.blocks, overtakes) >= 2;
+    }
+
     /// A reset must be heard before what is behind it, or within the window.
     void judge_resets(std::int64_t window_ns, bool much_memory) {
         Moment behind;  // first heard of all blocks behind the one looked at
@@ -177,6 +199,8 @@ class Reading {
                     doubt(block, "behind its data, with little memory");
                 } else if (!fate.clean && first.waited_ns - behind.waited_ns >= window_ns) {
                     doubt(block, "too long behind its data");
+                } else if (!fate.clean && overtaken_twice(block)) {
+                    doubt(block, "behind two resets that follow it");
                 } else if (!fate.clean && overtaken_with_data(block)) {
                     doubt(block, "behind the reset that follows it");
                 } else if (!fate.clean && seems_to_go_on(block)) {
@@ -214,6 +238,8 @@ class Reading {
     }
 
     const LineTruth& truth_;
+    std::vector<Place> known_;  ///< by epoch: behind the last number known to have existed
+    std::vector<bool> begun_;   ///< by epoch: its reset was heard, or the line's first block
     std::vector<Moment> first_;
     std::vector<std::int64_t> heard_ns_;
     LineExpectation out_;

@@ -22,7 +22,7 @@ namespace pinstrike::sim {
 enum class Fate : std::uint8_t {
     before_start,  ///< sent before the first block that was heard: not missing, not wanted
     brought,       ///< at least one whole copy was handed to the poller: must be delivered
-    repaired,      ///< no copy was, but the twin brought it: must be delivered
+    repaired,      ///< no copy was, but it was offered: must be delivered
     lost,          ///< no copy was, and something behind it was heard: must be declared lost
     unknowable,    ///< no copy was, and nothing says that it existed
 };
@@ -33,7 +33,7 @@ enum class Fate : std::uint8_t {
 
 struct BlockFate {
     Fate fate = Fate::unknowable;
-    bool offered = false;       ///< by the twin
+    bool offered = false;       ///< by the twin, or by the groups of retransmission when missed
     bool in_time = false;       ///< brought: must be in order, not late
     bool overtaken = false;     ///< brought: but a later numbering was heard of first
     bool clean = false;         ///< of a reset: heard before anything behind it
@@ -57,6 +57,12 @@ struct LineExpectation {
     std::uint64_t repaired = 0;
     std::uint64_t lost = 0;
     bool late_possible = false;  ///< something brought may be late
+
+    /// Of a message of the block: where the block comes, what cannot be decoded is lost.
+    [[nodiscard]] Fate fate_of(const Block& block, std::size_t message) const {
+        const Fate fate = blocks[block.index].fate;
+        return delivers(fate) && !block.can_decode(message) ? Fate::lost : fate;
+    }
 
     /// Nothing missing, nothing late: the book of its series is the truth's.
     [[nodiscard]] bool whole() const { return heard && exact && lost == 0 && !late_possible; }

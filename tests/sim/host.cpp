@@ -6,10 +6,12 @@
 #include "actors/router.h"
 #include "actors/venues.h"
 #include "config/check.h"
+#include "feed/venue_sessions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -33,6 +35,15 @@ std::int64_t after_stops(const std::vector<Stop>& stops, std::size_t thread, std
         }
     }
     return at_ns;
+}
+
+actors::LineHours hours_of(const Plan& plan) {
+    using namespace std::chrono;
+    feed::CalendarConfig calendar;
+    calendar.heeded = plan.calendar;
+    const feed::Days days{local_days{2026y / 3 / 1}, local_days{2026y / 4 / 30}};
+    return {feed::session_hours("opra", calendar, false, days),
+            feed::session_hours("opra", calendar, true, days)};
 }
 
 }  // namespace
@@ -80,6 +91,7 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
     setup.name = fmt::format("poll{}", index);
     setup.arbitration = host.arbitration;
     setup.test_symbols = host.test_symbols;
+    setup.hours = hours_of(plan_);
     for (std::size_t line = 0; line < plan_.lines.size(); ++line) {
         if (poller_of(line) == index) {
             setup.lines.push_back(plan_.lines[line]);
@@ -155,6 +167,7 @@ void Host::bring_until(std::int64_t true_ns) {
         while (poller.arrived < poller.flights.size() &&
                poller.flights[poller.arrived]->ts_ns <= true_ns) {
             const Flight& flight = *poller.flights[poller.arrived++];
+            brought_ns_ = true_ns;
             poller.ports[nic_of(flight)]->arrive(flight, program_ns(flight.ts_ns));
         }
     }
@@ -205,8 +218,8 @@ void Host::step_recovery() {
     recovery_next_ns_ = now_ns_ + random_.between(1, busy ? 20'000 : 500'000);
 }
 
-/// Whose turn is next takes it. False if that is later than `until_ns`.
-bool Host::step_next(std::int64_t until_ns) {
+/// Whose turn is next takes it: when its next one is. Null if that is later than `until_ns`.
+std::int64_t* Host::step_next(std::int64_t until_ns) {
     std::int64_t* next_ns = &recovery_next_ns_;
     const std::size_t recovery = pollers_.size() + cores_.size();
     std::size_t index = recovery;
@@ -219,7 +232,7 @@ bool Host::step_next(std::int64_t until_ns) {
         }
     }
     if (*next_ns > until_ns) {
-        return false;
+        return nullptr;
     }
     now_ns_ = std::max(now_ns_, *next_ns);
     if (index == recovery) {
@@ -229,25 +242,18 @@ bool Host::step_next(std::int64_t until_ns) {
     } else {
         step(cores_[index - pollers_.size()], index - pollers_.size());
     }
-    return true;
+    return next_ns;
 }
 
 void Host::run_until(std::int64_t until_ns) {
     std::int64_t calm_since_ns = now_ns_;
-    while (step_next(until_ns)) {
+    while (std::int64_t* next_ns = step_next(until_ns)) {
         const std::int64_t arrival_ns = std::min(next_arrival_ns(), until_ns);
         if (!quiet()) {
             calm_since_ns = now_ns_;
-        } else if (now_ns_ - calm_since_ns > morning_ns && arrival_ns - now_ns_ > night_ns) {
-            for (Poller& poller : pollers_) {
-                poller.next_ns = std::max(poller.next_ns, now_ns_ + night_step_ns);
-            }
-            for (Core& core : cores_) {
-                core.next_ns = std::max(core.next_ns, now_ns_ + night_step_ns);
-            }
-            if (recovery_) {
-                recovery_next_ns_ = std::max(recovery_next_ns_, now_ns_ + night_step_ns);
-            }
+        } else if (now_ns_ - std::max(calm_since_ns, brought_ns_) > morning_ns &&
+                   arrival_ns - now_ns_ > night_ns) {
+            *next_ns = std::max(*next_ns, now_ns_ + night_step_ns);
         }
     }
     now_ns_ = until_ns;

@@ -126,7 +126,7 @@ class Host {
     void step(Poller& poller, std::size_t index);
     void step(Core& core, std::size_t index);
     void step_recovery();
-    bool step_next(std::int64_t until_ns);
+    std::int64_t* step_next(std::int64_t until_ns);
     void run_until(std::int64_t until_ns);
     [[nodiscard]] std::int64_t next_arrival_ns() const;
     [[nodiscard]] bool quiet() const;
@@ -143,7 +143,8 @@ class Host {
     std::int64_t recovery_next_ns_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t traffic_ns_;  ///< its start: times of the plan count from here
     std::int64_t begin_ns_;
-    std::int64_t now_ns_;  ///< true time
+    std::int64_t now_ns_;          ///< true time
+    std::int64_t brought_ns_ = 0;  ///< when a packet arrived last
 };
 
 }  // namespace pinstrike::sim

@@ -1,8 +1,11 @@
 // path: cold
 #include "tests/sim/link.h"
 
+#include "feed/opra/encode.h"
+#include "feed/opra/layout.h"
 #include "feed/opra/traffic/delivery.h"
 #include "nic/udp_frame.h"
+#include "tests/sim/plan.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -93,6 +96,31 @@ void Link::carry(const Block& block, std::vector<Flight>& flights) {
     flights.push_back(flight_of(block));
     if (random_.chance(faults_.duplicate)) {
         flights.push_back(flight_of(block));
+    }
+}
+
+void add_retransmissions(const Plan& plan, const Truth& truth, Random& random,
+                         std::vector<Flight>& flights) {
+    const RetransmissionPlan& how = plan.retransmission;
+    for (const Block& block : truth.blocks()) {
+        if (!block.numbered() || !random.chance(how.share)) {
+            continue;
+        }
+        std::vector<std::byte> bytes = block.bytes;
+        if (random.chance(how.marked)) {
+            bytes[feed::opra::block::retransmission.at] = std::byte{'V'};
+            feed::opra::fix_checksum(bytes);
+        }
+        Flight flight;
+        flight.block = &block;
+        flight.line = block.line;
+        flight.stream = random.chance(0.5) ? feed::Stream::a : feed::Stream::b;
+        flight.whole = flight.repair = true;
+        flight.ts_ns = block.ts_ns + random.between(1, std::max<std::int64_t>(how.after_ns_max, 1));
+        flight.frame = udp_frame(feed::opra::traffic::retransmission_route_of(
+                                     plan.lines[block.line], flight.stream, block.disaster_site),
+                                 bytes);
+        flights.push_back(std::move(flight));
     }
 }
 

@@ -19,6 +19,8 @@ namespace pinstrike::sim {
 
 using feed::opra::traffic::Random;
 
+struct Plan;
+
 /// The link carries nothing for this long, counted from the start of the traffic.
 struct Outage {
     std::int64_t at_ns = 0;
@@ -51,6 +53,7 @@ struct Flight {
     feed::Stream stream = feed::Stream::a;
     bool whole = false;
     bool to_line = false;  ///< reaches the line's counts: its headers are right
+    bool repair = false;   ///< on a retransmission group: reaches no stream's counts
     std::vector<std::byte> frame;
 };
 
@@ -75,6 +78,10 @@ class Link {
     bool bad_ = false;
     std::int64_t latest_ns_ = 0;
 };
+
+/// Blocks that others asked for, on the groups of retransmission, whole.
+void add_retransmissions(const Plan& plan, const Truth& truth, Random& random,
+                         std::vector<Flight>& flights);
 
 /// What a host gets that is no line's: other groups, other protocols, garbage, and garbage that
 /// bears a line's address. `count` packets amid the flights that are there.

@@ -21,9 +21,11 @@ namespace pinstrike::sim {
 struct Weight {
     std::uint64_t messages = 0;  ///< that had to be delivered
     std::uint64_t lost = 0;      ///< that had to be declared lost
-    std::uint64_t repaired = 0;  ///< that the twin alone brought
+    std::uint64_t repaired = 0;  ///< that were brought again, by the twin or retransmitted
     std::uint64_t late = 0;      ///< delivered late
-    std::uint64_t refused = 0;   ///< by full rings
+    std::uint64_t undecodable = 0;
+    std::uint64_t outside_hours = 0;  ///< that nobody was to be told of
+    std::uint64_t refused = 0;        ///< by full rings
     std::uint64_t lines = 0;
     std::uint64_t lines_exact = 0;
     std::uint64_t sides_fresh = 0;  ///< of books, compared with the truth

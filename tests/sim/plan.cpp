@@ -118,6 +118,51 @@ std::int64_t moment(Dice& dice, const Plan& plan) {
     return day.start_ns - plan.days.front().start_ns + dice.between(0, duration_ns(day));
 }
 
+constexpr std::int64_t hour = 3600 * second;
+constexpr std::int64_t day_of_24_hours = 24 * hour;
+
+/// A weekend's day of tests behind the last of the days, which is a Friday.
+void add_test_session(Dice& dice, Plan& plan) {
+    TrafficConfig test = draw_day(dice, Size::small);
+    const TrafficConfig& friday = plan.days.back();
+    test.lines_count = plan.lines.size();
+    test.session = true;
+    test.seed = dice.chance(0.5) ? friday.seed : test.seed;
+    // From Saturday 02:00 UTC to Sunday 14:00: neither session is on the air.
+    test.start_ns = friday.start_ns + 12 * hour + 30 * 60 * second + dice.between(0, 36 * hour);
+    plan.days.push_back(test);
+}
+
+/// Days of one calendar: a Friday, perhaps a Monday and a Tuesday, each at the same time.
+void move_to_calendar(Dice& dice, Plan& plan) {
+    constexpr std::int64_t friday_ns = 1'773'408'600'000'000'000;  // 2026-03-13 13:30 UTC
+    std::vector<TrafficConfig> days;
+    std::swap(days, plan.days);
+    for (std::size_t i = 0; i < days.size(); ++i) {
+        days[i].session = true;
+        days[i].start_ns =
+            friday_ns + (i == 0 ? 0 : static_cast<std::int64_t>(i) + 2) * day_of_24_hours;
+        plan.days.push_back(days[i]);
+        if (i == 0 && dice.chance(0.8)) {
+            add_test_session(dice, plan);
+        }
+    }
+}
+
+/// Apart from the rest, so that a seed without it has the world it had.
+void draw_oddities(Dice& dice, Plan& plan) {
+    plan.calendar = dice.chance(0.25);
+    plan.undecodable = dice.one_of({0.0, 0.0, 0.0, 0.002, 0.05});
+    if (dice.chance(0.3)) {
+        plan.retransmission.share = dice.one_of({0.01, 0.1, 0.5});
+        plan.retransmission.after_ns_max = dice.time(100 * us, 10 * second);
+        plan.retransmission.marked = dice.one_of({0.0, 0.5, 1.0});
+    }
+    if (plan.calendar) {
+        move_to_calendar(dice, plan);
+    }
+}
+
 void draw_days(Dice& dice, Plan& plan, Size size) {
     const auto count = dice.one_of<std::size_t>({1, 1, 1, 1, 2, 2, 3});
     for (std::size_t i = 0; i < count; ++i) {
@@ -262,6 +307,11 @@ std::string describe(const LinkFaults& link) {
 
 }  // namespace
 
+bool is_weekend(std::int64_t ts_ns) {
+    const std::int64_t days = ts_ns / day_of_24_hours;  // day 0 was a Thursday
+    return (days + 4) % 7 == 6 || (days + 4) % 7 == 0;
+}
+
 Size size_of(std::uint64_t seed) {
     return seed % 50 == 49 ? Size::large : Size::small;
 }
@@ -272,6 +322,8 @@ Plan draw_plan(std::uint64_t seed) {
     plan.seed = seed;
     plan.lines = draw_lines(dice);
     draw_days(dice, plan, size_of(seed));
+    Dice oddities{feed::opra::traffic::scramble(seed ^ 0x4F44'4449'5459ULL)};
+    draw_oddities(oddities, plan);
     draw_links(dice, plan);
     draw_host(dice, plan);
     draw_twin(dice, plan);
@@ -291,6 +343,10 @@ std::string describe(const Plan& plan) {
             day.rate_messages_per_second, day.series_count, day.session, day.first_sequence,
             day.restarts_count, day.disaster, day.test_symbols);
     }
+    words += fmt::format(
+        "\n  calendar {}, undecodable {}, retransmitted {} up to {} us later, marked {}",
+        plan.calendar, plan.undecodable, plan.retransmission.share,
+        plan.retransmission.after_ns_max / us, plan.retransmission.marked);
     words +=
         fmt::format("\n  A: {}\n  B: {}\n  cabling {} swap {} ms, noise {}",
                     describe(plan.links[0]), describe(plan.links[1]),

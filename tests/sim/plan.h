@@ -75,6 +75,14 @@ struct TwinPlan {
     }
 };
 
+/// What comes on the retransmission groups: asked for by others, by chance also what this host
+/// lost.
+struct RetransmissionPlan {
+    double share = 0;  ///< of all blocks
+    std::int64_t after_ns_max = 0;
+    double marked = 1;  ///< share of these whose header says so; the group says it of all
+};
+
 struct Plan {
     std::uint64_t seed = 0;
     std::vector<feed::LineConfig> lines;
@@ -86,12 +94,19 @@ struct Plan {
     HostPlan host;
     feed::RecoveryConfig recovery;
     TwinPlan twin;
+    RetransmissionPlan retransmission;
+    double undecodable = 0;  ///< share of blocks that are sound, and hold what nobody can decode
+    /// The host heeds a calendar. Days are then weekdays of one, and at the weekend OPRA may test.
+    bool calendar = false;
 };
 
 /// How much a seed is given to do.
 enum class Size : std::uint8_t { small, large };
 
 [[nodiscard]] Plan draw_plan(std::uint64_t seed);
+
+/// What comes at a weekend is a test (where a calendar is heeded).
+[[nodiscard]] bool is_weekend(std::int64_t ts_ns);
 
 /// Most seeds are small.
 [[nodiscard]] Size size_of(std::uint64_t seed);

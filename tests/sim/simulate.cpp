@@ -131,11 +131,12 @@ class Sum {
         const std::lock_guard lock(mutex_);
         std::cout << fmt::format(
             "{} seeds, {} failed; {:.2f} simulated hours, {} messages sent, {} judged one by one, "
-            "{} repaired, {} lost, {} late, {} refused; {} of {} lines exact; {} fresh sides equal "
+            "{} repaired, {} lost, {} undecodable, {} late, {} refused, {} outside hours; {} of {} "
+            "lines exact; {} fresh sides equal "
             "the truth, {} vague; {:.1f} s\n",
             seeds_, failed_, hours_, messages_, weight_.messages, weight_.repaired, weight_.lost,
-            weight_.late, weight_.refused, weight_.lines_exact, weight_.lines, weight_.sides_fresh,
-            weight_.sides_vague, seconds);
+            weight_.undecodable, weight_.late, weight_.refused, weight_.outside_hours,
+            weight_.lines_exact, weight_.lines, weight_.sides_fresh, weight_.sides_vague, seconds);
     }
 
   private:

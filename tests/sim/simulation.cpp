@@ -56,6 +56,7 @@ void sort_by_arrival(std::vector<Flight>& flights) {
 std::vector<Flight> carry_to_host(const Plan& plan, const Truth& truth) {
     std::vector<Flight> flights = carry(plan, truth, plan.links, plan.seed);
     Random random{feed::opra::traffic::scramble(plan.seed ^ 0x4E4F'4953'45ULL)};
+    add_retransmissions(plan, truth, random, flights);
     add_noise(plan.lines, plan.noise_packets, random, flights);
     sort_by_arrival(flights);
     return flights;
@@ -78,6 +79,10 @@ std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const 
     for (std::size_t i = 0; i < plan.lines.size(); ++i) {
         lines.push_back(expect_line(truth.lines()[i], i, *host.witnesses()[host.poller_of(i)],
                                     host.repairs(), means));
+        if (host.twin() != nullptr && host.twin()->mixed_up(plan.lines[i].number)) {
+            lines.back().exact = false;
+            lines.back().inexact_why = "the twin brought blocks of another line";
+        }
     }
     return lines;
 }
@@ -109,6 +114,19 @@ void tell_lines(const Plan& plan, const std::vector<LineExpectation>& lines, std
     }
 }
 
+void tell_recovery(const Host& host, std::ostream& out) {
+    if (host.recovery() == nullptr) {
+        return;
+    }
+    out << "  recovery:";
+    for (std::size_t i = 0; i < feed::RecoveryCount_count; ++i) {
+        out << fmt::format(
+            " {} {}", feed::RecoveryCount_rows[i].name,
+            host.recovery()->recovery().counters().read(static_cast<feed::RecoveryCount>(i)));
+    }
+    out << '\n';
+}
+
 void tell_arrivals(const Truth& truth, const Host& host, std::size_t line, std::ostream& out) {
     std::size_t turn = 0;
     for (const Handed& handed : host.witnesses()[host.poller_of(line)]->handed()) {
@@ -118,7 +136,8 @@ void tell_arrivals(const Truth& truth, const Host& host, std::size_t line, std::
             out << fmt::format(
                 "  {:5} at {:.6f} s waited {:.6f}: {}{} {} numbers {}+{} numbering {} stamped {}\n",
                 turn, static_cast<double>(handed.true_ns - truth.blocks().front().ts_ns) / 1e9,
-                static_cast<double>(handed.waited_ns) / 1e9, "AB"[static_cast<int>(flight.stream)],
+                static_cast<double>(handed.waited_ns) / 1e9,
+                flight.repair ? 'V' : "AB"[static_cast<int>(flight.stream)],
                 flight.whole ? "" : " damaged", "dNCK"[static_cast<int>(block.role)],
                 block.header.sequence, block.messages.size(), block.epoch, block.ts_ns);
         }
@@ -135,8 +154,9 @@ void tell_records(const Host& host, std::size_t core, std::uint16_t line, std::o
         }
         if (event.header.kind == feed::EventKind::gap) {
             const feed::Gap& gap = event.body.gap;
-            out << fmt::format("  core {}: gap {}-{} of {}, cause {}\n", core, gap.first, gap.last,
-                               gap.messages, static_cast<int>(gap.cause));
+            out << fmt::format("  core {}: gap {}-{} of {}, cause {}, told at {}\n", core,
+                               gap.first, gap.last, gap.messages, static_cast<int>(gap.cause),
+                               event.header.ts_receive_ns);
         } else {
             out << fmt::format("  core {}: kind {} type {} number {} flags {} stamped {}\n", core,
                                static_cast<int>(event.header.kind), event.header.type,
@@ -165,7 +185,7 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
     if (trace.out != nullptr) {
         *trace.out << describe(plan);
     }
-    Truth truth{plan.lines};
+    Truth truth{plan};
     send(plan, truth);
     const std::vector<Flight> flights = carry_to_host(plan, truth);
     const std::vector<Flight> twin_flights = carry_to_twin(plan, truth);
@@ -174,6 +194,7 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
     const std::vector<LineExpectation> lines = expect(plan, truth, host);
     if (trace.out != nullptr) {
         tell_lines(plan, lines, *trace.out);
+        tell_recovery(host, *trace.out);
         tell_line(truth, host, trace.line, *trace.out);
     }
     Tellings{plan, truth, lines, host, outcome.findings}.check(outcome.weight);

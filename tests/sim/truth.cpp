@@ -2,7 +2,10 @@
 #include "tests/sim/truth.h"
 
 #include "config/check.h"
+#include "feed/opra/encode.h"
+#include "feed/opra/layout.h"
 #include "feed/opra/traffic/reserved_symbols.h"
+#include "tests/sim/plan.h"
 
 #include <algorithm>
 #include <string>
@@ -48,11 +51,24 @@ std::uint32_t LineTruth::number_at(Place place) const {
     return number_after(block->header.sequence, index);
 }
 
-Truth::Truth(std::span<const feed::LineConfig> lines) {
-    for (const feed::LineConfig& line : lines) {
+Truth::Truth(const Plan& plan)
+    : plan_(plan), random_(feed::opra::traffic::scramble(plan.seed ^ 0x5350'4F49'4CULL)) {
+    for (const feed::LineConfig& line : plan.lines) {
         lines_.emplace_back().number = line.number;
         lines_.back().epochs.emplace_back();
     }
+}
+
+/// From one message on, nobody can say what it is: its category is unknown.
+void Truth::spoil(Block& block) {
+    using namespace feed::opra;
+    block.decodable = static_cast<unsigned>(random_.below(block.messages.size()));
+    std::size_t at = block::header_bytes;
+    for (unsigned i = 0; i < block.decodable; ++i) {
+        at += encoded_bytes(block.messages[i]);
+    }
+    block.bytes[at + message::category.at] = std::byte{'!'};
+    fix_checksum(block.bytes);
 }
 
 void Truth::block(const feed::opra::traffic::SentBlock& sent) {
@@ -66,7 +82,12 @@ void Truth::block(const feed::opra::traffic::SentBlock& sent) {
     block.lowers = sent.lowers;
     block.disaster_site = sent.disaster_site;
     block.messages.assign(sent.messages.begin(), sent.messages.end());
+    block.decodable = static_cast<unsigned>(block.messages.size());
+    block.test = plan_.calendar && is_weekend(block.ts_ns);
     block.bytes.assign(sent.bytes.begin(), sent.bytes.end());
+    if (block.numbered() && random_.chance(plan_.undecodable)) {
+        spoil(block);
+    }
     const Epoch& current = line.epochs.back();
     if (block.numbered() && current.begin != current.end &&
         sent.header.sequence != number_after(current.first_number, current.end - current.begin)) {

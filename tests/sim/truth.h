@@ -7,6 +7,7 @@
 #include "feed/block.h"
 #include "feed/line_config.h"
 #include "feed/opra/message.h"
+#include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic/session.h"
 
 #include <cstddef>
@@ -17,6 +18,8 @@
 #include <vector>
 
 namespace pinstrike::sim {
+
+struct Plan;
 
 /// A message's place among all that its line ever sent.
 using Place = std::size_t;
@@ -31,6 +34,8 @@ struct Block {
     bool lowers = true;  ///< of a reset
     bool disaster_site = false;
     std::vector<feed::opra::wire::Message> messages;
+    unsigned decodable = 0;  ///< so many of them, from the front
+    bool test = false;       ///< sent outside the hours: nobody is to be told of it
     std::vector<std::byte> bytes;
     std::size_t index = 0;  ///< among the line's blocks
     std::size_t epoch = 0;  ///< of its line: each start of day and each reset begins one
@@ -41,6 +46,9 @@ struct Block {
     [[nodiscard]] bool renumbers() const {
         return role == feed::BlockRole::start_of_day || role == feed::BlockRole::reset;
     }
+
+    /// Whether this message can be read, where the block comes.
+    [[nodiscard]] bool can_decode(std::size_t message) const { return message < decodable; }
 
     [[nodiscard]] Place end() const { return begin + (numbered() ? messages.size() : 0); }
 };
@@ -68,7 +76,7 @@ struct LineTruth {
 
 class Truth final : public feed::opra::traffic::BlockSink {
   public:
-    explicit Truth(std::span<const feed::LineConfig> lines);
+    explicit Truth(const Plan& plan);
 
     void block(const feed::opra::traffic::SentBlock& sent) override;
 
@@ -85,7 +93,11 @@ class Truth final : public feed::opra::traffic::BlockSink {
     [[nodiscard]] std::uint64_t messages_count() const { return messages_count_; }
 
   private:
-    std::deque<Block> blocks_;  ///< a deque: references stay
+    void spoil(Block& block);
+
+    const Plan& plan_;
+    feed::opra::traffic::Random random_;  ///< chooses what cannot be decoded
+    std::deque<Block> blocks_;            ///< a deque: references stay
     std::vector<LineTruth> lines_;
     std::unordered_map<std::int64_t, const Block*> by_ts_;
     std::uint64_t messages_count_ = 0;

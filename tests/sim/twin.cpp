@@ -62,8 +62,11 @@ class Twin::Offers final : public feed::RepairAnswers {
 
     void block(std::uint16_t line, std::span<const std::byte> bytes) override {
         const Block* block = twin_.truth_.stamped(stamp_of(bytes));
-        const bool genuine = block != nullptr && block->line_number == line &&
-                             std::ranges::equal(block->bytes, bytes);
+        const bool sent = block != nullptr && std::ranges::equal(block->bytes, bytes);
+        const bool genuine = sent && block->line_number == line;
+        if (sent && !genuine) {
+            twin_.mixed_up_.insert(line);
+        }
         twin_.brought_.push_back(genuine ? block : nullptr);
         to_.block(line, bytes);
     }

@@ -48,6 +48,10 @@ class Twin final : public feed::RepairSource {
     /// What it brought, each block once for each time; null: a block that OPRA never sent.
     [[nodiscard]] const std::vector<const Block*>& brought() const { return brought_; }
 
+    /// Whether it passed a block of another line off as this line's: a block does not say of which
+    /// line it is, so nobody could tell where number and time fit.
+    [[nodiscard]] bool mixed_up(std::uint16_t line) const { return mixed_up_.contains(line); }
+
     /// Has it this block, and could it be had of it?
     [[nodiscard]] bool has(const Block& block) const { return kept_.contains(&block); }
 
@@ -94,6 +98,7 @@ class Twin final : public feed::RepairSource {
     std::unique_ptr<Connection> connection_;
     bool cut_ = false;  ///< the connection is to be closed at the next step
     std::vector<const Block*> brought_;
+    std::unordered_set<std::uint16_t> mixed_up_;  ///< lines
     std::int64_t true_ns_ = 0;
     std::int64_t connect_ns_ = 0;
     std::uint64_t restarts_ = 0;
