@@ -177,12 +177,42 @@ bool Device::configure(std::uint16_t queues, Problems& problems) {
     return true;
 }
 
+/// Buffers without room between them, whatever pages they straddle. net_af_xdp tells the kernel of
+/// as much memory as all buffers take; those behind the room that a pool usually leaves at the end
+/// of a page would lie beyond. The kernel throws such a buffer away when it is offered, and once it
+/// was offered enough of them receives nothing any more.
+rte_mempool* make_packed_pool(const std::string& name, unsigned buffers_count, int node) {
+    rte_pktmbuf_pool_private rooms{};
+    rooms.mbuf_data_room_size = frame_room_bytes + RTE_PKTMBUF_HEADROOM;
+    rte_mempool* pool = rte_mempool_create_empty(
+        name.c_str(), buffers_count, sizeof(rte_mbuf) + rooms.mbuf_data_room_size,
+        pool_cache_buffers, sizeof rooms, node, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+    if (pool == nullptr) {
+        return nullptr;
+    }
+    int result = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr);
+    rte_pktmbuf_pool_init(pool, &rooms);
+    result = result == 0 ? rte_mempool_populate_default(pool) : result;
+    if (result < 0) {
+        rte_mempool_free(pool);
+        rte_errno = -result;
+        return nullptr;
+    }
+    rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+    return pool;
+}
+
 bool Device::make_pool(std::uint16_t queue, Problems& problems) {
     const PortDemand demand = demand_of(port_, 1);
     const MemoryNeed need = memory_need(demand);
-    rte_mempool* pool = rte_pktmbuf_pool_create(
-        fmt::format("rx{}q{}", id_, queue).c_str(), static_cast<unsigned>(need.buffers_per_queue),
-        pool_cache_buffers, 0, frame_room_bytes + RTE_PKTMBUF_HEADROOM, rte_eth_dev_socket_id(id_));
+    const std::string name = fmt::format("rx{}q{}", id_, queue);
+    const auto count = static_cast<unsigned>(need.buffers_per_queue);
+    const int node = rte_eth_dev_socket_id(id_);
+    rte_mempool* pool =
+        parse_vdev(port_.vdev).driver == "net_af_xdp"
+            ? make_packed_pool(name, count, node)
+            : rte_pktmbuf_pool_create(name.c_str(), count, pool_cache_buffers, 0,
+                                      frame_room_bytes + RTE_PKTMBUF_HEADROOM, node);
     if (pool == nullptr) {
         told(problems,
              fmt::format("no memory for {} buffers of {} bytes ({})", need.buffers_per_queue,

@@ -148,7 +148,8 @@ MemoryNeed memory_need(const PortDemand& port) {
                              + transmit_descriptors              // reports on their way
                              + (port.config.lends_buffers ? lent_buffers_max + 64 : 0) +
                              port.preloaded_frames + 256;
-    need.bytes_per_buffer = port.config.hugepages ? buffer_bytes : ordinary_page_bytes;
+    // Those of AF_XDP lie side by side (device.cpp).
+    need.bytes_per_buffer = port.config.hugepages || two_rings ? buffer_bytes : ordinary_page_bytes;
     need.pool_bytes =
         port.queues *
         (need.buffers_per_queue * (need.bytes_per_buffer + free_list_bytes) + pool_caches_bytes);

@@ -26,7 +26,7 @@ inline constexpr unsigned pool_cache_buffers = 512;
 /// Transmit descriptors of the queue that carries membership reports.
 inline constexpr unsigned transmit_descriptors = 512;
 
-/// A buffer does not straddle two pages, so an ordinary page holds one.
+/// A buffer that a device writes does not straddle two pages, so an ordinary page holds one.
 inline constexpr std::size_t ordinary_page_bytes = 4096;
 static_assert(buffer_bytes <= ordinary_page_bytes && 2 * buffer_bytes > ordinary_page_bytes);
 

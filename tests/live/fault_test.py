@@ -40,12 +40,12 @@ def metric(instance, name):
     return float(re.search(rf"^pinstrike_{name}\S* (\S+)$", instance.metrics(), re.M)[1])
 
 
-def pair(stage, window="2ms", extra="", environments=(None, None)):
+def pair(stage, port, environments=(None, None)):
     """Both instances keep for and ask each other."""
     join(*stage.instances)
     shared = secret(stage.here / "secret")
     for each, other, environment in zip(stage.instances, reversed(stage.instances), environments):
-        each.run(config(window=window) + extra + KEEPS + "recovery: {sources: [peer]}\npeer:"
+        each.run(config(port) + KEEPS + "recovery: {sources: [peer]}\npeer:"
                  + serves(each.name, other.name, shared)
                  + f'  connect: ["{ADDRESSES[other.name]}:9470"]\n', environment=environment)
     for each in stage.instances:
@@ -77,7 +77,7 @@ def one_stream(stage, pinstrike, port):
 
 def outage(stage, pinstrike, port):
     a, b = stage.instances
-    pair(stage)
+    pair(stage, port)
     stage.play(pinstrike, "a/AB/lose@1500-1550")
     stop(stage)
     lost = stage.lost("a")
@@ -210,7 +210,7 @@ class MovedClock:
 
 def clock(stage, pinstrike, port):
     clocks = [MovedClock(each) for each in stage.instances]
-    pair(stage, environments=[each.environment for each in clocks])
+    pair(stage, port, environments=[each.environment for each in clocks])
 
     def meanwhile():
         for hours in (1, 0):
