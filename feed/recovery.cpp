@@ -28,6 +28,7 @@ Recovery::Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> 
       road_(road),
       requests_budget_(config.requests_per_second),
       messages_budget_(config.messages_per_second, repair_messages_max) {
+    PINSTRIKE_CHECK(!sources.empty());  // without any there is no recovery
     for (const std::uint16_t number : lines) {
         lines_.push_back({number, {}});
     }

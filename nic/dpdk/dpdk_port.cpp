@@ -2,6 +2,7 @@
 #include "nic/dpdk/dpdk_port.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -167,10 +168,16 @@ DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig
 }
 
 /// A thread that DPDK does not know has no cache there: its buffers go straight to the pool, which
-/// takes them from any thread.
+/// takes them from any thread. Many at a time, since the poll thread takes buffers from there too.
 void DpdkPort::take_back(std::span<const LentBuffer> buffers) const {
-    for (const LentBuffer buffer : buffers) {
-        rte_pktmbuf_free(static_cast<rte_mbuf*>(buffer));
+    std::array<rte_mbuf*, 64> batch;
+    while (!buffers.empty()) {
+        const std::size_t count = std::min(buffers.size(), batch.size());
+        std::transform(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(count),
+                       batch.begin(),
+                       [](LentBuffer buffer) { return static_cast<rte_mbuf*>(buffer); });
+        rte_pktmbuf_free_bulk(batch.data(), static_cast<unsigned>(count));
+        buffers = buffers.subspan(count);
     }
 }
 

@@ -13,36 +13,29 @@
 // one search errs downwards, and path.py makes several.
 //
 //     bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] [--hugepages]
-//                [--rate PACKETS_PER_SECOND] [--history]
+//                [--rate PACKETS_PER_SECOND]
 //
 // Prints one JSON object; `limit` says what failed above the rate: "missed", the poller was too
 // slow, or "refused", the core was. --no-book: the core has no actor and only empties its ring.
 // --trusting: UDP and IP checksums are not summed here, as where a NIC gives its verdict (net_pcap
-// gives none); block checksums always are. --rate: one trial at that rate. --history: a third
-// thread keeps the first copies, which the port lends.
+// gives none); block checksums always are. --rate: one trial at that rate.
 #include "actors/actor_kinds.h"
 #include "actors/core.h"
 #include "actors/machine.h"
-#include "actors/peer/peer_task.h"
 #include "actors/poller.h"
 #include "actors/ring.h"
 #include "actors/thread_loops.h"
-#include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
 #include "nic/clock.h"
-#include "nic/dpdk/eal.h"
-#include "nic/dpdk/memory_need.h"
-#include "nic/open_port.h"
-#include "tests/bench/measure.h"
+#include "nic/port.h"
+#include "tests/bench/poll_path.h"
 
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <thread>
 
 namespace pinstrike::bench {
@@ -57,7 +50,6 @@ struct Options {
     double rate = 0;
     bool hugepages = false;
     bool book = true;
-    bool history = false;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
 };
 
@@ -85,16 +77,6 @@ class PacedPort final : public nic::Port {
         return got;
     }
 
-    [[nodiscard]] bool lends() const override { return inner_.lends(); }
-
-    void lend(std::span<const std::uint16_t> places, std::span<nic::LentBuffer> buffers) override {
-        inner_.lend(places, buffers);
-    }
-
-    void take_back(std::span<const nic::LentBuffer> buffers) const override {
-        inner_.take_back(buffers);
-    }
-
     [[nodiscard]] std::uint64_t missed() const { return missed_; }
 
     [[nodiscard]] std::uint64_t packets() const { return packets_; }
@@ -106,51 +88,6 @@ class PacedPort final : public nic::Port {
     std::int64_t last_ns_ = 0;
     std::uint64_t missed_ = 0;
     std::uint64_t packets_ = 0;
-};
-
-/// What the recovery thread does of it.
-class Keeper {
-  public:
-    /// Of a poller with this setup.
-    explicit Keeper(actors::PollerSetup& setup) {
-        auto ring = actors::Ring<actors::FirstCopy>::make(
-            actors::Ring<actors::FirstCopy>::slots_for(actors::HistoryRoad::lending_slots));
-        setup.history = std::make_unique<actors::HistoryRoad>(std::move(ring.producer));
-        end_ = {{}, {}, std::move(ring.consumer)};
-        for (const feed::LineConfig& line : setup.lines) {
-            end_->lines.push_back(line.number);
-        }
-        end_->ports.push_back(setup.ports.front().port.get());
-        task_ = std::make_unique<actors::peer::PeerTask>(
-            std::make_unique<feed::History>(
-                end_->lines, feed::HistoryConfig{.keep_ns = 10'000'000'000,
-                                                 .memory_bytes = std::size_t{1} << 28}),
-            nullptr);
-        task_->add_road(*std::move(end_));
-        thread_ = std::thread{[this] {
-            while (!stop_.load(std::memory_order_acquire)) {  // after it the poller has ended
-                if (task_->step(clock_.wall_ns()) == 0) {
-                    std::this_thread::sleep_for(std::chrono::microseconds(200));
-                }
-            }
-        }};
-    }
-
-    ~Keeper() {
-        stop_.store(true, std::memory_order_release);
-        thread_.join();
-        task_->finish();
-    }
-
-    Keeper(const Keeper&) = delete;
-    Keeper& operator=(const Keeper&) = delete;
-
-  private:
-    std::optional<actors::HistoryRoadEnd> end_;
-    std::unique_ptr<actors::peer::PeerTask> task_;
-    nic::Clock clock_;
-    std::atomic<bool> stop_{false};
-    std::thread thread_;
 };
 
 struct Trial {
@@ -172,12 +109,9 @@ class Bench {
         auto ring = actors::Ring<Event>::make(std::size_t{1} << 19);
         auto paced = std::make_unique<PacedPort>(port_, packets_per_second);
         const PacedPort& bucket = *paced;
-        actors::PollerSetup made = setup(std::move(paced));
-        std::optional<Keeper> keeper;
-        if (options_.history) {
-            keeper.emplace(made);
-        }
-        actors::Poller<feed::opra::Opra> poller{std::move(made), router(std::move(ring.producer))};
+        actors::Poller<feed::opra::Opra> poller{
+            poller_setup(std::move(paced), options_.udp_checksum),
+            router_to(std::move(ring.producer))};
         actors::Core core = make_core(std::move(ring.consumer));
         actors::ThreadControl control;
         std::thread thread{[&] { actors::run_core(core, 1, nullptr, clock_, control); }};
@@ -196,7 +130,6 @@ class Bench {
         poller.finish();
         control.stop.store(true, std::memory_order_release);
         thread.join();
-        keeper.reset();
         trial.packets = static_cast<double>(bucket.packets());
         trial.missed = bucket.missed();
         trial.refused = poller.router().counters(0).refused.read();
@@ -209,28 +142,6 @@ class Bench {
     }
 
   private:
-    actors::PollerSetup setup(std::unique_ptr<nic::Port> port) const {
-        actors::PollerSetup setup;
-        setup.name = "poller0";
-        actors::PollerPort input;
-        input.config_name = "pcap";
-        input.port = std::move(port);
-        input.udp_checksum = options_.udp_checksum;
-        setup.ports.push_back(std::move(input));
-        for (std::uint16_t number = 1; number <= 96; ++number) {
-            setup.lines.push_back(*feed::opra::published_line(number));
-        }
-        return setup;
-    }
-
-    static actors::Router router(actors::Producer<Event> producer) {
-        std::vector<actors::Producer<Event>> producers;
-        producers.push_back(std::move(producer));
-        return {{actors::Sharding::series, actors::WhenFull::refuse, 96},
-                std::move(producers),
-                {nullptr}};
-    }
-
     actors::Core make_core(actors::Consumer<Event> consumer) const {
         actors::FeedConfig config;
         config.book.series_capacity = options_.series;
@@ -312,34 +223,13 @@ const char* limit_of(const Trial& spoilt) {
     return spoilt.refused != 0 ? "refused" : spoilt.missed != 0 ? "missed" : "none";
 }
 
-std::unique_ptr<nic::Port> open(const Options& options, std::shared_ptr<nic::dpdk::Eal>& eal) {
-    nic::PortConfig config;
-    config.name = "pcap";
-    config.kind = nic::PortKind::dpdk;
-    config.vdev = "net_pcap0,rx_pcap=" + options.capture + ",infinite_rx=1";
-    config.hugepages = options.hugepages;
-    config.membership = nic::Membership::fixed;
-    config.lends_buffers = options.history;
-    Problems problems;
-    nic::dpdk::EalConfig environment;
-    environment.ports.push_back(nic::dpdk::demand_of(config, 1));
-    eal = nic::dpdk::Eal::start(environment, problems);
-    auto ports = eal ? nic::open_port(config, {{}}, {}, problems)
-                     : std::vector<std::unique_ptr<nic::Port>>{};
-    for (const Problem& problem : problems) {
-        fmt::print(stderr, "bench_path: {}\n", problem.text);
-    }
-    return ports.empty() ? nullptr : std::move(ports.front());
-}
-
 int run(const Options& options) {
-    std::shared_ptr<nic::dpdk::Eal> eal;
-    const std::unique_ptr<nic::Port> port = open(options, eal);
-    if (port == nullptr) {
+    const LoopedCapture capture = open_looped(options.capture, options.hugepages, false);
+    if (capture.port == nullptr) {
         return 1;
     }
     actors::place_this_thread(0, "poller0");
-    Bench bench{options, *port};
+    Bench bench{options, *capture.port};
     if (options.rate > 0) {
         const Trial trial = bench.run(options.rate);
         print("trial", trial, limit_of(trial));
@@ -365,8 +255,6 @@ int main(int argc, char** argv) {
             options.rate = std::atof(argv[++i]);
         } else if (std::strcmp(argv[i], "--hugepages") == 0) {
             options.hugepages = true;
-        } else if (std::strcmp(argv[i], "--history") == 0) {
-            options.history = true;
         } else if (std::strcmp(argv[i], "--no-book") == 0) {
             options.book = false;
         } else if (std::strcmp(argv[i], "--trusting") == 0) {
@@ -378,7 +266,7 @@ int main(int argc, char** argv) {
     if (options.capture.empty()) {
         fmt::print(stderr,
                    "usage: bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] "
-                   "[--hugepages] [--rate R] [--history]\n");
+                   "[--hugepages] [--rate R]\n");
         return 2;
     }
     return pinstrike::bench::run(options);
