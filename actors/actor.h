@@ -110,6 +110,10 @@ class Actor {
     /// About every millisecond, with the wall time; on a parked core less often.
     virtual void on_timer(std::int64_t /*now_ns*/) {}
 
+    /// Where no ring had anything: a little of what can wait. How much was done; 0: nothing waits.
+    /// Not called while the core is busy; what must be done then belongs to on_timer.
+    virtual std::size_t on_idle() { return 0; }
+
     /// After the last message; may allocate.
     virtual void on_stop() {}
 

@@ -113,6 +113,9 @@ std::size_t Core::step(std::int64_t now_ns) {
         }
     }
     run_timers(now_ns);
+    if (done == 0) {
+        done = run_idle();
+    }
     if (done != 0) {
         loop_clock_.worked();
     }
@@ -146,6 +149,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting) noexcept 
             batch.controls += static_cast<std::uint64_t>(header.kind == feed::EventKind::control);
             batch.gaps += static_cast<std::uint64_t>(header.kind == feed::EventKind::gap);
             batch.states += static_cast<std::uint64_t>(header.kind == feed::EventKind::line_state);
+            batch.marks += static_cast<std::uint64_t>(header.kind == feed::EventKind::line_mark);
         } else {
             ++batch.events;
         }
@@ -238,11 +242,20 @@ void Core::count(const Batch& batch) noexcept {
     counters_.events.add(batch.events);
     counters_.records.add(batch.records.size());
     counters_.batches.add();
-    if (batch.gaps + batch.controls + batch.states != 0) {
+    if (batch.gaps + batch.controls + batch.states + batch.marks != 0) {
         counters_.gap_events.add(batch.gaps);
         counters_.control_events.add(batch.controls);
         counters_.line_state_events.add(batch.states);
+        counters_.line_mark_events.add(batch.marks);
     }
+}
+
+std::size_t Core::run_idle() {
+    std::size_t done = 0;
+    for (Seat& seat : actors_) {
+        done += seat.actor->on_idle();
+    }
+    return done;
 }
 
 void Core::run_timers(std::int64_t now_ns) {

@@ -38,6 +38,7 @@ struct CoreCounters : LoopCounters {
     Counter gap_events;         ///< told to every core concerned, those of a full ring included
     Counter control_events;     ///< told to every core
     Counter line_state_events;  ///< told to every core
+    Counter line_mark_events;   ///< told to every core
     Counter announced_series;   ///< of the day's file, told before the first message; in no other
     Counter records;            ///< of 64 bytes, all of the above
     Counter batches;
@@ -118,6 +119,7 @@ class Core {
         std::uint64_t gaps = 0;
         std::uint64_t controls = 0;
         std::uint64_t states = 0;
+        std::uint64_t marks = 0;
     };
 
     void tell_announced(Seat& seat) const;
@@ -127,6 +129,7 @@ class Core {
     static void give_wanted(Seat& seat, std::span<const feed::Event> records);
     void count(const Batch& batch) noexcept;
     void run_timers(std::int64_t now_ns);
+    std::size_t run_idle();
 
     CoreOptions options_;
     std::vector<Consumer<feed::Event>> rings_;

@@ -78,9 +78,11 @@ class LineDebt {
             case feed::EventKind::gap:
                 owe_gap(event.body.gap);
                 break;
-            default:
+            case feed::EventKind::line_state:
                 state_ = event;
                 break;
+            default:
+                break;  // a mark: the next one says more
         }
     }
 

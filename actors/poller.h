@@ -526,6 +526,9 @@ class Poller final : public PollerTask {
         }
         if (even_ns_ >= next_look_ns_ && !replays_) {
             look_at_lines();
+            if (marks_) {
+                mark_lines();
+            }
             next_look_ns_ = even_ns_ + look_interval_ns;
         }
         router_.settle();
@@ -545,6 +548,19 @@ class Poller final : public PollerTask {
                                  router_.begin(line->index);
                                  router_.broadcast(event);
                              });
+        }
+    }
+
+    /// A core gets its share of a line's messages: so it knows how far the line has come even where
+    /// none was for it.
+    void mark_lines() {
+        for (auto& line : lines_) {
+            if (const std::uint32_t expected = line->arbiter.expected(); expected != 0) {
+                feed::Event event = event_of(feed::EventKind::line_mark, *line);
+                event.header.sequence = expected - 1;
+                router_.begin(line->index);
+                router_.broadcast(event);
+            }
         }
     }
 
@@ -576,6 +592,7 @@ class Poller final : public PollerTask {
 
     bool block_checksum_;
     bool test_symbols_;
+    bool marks_;
     LineHours hours_;
     bool replays_ = false;
     std::int64_t wall_ns_ = 0;
@@ -616,6 +633,7 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
     : PollerTask(std::move(setup.name), std::move(setup.roads), std::move(setup.history)),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
+      marks_(setup.marks),
       hours_(std::move(setup.hours)),
       router_(std::move(router)),
       sink_(*this) {

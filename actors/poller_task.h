@@ -55,6 +55,7 @@ struct PollerSetup {
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
+    bool marks = false;                    ///< cores are told how far each line has come
     std::unique_ptr<PollerRoads> roads;    ///< from and to recovery; null: there is none
     std::unique_ptr<HistoryRoad> history;  ///< null: none is kept
 };

@@ -70,6 +70,9 @@ void Book::on_start(const CoreInfo& /*core*/) {
     for (std::size_t line = 0; line < lines_.size(); ++line) {
         lines_[line].epoch = 1;  // above that of an entry no message has settled in
     }
+    if (transfer_ != nullptr) {
+        start_transfer();
+    }
 }
 
 bool Book::lists(const feed::SeriesKey& key) const {
@@ -94,12 +97,6 @@ constexpr unsigned ahead_messages = 32;  ///< 16 to 64 measure alike, 8 is too l
 
 }  // namespace
 
-/// A message whose entry is on its way from memory.
-struct Book::Ahead {
-    const feed::Event* event;
-    std::size_t home;
-};
-
 Book::Ahead Book::look_ahead(const feed::Event& event) const {
     // Line and gap events have bytes where others have a series: what is fetched is of no use then,
     // and of no harm.
@@ -109,6 +106,9 @@ Book::Ahead Book::look_ahead(const feed::Event& event) const {
 }
 
 void Book::on_events(EventBatch batch) {
+    if (transfer_ != nullptr) [[unlikely]] {
+        note_for_transfer(batch);
+    }
     Ahead ahead[ahead_messages];
     EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
@@ -206,6 +206,9 @@ void Book::apply_trade(const feed::Event& event, std::size_t home) {
     }
     if (BookEntry* const entry = entry_for(event.body.trade.series, home)) {
         const Standing standing = arrive(*entry, event.header);
+        if (standing.late && covered(*entry, event.header)) {
+            return;
+        }
         TradeRules(trades_of(*entry), standing).apply(event.header, event.body.trade);
     }
 }
@@ -217,6 +220,9 @@ void Book::apply_open_interest(const feed::Event& event, std::size_t home) {
     }
     if (BookEntry* const entry = entry_for(event.body.open_interest.series, home)) {
         const Standing standing = arrive(*entry, event.header);
+        if (standing.late && covered(*entry, event.header)) {
+            return;
+        }
         TradeRules(trades_of(*entry), standing)
             .state_open_interest(event.body.open_interest.open_interest);
     }

@@ -6,7 +6,7 @@
 // book.cpp is the way of a message in order. Beside it: what comes late (book_late.cpp), what
 // happens to lines (book_lines.cpp), which series have an entry (book_entries.cpp), each
 // participant's quotes (book_venues.cpp), what is done now and then (book_timer.cpp), what the book
-// says (book_state.cpp).
+// says (book_state.cpp), and what it gives to peers and takes from them (book_transfer.cpp).
 //
 // A series map, of the day's file or of the wire, makes a series known: its entry is in the table,
 // and in nothing that the book says, until a message states something of it.
@@ -19,6 +19,7 @@
 #include "actors/book/bbo_rules.h"
 #include "actors/book/book_counts.h"
 #include "actors/book/book_entry.h"
+#include "actors/book/book_transfer.h"
 #include "actors/book/busiest.h"
 #include "actors/book/flat_table.h"
 #include "actors/book/line_memory.h"
@@ -44,9 +45,13 @@ class Book final : public Actor {
     [[nodiscard]] std::string_view name() const override { return "book"; }
 
     [[nodiscard]] Interest interest() const override;
+    /// Before on_start: series are given over these roads, and taken.
+    void join_transfer(const BookTransferConfig& config, StateRoads roads);
+
     void on_start(const CoreInfo& core) override;
     void on_events(EventBatch batch) override;
     void on_timer(std::int64_t now_ns) override;
+    std::size_t on_idle() override;
     void on_stop() override;
 
     /// The state of a series; nullopt where nothing is known of it. For readers on the book's own
@@ -89,7 +94,11 @@ class Book final : public Actor {
     [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
 
   private:
-    struct Ahead;
+    /// A message whose entry is on its way from memory.
+    struct Ahead {
+        const feed::Event* event;
+        std::size_t home;
+    };
 
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
         return lines_[entry.line].day > entry.epoch;
@@ -146,6 +155,29 @@ class Book final : public Actor {
     void forget(BookEntry& entry);
     TradeRecord& trades_of(BookEntry& entry);
 
+    void start_transfer();
+    void note_for_transfer(EventBatch batch);
+    void remember(const feed::Event& event);
+    void join_forced(std::uint16_t number);
+    void pass_on_loss(const feed::Event& event);
+    void time_transfer();
+    std::size_t step_transfer();
+    std::size_t read_transfer();
+    [[nodiscard]] bool obey(const StateRecord& record);
+    [[nodiscard]] bool take(const StateRecord& record);
+    void take_loss(const StateRecord& record);
+    [[nodiscard]] StateVerdict judge(const StateRecord& record) const;
+    [[nodiscard]] StateVerdict take_state(const StateRecord& record);
+    [[nodiscard]] bool heard_lately(const BookEntry& entry) const;
+    void adopt(BookEntry& entry, const StateRecord& record);
+    void replay(const StateRecord& record, std::size_t home);
+    void keep_newer(BookSide& side, BookSide own, const BookEntry& entry,
+                    const CoveredPlace& place) const;
+    void note_forced(const StateRecord& record);
+    std::size_t walk();
+    void give(BookEntry& entry, StateRecord& record);
+    [[nodiscard]] bool covered(const BookEntry& entry, const feed::Header& header) const;
+
     void sweep(std::size_t slots_count);
     void sweep_venues(std::size_t slots_count);
     void publish();
@@ -167,6 +199,7 @@ class Book final : public Actor {
     Counter entries_;
     Counter announced_entries_;
     BusiestBoard board_;
+    std::unique_ptr<BookTransfer> transfer_;  ///< null: state goes nowhere
 };
 
 /// The book actor of one of `cores_count` cores.

@@ -15,7 +15,9 @@
     ROW(late_before_day, messages, "late, from before the line's start of day: changed nothing") \
     ROW(series_unannounced, series, "heard, though no series map had announced them")            \
     ROW(series_moved, series, "changed their line")                                              \
-    ROW(series_forgotten, series, "taken out of the table after a start of day")
+    ROW(series_forgotten, series, "taken out of the table after a start of day")                 \
+    ROW(state_given, series, "states of series given to peers")                                  \
+    ROW(state_taken, series, "states of series taken from a peer; again where it was asked again")
 
 // clang-format on
 

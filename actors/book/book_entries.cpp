@@ -12,6 +12,9 @@ BookEntry* Book::make_room_for(const feed::SeriesKey& key, std::size_t home) {
     BookEntry* entry = nullptr;
     if (!is_empty(key) && sweeper_.busy()) {
         sweep(sweeper_.left());
+        if (transfer_ != nullptr) {
+            transfer_->next_slot = 0;  // entries moved: a walk begins again
+        }
         entry = table_.find_or_insert(key, home);
     }
     if (entry == nullptr) {

@@ -85,6 +85,8 @@ enum TradeFlag : std::uint16_t {
     open_touched = 64,
     open_interest_touched = 128,
     touched_here = last_touched | open_touched | open_interest_touched,
+    covered_here = 2048,       ///< state of a peer is in it, up to covered_sequence
+    covered_elsewhere = 4096,  ///< the same, on a line it has left, or in an earlier numbering
 };
 
 /// A touched bit so far to the left: touched on a line it has left, or in an earlier numbering.
@@ -109,10 +111,17 @@ struct alignas(64) TradeRecord {
     char last_participant;
     char last_type;
     std::uint16_t flags;
-    std::uint8_t reserved[8];
+    std::uint32_t covered_sequence;
+    std::uint8_t reserved[4];
 };
 
 static_assert(sizeof(TradeRecord) == 64);
+
+/// False where it is as if it had never been needed.
+inline bool says_anything(const TradeRecord& record) {
+    constexpr unsigned kept = covered_here | covered_elsewhere;
+    return (record.flags & ~kept) != 0 || record.volume != 0 || record.trades != 0;
+}
 
 /// Key of the optional table of venue quotes.
 struct VenueKey {

@@ -16,6 +16,9 @@ bool yields(const BookSide& side, std::uint32_t sequence) {
 }  // namespace
 
 void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Standing& standing) {
+    if (covered(entry, event.header)) {
+        return;
+    }
     ++entry.quotes;
     if (standing.foreign || lines_[entry.line].flushed_after(standing.sequence)) {
         return;  // a series takes no sides from before a flush, nor from a line it has left

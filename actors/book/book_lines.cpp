@@ -86,6 +86,9 @@ void Book::touch_elsewhere(BookEntry& entry) {
     std::uint16_t& flags = trades_.at(entry.trade_record).flags;
     const unsigned touched = flags & touched_here;
     flags = static_cast<std::uint16_t>((flags & ~touched) | touched << elsewhere_shift);
+    if ((flags & covered_here) != 0) {
+        flags = static_cast<std::uint16_t>((flags & ~covered_here) | covered_elsewhere);
+    }
 }
 
 }  // namespace pinstrike::actors

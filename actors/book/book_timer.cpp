@@ -9,7 +9,12 @@ void Book::on_timer(std::int64_t now_ns) {
     // About 15 us of scanning a millisecond: a pass over 4 M slots takes some two seconds.
     constexpr std::size_t slots_per_timer = 2048;
     constexpr std::int64_t publish_every_ns = 250'000'000;
-    sweep(slots_per_timer);
+    if (transfer_ != nullptr) {
+        time_transfer();
+    }
+    if (transfer_ == nullptr || !transfer_->walking) {
+        sweep(slots_per_timer);  // what is taken out moves others, past a walk
+    }
     sweep_venues(slots_per_timer);
     const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was
     if (now_ns >= publish_due_ns_ || set_back) {

@@ -109,6 +109,33 @@ TEST(Core, timers_go_on_when_the_clock_is_set_back) {
     EXPECT_EQ(dynamic_cast<const Diary&>(scene.core->actor(0)).timers, 20);
 }
 
+TEST(Core, what_can_wait_is_done_while_no_ring_has_anything) {
+    class Idler : public Actor {
+      public:
+        [[nodiscard]] std::string_view name() const override { return "idler"; }
+
+        void on_events(EventBatch /*batch*/) override { waits = 2; }
+
+        std::size_t on_idle() override { return waits == 0 ? 0 : waits--; }
+
+        std::size_t waits = 0;
+    };
+
+    auto halves = Ring<Event>::make(1024);
+    std::vector<Consumer<Event>> rings;
+    rings.push_back(std::move(halves.consumer));
+    std::vector<std::unique_ptr<Actor>> actors;
+    actors.push_back(std::make_unique<Idler>());
+    Core core{CoreOptions{}, std::move(rings), std::move(actors)};
+    core.start();
+    EXPECT_EQ(core.step(1), 0U);
+    ASSERT_TRUE(halves.producer.try_push(std::vector{quote_of(series_of("A"), 1)}));
+    EXPECT_EQ(core.step(2), 1U);  // the message, and nothing else
+    EXPECT_EQ(core.step(3), 2U);
+    EXPECT_EQ(core.step(4), 1U);
+    EXPECT_EQ(core.step(5), 0U);  // now it may sleep
+}
+
 TEST(CoreDeathTest, a_step_before_start_or_after_stop_is_our_own_mistake) {
     Scene early;
     EXPECT_DEATH(early.core->step(1), "State::running");

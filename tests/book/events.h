@@ -107,10 +107,21 @@ class Events {
                                                            std::uint64_t{last} - first + 1, cause};
     }
 
+    /// Gives what was added since the last time this time.
+    void stamp(std::int64_t ts_ns) {
+        while (stamped_ < records_.size()) {
+            feed::Header& header = records_[stamped_].header;
+            header.ts_exchange_ns = ts_ns;
+            header.ts_receive_ns = ts_ns;
+            stamped_ += header.records;
+        }
+    }
+
     /// Hands all to the book as one batch and starts anew.
     void play(Book& book) {
         book.on_events(EventBatch{records_});
         records_.clear();
+        stamped_ = 0;
     }
 
     [[nodiscard]] EventBatch batch() const { return EventBatch{records_}; }
@@ -119,6 +130,7 @@ class Events {
 
   private:
     std::vector<feed::Event> records_;
+    std::size_t stamped_ = 0;
 };
 
 }  // namespace pinstrike::actors::test

@@ -1,0 +1,398 @@
+// path: cold
+//
+// State of series, given to a peer and taken from one.
+//
+// Giving is a walk over the table, a few slots at a time; each series' record says how far its line
+// had come here. Taking a record: if everything behind the place that it covers is remembered, the
+// series becomes what the record says, and what came behind that place is applied to it again, by
+// the rules that it was applied by before. So there is no second set of rules, and a series may be
+// taken twice.
+#include "actors/book/book_transfer.h"
+
+#include "actors/book/book.h"
+
+namespace pinstrike::actors {
+
+void Book::join_transfer(const BookTransferConfig& config, StateRoads roads) {
+    transfer_ = std::make_unique<BookTransfer>(config, std::move(roads));
+}
+
+void Book::start_transfer() {
+    transfer_->places.prefault();
+    if (transfer_->takes) {
+        transfer_->journal.prefault();
+    }
+}
+
+// --- hot ---
+
+namespace {
+
+constexpr std::size_t given_each_step = 64;   ///< a book that gives is a book at work
+constexpr std::size_t slots_each_step = 256;  ///< of the table; some 2 us
+constexpr std::size_t taken_each_step = 256;  ///< one that takes has just been started
+
+/// Loss that a full ring caused is told after newer messages: so long after the walk's end, what is
+/// given has been called lost where it was.
+constexpr unsigned lingers_timers = 50;
+
+bool of_series(feed::EventKind kind) {
+    using feed::EventKind;
+    return kind == EventKind::quote || kind == EventKind::trade ||
+           kind == EventKind::open_interest || kind == EventKind::end_of_day;
+}
+
+/// As it stands: nothing that it says waits for anything.
+BookSide resolved(BookSide side, SideState state) {
+    side.lower(side_late);
+    if (state == SideState::stale) {
+        side.raise(side_stale);
+    }
+    if (side.is(side_elsewhere)) {
+        side.sequence = 0;
+    }
+    return side;
+}
+
+}  // namespace
+
+/// Before a batch is applied.
+void Book::note_for_transfer(EventBatch batch) {
+    BookTransfer& transfer = *transfer_;
+    for (const feed::Event& event : batch) {
+        const LinePlace& row = transfer.places.at(event.header.line);
+        const bool waited = row.forced && !row.heard;
+        transfer.places.see(event, transfer.journal.end());
+        if (waited && row.heard) [[unlikely]] {
+            join_forced(event.header.line);
+        }
+        if (transfer.takes && of_series(event.header.kind)) {
+            remember(event);
+        }
+        if (transfer.walking && event.header.kind == feed::EventKind::gap) [[unlikely]] {
+            pass_on_loss(event);
+        }
+    }
+}
+
+void Book::remember(const feed::Event& event) {
+    BookTransfer& transfer = *transfer_;
+    transfer.journal.put(event, [&](const feed::Header& oldest, std::uint64_t place) {
+        LinePlace& row = transfer.places.at(oldest.line);
+        constexpr unsigned before = feed::flag_before_day | feed::flag_before_flush;
+        const bool counts = place >= row.remembered && (oldest.flags & before) == 0;
+        if (counts && sequence_after(oldest.sequence, row.from)) {
+            row.from = oldest.sequence;
+        }
+    });
+}
+
+/// The first that comes on a line whose series were taken unheard: does it join on?
+void Book::join_forced(std::uint16_t number) {
+    const LinePlace& row = transfer_->places.at(number);
+    if (row.resets_seen()) {
+        return;  // it does what resets do
+    }
+    if (sequence_after(row.forced_last, row.from)) {
+        lines_[number].start_of_day();  // it covers what comes now: nothing is known after all
+        sweeper_.start(table_.slots());
+    } else if (sequence_after(row.from, row.forced_first)) {
+        lines_[number].lose(row.from);
+    }
+}
+
+void Book::pass_on_loss(const feed::Event& event) {
+    const feed::Gap& gap = event.body.gap;
+    BookTransfer& transfer = *transfer_;
+    if (gap.cause != feed::GapCause::ring_full) {
+        return;  // told in order: each record knows
+    }
+    if (StateRecord* const record = transfer.roads.out.claim(1)) {
+        *record = StateRecord{};
+        record->kind = StateRecord::Kind::lost;
+        record->line = event.header.line;
+        record->place = transfer.places.at(event.header.line).here;
+        record->place.sequence = gap.last;
+        transfer.roads.out.publish();
+    } else {
+        transfer.next_slot = 0;  // what was given may be wrong: give it again
+    }
+}
+
+std::size_t Book::on_idle() {
+    return transfer_ == nullptr ? 0 : step_transfer();
+}
+
+std::size_t Book::step_transfer() {
+    const std::size_t taken = read_transfer();
+    return taken + (transfer_->walking ? walk() : 0);
+}
+
+std::size_t Book::read_transfer() {
+    BookTransfer& transfer = *transfer_;
+    const auto records = transfer.roads.in.peek(taken_each_step);
+    std::size_t done = 0;
+    for (const StateRecord& record : records) {
+        if (!obey(record)) {
+            break;  // no room for the answer
+        }
+        ++done;
+    }
+    transfer.roads.in.release(done);
+    transfer.roads.out.publish();
+    return done;
+}
+
+/// False: not now.
+bool Book::obey(const StateRecord& record) {
+    BookTransfer& transfer = *transfer_;
+    switch (record.kind) {
+        case StateRecord::Kind::series:
+            return take(record);
+        case StateRecord::Kind::lost:
+            take_loss(record);
+            return true;
+        case StateRecord::Kind::give:
+            transfer.walking = true;
+            transfer.next_slot = 0;
+            transfer.lingers = 0;
+            return true;
+        case StateRecord::Kind::finish:
+            transfer.takes = false;
+            return true;
+        case StateRecord::Kind::round:
+            if (StateRecord* const answer = transfer.roads.out.claim(1)) {
+                *answer = record;
+                return true;
+            }
+            return false;
+        default:
+            return true;
+    }
+}
+
+bool Book::take(const StateRecord& record) {
+    StateRecord* const answer = transfer_->roads.out.claim(1);
+    if (answer == nullptr) {
+        return false;
+    }
+    // What was claimed is shown in any case: a series that was taken is told as such.
+    *answer = StateRecord{};
+    answer->kind = StateRecord::Kind::refused;
+    answer->line = record.line;
+    answer->verdict = take_state(record);
+    return true;
+}
+
+void Book::take_loss(const StateRecord& record) {
+    const LinePlace& row = transfer_->places.at(record.line);
+    if (row.heard && row.same_numbering(record.place)) {
+        lines_[record.line].lose(record.place.sequence);
+    }
+}
+
+StateVerdict Book::judge(const StateRecord& record) const {
+    const LinePlace& row = transfer_->places.at(record.line);
+    if (!row.heard) {
+        return record.forced ? StateVerdict::taken : StateVerdict::unheard;
+    }
+    if (!row.same_numbering(record.place)) {
+        return StateVerdict::other_reset;
+    }
+    if (sequence_after(record.place.sequence, row.here.sequence)) {
+        return StateVerdict::ahead;
+    }
+    return sequence_after(row.from, record.place.sequence) ? StateVerdict::behind
+                                                           : StateVerdict::taken;
+}
+
+StateVerdict Book::take_state(const StateRecord& record) {
+    const StateVerdict verdict = judge(record);
+    if (verdict != StateVerdict::taken) {
+        return verdict;
+    }
+    const std::size_t home = table_.home(feed::hash(record.key));
+    BookEntry* const entry = entry_for(record.key, home);
+    if (entry == nullptr) {
+        return StateVerdict::no_room;
+    }
+    const bool settled = settle(*entry);
+    const bool left = settled && entry->line != record.line;
+    if (left && heard_lately(*entry)) {
+        return StateVerdict::moved;
+    }
+    const BookEntry own = left ? BookEntry{} : *entry;
+    adopt(*entry, record);
+    replay(record, home);
+    keep_newer(entry->bid, own.bid, *entry, record.place);
+    keep_newer(entry->offer, own.offer, *entry, record.place);
+    note_forced(record);
+    counters_.bump(BookCount::state_taken);
+    return StateVerdict::taken;
+}
+
+/// True where its line is what messages said that are not old. (Those that are forgotten here had
+/// come to the peer as well, before it gave the series' state.)
+bool Book::heard_lately(const BookEntry& entry) const {
+    bool found = false;
+    transfer_->journal.for_each(entry.key, [&](const feed::Event& event, std::uint64_t /*place*/) {
+        found = found || (event.header.line == entry.line && !is_late(event.header));
+    });
+    return found;
+}
+
+/// The series is what the record says, as far as it says it.
+void Book::adopt(BookEntry& entry, const StateRecord& record) {
+    // Of a line that is not heard nobody here can say that nothing went by.
+    const LinePlace& row = transfer_->places.at(record.line);
+    const bool whole = row.heard && row.whole_after(record.place.sequence);
+    settle_anew(entry, record.line);
+    entry.quotes = record.quotes;
+    entry.bid = record.bid;
+    entry.offer = record.offer;
+    for (BookSide* const side : {&entry.bid, &entry.offer}) {
+        if (side->is(side_known) && !whole) {
+            side->raise(side_stale);
+        }
+    }
+    TradeRecord& trades = trades_of(entry);  // it also says what the record covers
+    trades = record.trades;
+    trades.covered_sequence = record.place.sequence;
+    trades.flags = static_cast<std::uint16_t>(trades.flags | covered_here);
+}
+
+void Book::replay(const StateRecord& record, std::size_t home) {
+    const BookTransfer& transfer = *transfer_;
+    const LinePlace& row = transfer.places.at(record.line);
+    if (!transfer.takes || !row.heard) {
+        return;
+    }
+    transfer.journal.for_each(record.key, [&](const feed::Event& event, std::uint64_t place) {
+        const feed::Header& header = event.header;
+        constexpr unsigned before = feed::flag_before_day | feed::flag_before_flush;
+        if (header.line == record.line && place >= row.remembered && (header.flags & before) == 0 &&
+            sequence_after(header.sequence, record.place.sequence)) {
+            apply({&event, home});
+        }
+    });
+}
+
+/// What was stated here stands against what a record says that is older, or no fresher. Against a
+/// side that the peer has of another line, or not at all, only what came in order and is fresh
+/// does: the peer may have had its reasons not to take a late one.
+void Book::keep_newer(BookSide& side, BookSide own, const BookEntry& entry,
+                      const CoveredPlace& place) const {
+    if (!own.is(side_known) || own.is(side_elsewhere)) {
+        return;
+    }
+    // A late statement from before this core heard the line may have had more behind it.
+    const LinePlace& row = transfer_->places.at(entry.line);
+    if (own.is(side_late) && !sequence_after(own.sequence, row.from)) {
+        own.raise(side_stale);
+    }
+    const bool fresh = state_of(entry, own) == SideState::fresh;
+    bool stands = false;
+    if (!side.is(side_known) || side.is(side_elsewhere)) {
+        stands = fresh && !own.is(side_late);
+    } else if (own.sequence == side.sequence) {
+        // What was applied again knows nothing of a gap behind it; what was here does.
+        stands = fresh || sequence_after(own.sequence, place.sequence);
+    } else {
+        stands = sequence_after(own.sequence, side.sequence);
+    }
+    if (stands) {
+        side = own;
+    }
+}
+
+void Book::note_forced(const StateRecord& record) {
+    LinePlace& row = transfer_->places.at(record.line);
+    if (row.heard) {
+        return;
+    }
+    const std::uint32_t covered = record.place.sequence;
+    if (!row.forced || sequence_after(row.forced_first, covered)) {
+        row.forced_first = covered;
+    }
+    if (!row.forced || sequence_after(covered, row.forced_last)) {
+        row.forced_last = covered;
+    }
+    row.forced = true;
+}
+
+std::size_t Book::walk() {
+    BookTransfer& transfer = *transfer_;
+    std::size_t slots = 0;
+    std::size_t records = 0;
+    while (slots < slots_each_step && records < given_each_step &&
+           transfer.next_slot < table_.slots()) {
+        BookEntry& entry = table_.at(transfer.next_slot);
+        const bool gives = known(entry) && transfer.places.at(entry.line).heard;
+        if (gives) {
+            StateRecord* const record = transfer.roads.out.claim(1);
+            if (record == nullptr) {
+                break;
+            }
+            give(entry, *record);
+            ++records;
+        }
+        ++transfer.next_slot;
+        ++slots;
+    }
+    transfer.roads.out.publish();
+    return slots;
+}
+
+void Book::give(BookEntry& entry, StateRecord& record) {
+    settle(entry);
+    record = StateRecord{};
+    record.line = entry.line;
+    record.place = transfer_->places.at(entry.line).here;
+    record.key = entry.key;
+    record.quotes = entry.quotes;
+    record.bid = resolved(entry.bid, state_of(entry, entry.bid));
+    record.offer = resolved(entry.offer, state_of(entry, entry.offer));
+    if (entry.trade_record != 0) {
+        record.trades = trades_.at(entry.trade_record);
+        record.trades.covered_sequence = 0;
+        constexpr unsigned own = covered_here | covered_elsewhere;
+        record.trades.flags = static_cast<std::uint16_t>(record.trades.flags & ~own);
+        record.has_trades = says_anything(record.trades);
+    }
+    counters_.bump(BookCount::state_given);
+}
+
+/// Each millisecond or so.
+void Book::time_transfer() {
+    BookTransfer& transfer = *transfer_;
+    step_transfer();
+    if (!transfer.walking || transfer.next_slot < table_.slots()) {
+        transfer.lingers = 0;
+        return;
+    }
+    if (++transfer.lingers < lingers_timers) {
+        return;
+    }
+    if (StateRecord* const end = transfer.roads.out.claim(1)) {
+        *end = StateRecord{};
+        end->kind = StateRecord::Kind::end;
+        transfer.roads.out.publish();
+        transfer.walking = false;
+    }
+}
+
+/// A late message that the state taken from a peer had in it.
+bool Book::covered(const BookEntry& entry, const feed::Header& header) const {
+    if (entry.trade_record == 0) {
+        return false;
+    }
+    const TradeRecord& trades = trades_.at(entry.trade_record);
+    const bool behind = sequence_after(header.sequence, trades.covered_sequence);
+    const bool foreign = (header.flags & feed::flag_before_flush) != 0 || entry.line != header.line;
+    if ((trades.flags & covered_here) != 0) {
+        return foreign || !behind;
+    }
+    return (trades.flags & covered_elsewhere) != 0 && foreign && !behind;
+}
+
+}  // namespace pinstrike::actors

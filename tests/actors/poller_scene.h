@@ -1,0 +1,345 @@
+// path: cold
+//
+// A poller alone: frames made by hand, a venue of a few lines, rings read by the test.
+#pragma once
+
+#include "actors/peer/peer_task.h"
+#include "actors/poller.h"
+#include "actors/recovery/recovery_task.h"
+#include "nic/udp_frame.h"
+#include "tests/actors/events.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors::poller_scene {
+
+// clang-format off
+#define TOY_REJECTS(ROW) \
+    ROW(too_short, blocks, "shorter than its header") \
+    ROW(odd, blocks, "let pass, but odd")
+// clang-format on
+PINSTRIKE_ROWS(ToyReject, TOY_REJECTS)
+
+using feed::Event;
+using feed::EventKind;
+
+/// A venue whose blocks are: first number (4 bytes), count (1), role and day (1). Every message is
+/// a quote of one series, but number 50, a control that flushes quotes, 60, a test, and 70, the end
+/// of day.
+struct Toy {
+    static constexpr feed::Venue venue = feed::Venue::opra;
+    static constexpr std::size_t header_bytes = 6;
+    using Reject = ToyReject;
+    static constexpr const auto& reject_rows = ToyReject_rows;
+
+    struct Scratch {
+        std::array<std::uint16_t, 256> offsets{};
+    };
+
+    struct Result {
+        bool accepted = false;
+        std::uint32_t reasons = 0;
+    };
+
+    static constexpr bool separate_session(std::uint16_t) { return false; }
+
+    static constexpr bool keeps_alive(std::uint16_t) { return true; }
+
+    static Result check(std::span<const std::byte> payload, bool, Scratch& scratch,
+                        feed::Block& out) {
+        if (payload.size() < header_bytes) {
+            return {false, 1};
+        }
+        out.bytes = payload;
+        out.sequence = nic::load_be32(payload.data());
+        out.messages = std::to_integer<std::uint16_t>(payload[4]);
+        out.decodable = out.messages;
+        const auto role_and_day = std::to_integer<std::uint8_t>(payload[5]);
+        out.role = static_cast<feed::BlockRole>(role_and_day % 16);
+        out.offsets = scratch.offsets.data();
+        out.ts_exchange_ns = 1'000 * (1 + role_and_day / 16) + out.sequence;
+        return {true, payload.size() > header_bytes ? 2U : 0U};
+    }
+
+    template <class Sink>
+    static void decode(const feed::Block& block, unsigned first, unsigned count,
+                       const feed::Header& base, bool, Sink& sink) {
+        PINSTRIKE_CHECK(block.offsets != nullptr);
+        for (unsigned i = first; i < first + count; ++i) {
+            const std::uint32_t number = block.sequence + i;
+            if (number == 60 && !sink.wants_tests()) {
+                sink.filtered();
+                continue;
+            }
+            Event event = testing::quote_of(testing::series_of("SPX"), number);
+            if (number == 50) {
+                event = testing::control_of('P', feed::Forget::quotes, number);
+            } else if (number == 70) {
+                event = testing::control_of('J', feed::Forget::nothing, number);
+                event.body.control.ends_day = true;
+            }
+            const feed::EventKind kind = event.header.kind;
+            event.header = base;
+            event.header.kind = kind;
+            event.header.sequence = number;
+            if (kind == EventKind::control) {
+                sink.broadcast(event);
+            } else {
+                *sink.claim(event.body.series, 1U) = event;
+            }
+        }
+    }
+};
+
+/// A port that gives what the test puts in.
+class Script : public nic::Port {
+  public:
+    explicit Script(bool replays = false, bool lends = false)
+        : Port("script"), replays_(replays), lends_(lends) {}
+
+    std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
+        handed_.clear();
+        std::size_t filled = 0;
+        while (filled < burst.size() && !waiting_.empty()) {
+            handed_.push_back(std::move(waiting_.front()));
+            waiting_.pop_front();
+            const auto& [bytes, ts_ns] = handed_.back();
+            burst[filled] = {};
+            burst[filled].bytes = bytes.data();
+            burst[filled].length_bytes = static_cast<std::uint32_t>(bytes.size());
+            burst[filled].ts_receive_ns = replays_ ? ts_ns : now_ns;
+            ++filled;
+        }
+        count_burst(burst.first(filled), burst.size());
+        return filled;
+    }
+
+    [[nodiscard]] bool exhausted() const override { return waiting_.empty(); }
+
+    [[nodiscard]] bool replays() const override { return replays_; }
+
+    void on_igmp(const nic::Packet&, std::int64_t now_ns) override {
+        ++igmp_frames;
+        igmp_ns = now_ns;
+    }
+
+    [[nodiscard]] bool lends() const override { return lends_; }
+
+    void lend(std::span<const std::uint16_t> places, std::span<nic::LentBuffer> buffers) override {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            lent.push_back(std::move(handed_[places[i]].first));
+            buffers[i] = lent.back().data();
+        }
+    }
+
+    void take_back(std::span<const nic::LentBuffer> buffers) const override {
+        for (const nic::LentBuffer buffer : buffers) {
+            EXPECT_EQ(
+                std::erase_if(lent, [=](const auto& bytes) { return bytes.data() == buffer; }), 1U);
+        }
+    }
+
+    mutable std::deque<std::vector<std::byte>> lent;
+
+    void give(std::vector<std::byte> frame, std::int64_t ts_ns = 0) {
+        waiting_.emplace_back(std::move(frame), ts_ns);
+    }
+
+    void housekeep(std::int64_t now_ns) override {
+        EXPECT_GE(now_ns, housekept_ns) << "its time never goes back";
+        housekept_ns = now_ns;
+        ++housekept;
+    }
+
+    int igmp_frames = 0;
+    int housekept = 0;
+    std::int64_t housekept_ns = 0;
+    std::int64_t igmp_ns = 0;
+
+  private:
+    bool replays_;
+    bool lends_;
+    std::deque<std::pair<std::vector<std::byte>, std::int64_t>> waiting_;
+    std::deque<std::pair<std::vector<std::byte>, std::int64_t>> handed_;
+};
+
+inline constexpr nic::Group group_a{{0xE000'CC01}, 45001};
+inline constexpr nic::Group group_b{{0xE000'CE01}, 45001};
+inline constexpr nic::Group group_v{{0xE000'CC80}, 46001};
+inline constexpr nic::Group group_other{{0xE000'CC02}, 45002};
+inline constexpr std::uint32_t sender = 0xA245'2C04;  // 162.69.44.4
+
+inline std::vector<std::byte> frame_of(std::span<const std::byte> payload, nic::Group to,
+                                       std::uint32_t from = sender) {
+    std::vector<std::byte> frame(nic::udp_headers_bytes(0) + payload.size());
+    std::copy(payload.begin(), payload.end(), frame.end() - static_cast<long>(payload.size()));
+    nic::UdpRoute route{};
+    route.source = {from};
+    route.source_port = to.port;
+    route.destination = to;
+    nic::write_udp_headers(frame.data(), route, payload.size(), nic::UdpChecksumSent::computed);
+    return frame;
+}
+
+inline std::vector<std::byte> block_frame(std::uint32_t first, std::uint8_t count,
+                                          nic::Group to = group_a,
+                                          feed::BlockRole role = feed::BlockRole::data,
+                                          std::uint8_t day = 0) {
+    std::array<std::byte, Toy::header_bytes> block{};
+    nic::store_be32(block.data(), first);
+    block[4] = std::byte{count};
+    block[5] = static_cast<std::byte>(static_cast<unsigned>(role) + 16U * day);
+    return frame_of(block, to);
+}
+
+inline std::vector<std::byte> igmp_frame() {
+    auto frame = block_frame(11, 1);
+    frame[23] = std::byte{2};               // the IPv4 protocol
+    nic::store_be16(frame.data() + 24, 0);  // its checksum again
+    nic::store_checksum(frame.data() + 24, nic::checksum_sum(frame.data() + 14, 20));
+    return frame;
+}
+
+inline constexpr std::int64_t ms = 1'000'000;
+
+enum class Keeps { nothing, copies, lent_buffers };
+
+struct Scene {
+    explicit Scene(bool replays = false, std::size_t ports = 1, LineHours hours = {},
+                   Keeps keeps = Keeps::nothing, bool marks = false) {
+        auto ring = Ring<Event>::make(1024);
+        consumer = std::make_unique<Consumer<Event>>(std::move(ring.consumer));
+        std::vector<Producer<Event>> rings;
+        rings.push_back(std::move(ring.producer));
+        PollerSetup setup;
+        setup.name = "poll0";
+        setup.hours = std::move(hours);
+        setup.marks = marks;
+        for (std::size_t i = 0; i < ports; ++i) {
+            auto script = std::make_unique<Script>(replays, keeps == Keeps::lent_buffers);
+            scripts.push_back(script.get());
+            setup.ports.push_back({"script",
+                                   std::move(script),
+                                   nic::ChecksumCheck::software,
+                                   {nic::Subnet{{0xA245'2C00}, 0xFFFF'FF00}},
+                                   8});
+        }
+        feed::LineConfig line;
+        line.number = 1;
+        line.streams = {group_a, group_b};
+        line.retransmission[0] = group_v;
+        setup.lines.push_back(line);
+        auto [ends, others] = make_roads({1});
+        setup.roads = std::move(ends);
+        roads = std::make_unique<RecoveryRoads>(std::move(others));
+        std::optional<Ring<FirstCopy>::Halves> copies;
+        if (keeps != Keeps::nothing) {
+            copies = Ring<FirstCopy>::make(Ring<FirstCopy>::slots_for(1));
+            setup.history = std::make_unique<HistoryRoad>(std::move(copies->producer));
+        }
+        poller = std::make_unique<Poller<Toy>>(
+            std::move(setup),
+            Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
+        if (copies) {
+            HistoryRoadEnd end{{1}, {}, std::move(copies->consumer)};
+            for (const Script* script : scripts) {
+                end.ports.push_back(script);
+            }
+            constexpr std::array<std::uint16_t, 1> lines{1};
+            peers = std::make_unique<peer::PeerTask>(
+                std::make_unique<feed::History>(
+                    lines, feed::HistoryConfig{.keep_ns = 1'000'000 * ms, .memory_bytes = 1 << 20}),
+                nullptr);
+            peers->add_road(std::move(end));
+        }
+    }
+
+    /// First numbers of what is kept.
+    std::string kept() {
+        peers->step(1'000 * ms);
+        std::string words;
+        for (const feed::KeptBlock& block :
+             peers->history()->find({1, 1, 1, 1000, 0, std::numeric_limits<std::int64_t>::max()})) {
+            EXPECT_EQ(nic::load_be32(block.bytes.data()), block.first);
+            EXPECT_EQ(block.bytes.size(), Toy::header_bytes);
+            words += fmt::format("{}{}", words.empty() ? "" : " ", block.first);
+        }
+        return words;
+    }
+
+    /// Looks now and then, as a poller does, for a while up to this time.
+    void step_to(std::int64_t now_ns) {
+        constexpr std::int64_t often_ns = 500 * ms;
+        const std::int64_t while_ns = now_ns - 8'000 * ms;
+        const bool goes_on = stepped_ns < now_ns;
+        for (std::int64_t at_ns = goes_on ? std::max(stepped_ns, while_ns) : while_ns;
+             at_ns < now_ns; at_ns += often_ns) {
+            poller->step(std::max<std::int64_t>(at_ns, 1));
+        }
+        poller->step(now_ns);
+        stepped_ns = now_ns;
+    }
+
+    /// Everything that has come to the core, in words.
+    std::string told() {
+        std::string words;
+        const auto records = consumer->peek(1024);
+        for (const Event& event : records) {
+            const auto& gap = event.body.gap;
+            words += words.empty() ? "" : " ";
+            words += event.header.kind == EventKind::gap
+                         ? fmt::format("gap{}-{}", gap.first, gap.last)
+                     : event.header.kind == EventKind::line_mark
+                         ? fmt::format("={}", event.header.sequence)
+                     : event.header.kind == EventKind::line_state
+                         ? fmt::format("{}:{}", event.body.line_state.stream,
+                                       static_cast<int>(event.body.line_state.state))
+                     : event.header.kind == EventKind::control
+                         ? fmt::format("{}{}", event.header.type, event.header.sequence)
+                         : fmt::format("{}{}", event.header.sequence,
+                                       event.header.flags == 0 ? "" : "!");
+        }
+        consumer->release(records.size());
+        return words;
+    }
+
+    /// What was noted for recovery: "?11-12 !11-11", missing and found.
+    std::string noted() {
+        std::string words;
+        const auto notes = roads->notes.peek(100);
+        for (const RepairNote& note : notes) {
+            words += words.empty() ? "" : " ";
+            words += fmt::format("{}{}-{}", note.kind == RepairNote::Kind::missing ? "?" : "!",
+                                 feed::number_at(note.begin), feed::number_at(note.end - 1));
+        }
+        roads->notes.release(notes.size());
+        return words;
+    }
+
+    /// Recovery brings a block.
+    void bring(std::uint32_t first, std::uint8_t count) {
+        const std::vector<std::byte> frame = block_frame(first, count);
+        EXPECT_TRUE(roads->carry(0, std::span(frame).last(Toy::header_bytes)));
+    }
+
+    [[nodiscard]] std::uint64_t dropped(nic::Drop drop) const {
+        return poller->drops(0).read(drop);
+    }
+
+    std::int64_t stepped_ns = 0;
+    std::vector<Script*> scripts;
+    std::unique_ptr<Consumer<Event>> consumer;
+    std::unique_ptr<RecoveryRoads> roads;
+    std::unique_ptr<Poller<Toy>> poller;
+    std::unique_ptr<peer::PeerTask> peers;  ///< where something is kept
+};
+
+}  // namespace pinstrike::actors::poller_scene

@@ -1,0 +1,356 @@
+// path: cold
+//
+// State that goes from one book to another: two books, of which one joins late, must end equal to
+// the one that heard everything.
+#include "actors/book/book.h"
+#include "actors/book/book_json.h"
+#include "tests/book/events.h"
+#include "tests/book/session.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors::test {
+namespace {
+
+using feed::Forget;
+using Kind = StateRecord::Kind;
+
+/// A book, and the other end of its roads.
+class Instance {
+  public:
+    explicit Instance(bool takes, std::size_t journal_messages = 4096)
+        : Instance(StateRoads::make(), takes, journal_messages) {}
+
+    /// What it says of a round: refused series by verdict.
+    struct Round {
+        std::map<StateVerdict, unsigned> verdicts;
+        bool answered = false;
+    };
+
+    std::vector<StateRecord> give() {
+        tell(Kind::give);
+        std::vector<StateRecord> given;
+        for (int timer = 0; timer < 1000; ++timer) {
+            pass();
+            for (const StateRecord& record : read()) {
+                if (record.kind == Kind::end) {
+                    return given;
+                }
+                given.push_back(record);
+            }
+        }
+        ADD_FAILURE() << "the walk does not end";
+        return given;
+    }
+
+    Round take(const std::vector<StateRecord>& records, bool forced = false) {
+        Round round;
+        for (StateRecord record : records) {
+            record.forced = forced;
+            EXPECT_TRUE(roads_.out.try_push({&record, 1}));
+        }
+        tell(Kind::round);
+        for (int timer = 0; timer < 1000 && !round.answered; ++timer) {
+            pass();
+            for (const StateRecord& record : read()) {
+                round.answered = round.answered || record.kind == Kind::round;
+                if (record.kind == Kind::refused) {
+                    ++round.verdicts[record.verdict];
+                }
+            }
+        }
+        EXPECT_TRUE(round.answered);
+        return round;
+    }
+
+    void tell(Kind kind) {
+        StateRecord order;
+        order.kind = kind;
+        EXPECT_TRUE(roads_.out.try_push({&order, 1}));
+    }
+
+    void pass() { book.on_timer(now_ns_ += 1'000'000); }
+
+    Book book{BookConfig{.series_capacity = 64}, 1};
+
+  private:
+    Instance(std::pair<StateRoads, StateRoads> ends, bool takes, std::size_t journal_messages)
+        : roads_(std::move(ends.first)) {
+        book.join_transfer({takes, journal_messages}, std::move(ends.second));
+        book.on_start({});
+    }
+
+    std::vector<StateRecord> read() {
+        const auto records = roads_.in.peek(StateRoads::slots_wanted);
+        std::vector<StateRecord> copies(records.begin(), records.end());
+        roads_.in.release(records.size());
+        return copies;
+    }
+
+    StateRoads roads_;
+    std::int64_t now_ns_ = 0;
+};
+
+std::string said_of(const Book& book, const feed::SeriesKey& key) {
+    const auto state = book.find(key);
+    return state ? series_json(*state) : "unknown";
+}
+
+const feed::SeriesKey spy = key_of("SPY");
+const feed::SeriesKey qqq = key_of("QQQ");
+
+/// The same to both.
+void play(Events events, Book& one, Book& other) {
+    Events copy = events;
+    events.play(one);
+    copy.play(other);
+}
+
+TEST(BookTransfer, WhatCameBeforeIsTakenAndWhatCameSinceStays) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1, {.bid = 100, .offer = 110});
+    before.trade(spy, 1, 2, 'I', 105, 7);
+    before.open_interest(spy, 1, 3, 99);
+    before.quote(qqq, 1, 4);
+    before.play(giver.book);
+    Events since;
+    since.trade(spy, 1, 5, 'I', 106, 2);
+    since.quote(spy, 1, 6, {.indicator = 'E', .bid = 101});  // the bid alone
+    play(since, giver.book, taker.book);
+    const auto given = giver.give();
+    ASSERT_EQ(given.size(), 2U);
+    Events later;
+    later.trade(spy, 1, 7, 'I', 107, 1);
+    play(later, giver.book, taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+    EXPECT_EQ(said_of(taker.book, qqq), said_of(giver.book, qqq));
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);  // again: nothing twice
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+}
+
+TEST(BookTransfer, AHoleBetweenIsNotPapered) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.play(giver.book);
+    const auto given = giver.give();
+    Events later;
+    later.quote(qqq, 1, 3);
+    later.play(taker.book);  // number 2 is nobody's
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::behind], 1U);
+    EXPECT_FALSE(taker.book.find(spy));
+}
+
+TEST(BookTransfer, WhatCoversMoreThanWasHeardWaits) {
+    Instance giver(false);
+    Instance taker(true);
+    Events both;
+    both.quote(qqq, 1, 1);
+    play(both, giver.book, taker.book);
+    Events more;
+    more.trade(spy, 1, 2, 'I', 105, 7);
+    Events same = more;
+    more.play(giver.book);
+    const auto given = giver.give();
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::ahead], 2U);
+    same.play(taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+}
+
+TEST(BookTransfer, AMarkSaysThatNothingWasForThisCore) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.play(giver.book);
+    Events mark;
+    mark.add(feed::EventKind::line_mark, 1, 500);
+    play(mark, giver.book, taker.book);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 1U);
+    EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::fresh);
+}
+
+TEST(BookTransfer, StatesOfDifferentNumberingsDoNotJoin) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    play(before, giver.book, taker.book);
+    const auto given = giver.give();
+    Events reset;
+    reset.control(1, 0, Forget::quotes);
+    reset.quote(qqq, 1, 1);
+    reset.stamp(7);
+    play(reset, giver.book, taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::other_reset], 1U);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 2U);
+}
+
+TEST(BookTransfer, StaleGoesAlongAndSoDoesALossToldLate) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.gap(1, 2, 2);
+    before.quote(qqq, 1, 3);
+    before.play(giver.book);
+    Events both;
+    both.add(feed::EventKind::line_mark, 1, 3);
+    play(both, giver.book, taker.book);
+    const auto given = giver.give();
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
+    EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::stale);
+    EXPECT_EQ(taker.book.find(qqq)->bid_state, SideState::fresh);
+    giver.tell(Kind::give);
+    giver.pass();
+    Events refused;
+    refused.gap(1, 3, 3, feed::GapCause::ring_full);
+    refused.play(giver.book);
+    std::vector<StateRecord> again = giver.give();
+    EXPECT_TRUE(std::any_of(again.begin(), again.end(), [](const StateRecord& record) {
+        return record.kind == Kind::lost && record.place.sequence == 3;
+    }));
+    taker.take(again);
+    EXPECT_EQ(taker.book.find(qqq)->bid_state, SideState::stale);
+}
+
+TEST(BookTransfer, OfALineThatIsNotHeardItIsTakenAtLastAndStale) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.trade(spy, 1, 2, 'I', 105, 7);
+    before.play(giver.book);
+    const auto given = giver.give();
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::unheard], 1U);
+    EXPECT_FALSE(taker.book.find(spy));
+    EXPECT_EQ(taker.take(given, true).verdicts[StateVerdict::taken], 1U);
+    EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::stale);
+    EXPECT_EQ(taker.book.find(spy)->volume, 7U);
+    Events covered;
+    covered.trade(spy, 1, 2, 'I', 105, 7);
+    covered.play(taker.book);  // counted already: so nothing is known after all
+    EXPECT_EQ(taker.book.find(spy)->volume, 7U);
+    EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::unknown);
+}
+
+TEST(BookTransfer, ALateMessageThatTheStateHadInItCountsOnce) {
+    Instance giver(false);
+    Instance taker(true);
+    Events first;
+    first.quote(qqq, 1, 1);
+    play(first, giver.book, taker.book);
+    Events heard;
+    heard.trade(spy, 1, 2, 'I', 105, 7);
+    heard.quote(spy, 1, 3);
+    heard.play(giver.book);
+    Events lost;
+    lost.gap(1, 2, 3);
+    lost.play(taker.book);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 2U);
+    Events late;
+    late.trade(spy, 1, 2, 'I', 105, 7, feed::flag_late);
+    late.quote(spy, 1, 3, {}, feed::flag_late);
+    late.play(taker.book);
+    EXPECT_EQ(taker.book.find(spy)->volume, 7U);
+    EXPECT_EQ(taker.book.find(spy)->quotes, 1U);
+}
+
+TEST(BookTransfer, WhatIsForgottenOfTheJournalMakesAHole) {
+    Instance giver(false);
+    Instance taker(true, 512);
+    Events before;
+    before.quote(spy, 1, 1);
+    play(before, giver.book, taker.book);
+    const auto given = giver.give();
+    for (std::uint32_t number = 2; number < 514; ++number) {
+        Events more;
+        more.quote(qqq, 1, number);
+        play(more, giver.book, taker.book);
+    }
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);  // number 1 alone is gone
+    Events more;
+    more.quote(qqq, 1, 514);
+    play(more, giver.book, taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::behind], 1U);
+}
+
+// --- random sessions ---
+
+/// One instance hears everything; the other joins late and takes, now and then, the state that was
+/// given a while ago, and at last all of it. How many series were compared in vain.
+unsigned compare(std::uint64_t seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Session session(seed);
+    Instance giver(false);
+    Instance taker(true);
+    std::vector<StateRecord> given;
+    const unsigned joins = 5 + session.below(20);
+    for (unsigned batch = 0; batch < 60; ++batch) {
+        Events events;
+        for (unsigned step = session.below(60); step != 0; --step) {
+            session.step(events);
+        }
+        Events heard = events;
+        events.play(giver.book);
+        if (batch >= joins) {
+            heard.play(taker.book);
+        }
+        if (batch >= joins && session.below(3) == 0) {
+            if (!given.empty()) {
+                taker.take(given);
+            }
+            given = giver.give();
+        }
+    }
+    Events marks;  // as pollers do
+    session.mark(marks);
+    play(marks, giver.book, taker.book);
+    const auto round = taker.take(giver.give());
+    for (const auto& [verdict, count] : round.verdicts) {
+        EXPECT_EQ(verdict, StateVerdict::taken) << count;
+    }
+    std::vector<feed::SeriesKey> compared;
+    for (unsigned index = 0; index < Session::series_count; ++index) {
+        // One that the giver has forgotten says nothing of its line. Who has first heard of it by a
+        // message that came late, on a line that it had left, forgets it with that line.
+        const feed::SeriesKey key = session.key(index);
+        if (giver.book.find(key).has_value() == taker.book.find(key).has_value()) {
+            compared.push_back(key);
+        }
+    }
+    for (int more = 0; more < 5; ++more) {
+        Events events;
+        for (unsigned step = session.below(60); step != 0; --step) {
+            session.step(events, false);
+        }
+        play(events, giver.book, taker.book);
+    }
+    for (const feed::SeriesKey& key : compared) {
+        EXPECT_EQ(said_of(taker.book, key), said_of(giver.book, key));
+    }
+    return Session::series_count - static_cast<unsigned>(compared.size());
+}
+
+TEST(BookTransferSessions, EndEqualToWhoHeardEverything) {
+    constexpr unsigned sessions = 2000;
+    unsigned left_out = 0;
+    for (std::uint64_t seed = 1; seed <= sessions && !testing::Test::HasFailure(); ++seed) {
+        left_out += compare(seed);
+    }
+    EXPECT_LT(left_out, sessions * Session::series_count / 1000);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::test
