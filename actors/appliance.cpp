@@ -207,6 +207,7 @@ PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) con
     setup.hours = hours_;
     setup.block_checksum = config_.block_checksum;
     setup.test_symbols = config_.test_symbols;
+    setup.marks = config_.peer.state && !replays();
     for (const std::size_t line : plan.lines) {
         setup.lines.push_back(config_.lines[line]);
     }
@@ -236,12 +237,40 @@ bool Appliance::open_peers(peer::TellNews tell, Problems& problems) {
     if (!tell) {
         tell = [](const peer::News& /*nobody listens*/) {};
     }
+    if (config_.peer.state) {
+        make_state_desk(tell);
+    }
     auto peers = peer::Peers::open(config_.peer, config_.name, config_.kind, history.get(),
+                                   {recovery_.desk.get(), recovery_.transfer.get()},
                                    std::move(tell), problems);
     if (peers) {
         recovery_.peers = std::make_unique<peer::PeerTask>(std::move(history), std::move(peers));
+        recovery_.peers->add_state(recovery_.desk.get(), recovery_.transfer.get());
     }
     return recovery_.peers != nullptr;
+}
+
+/// Roads to the book of each core that keeps one; and, where somebody can be asked, the transfer.
+void Appliance::make_state_desk(const peer::TellNews& tell) {
+    std::vector<std::optional<StateRoads>> ends;
+    std::vector<std::uint16_t> lines;
+    for (const CoreConfig& core : config_.cores) {
+        ends.emplace_back();
+        book_roads_.emplace_back();
+        if (std::find(core.actors.begin(), core.actors.end(), "book") != core.actors.end()) {
+            auto [near, far] = StateRoads::make();
+            book_roads_.back().emplace(std::move(near));
+            ends.back().emplace(std::move(far));
+        }
+    }
+    for (const feed::LineConfig& line : config_.lines) {
+        lines.push_back(line.number);
+    }
+    recovery_.desk = std::make_unique<peer::StateDesk>(config_.sharding, std::move(ends));
+    if (takes_state(config_)) {
+        recovery_.transfer = std::make_unique<peer::StateTransfer>(
+            *recovery_.desk, lines, config_.peer.state_within_ns, tell);
+    }
 }
 
 void Appliance::make_threads(QueuesByPort queues) {
@@ -265,6 +294,11 @@ void Appliance::make_threads(QueuesByPort queues) {
             actors.push_back(make_actor(kind, config_));
             const std::vector<std::string_view> more = actors.back()->system_calls();
             calls.insert(calls.end(), more.begin(), more.end());
+            auto* const book = dynamic_cast<Book*>(actors.back().get());
+            if (book != nullptr && recovery_.desk && book_roads_[i]) {
+                book->join_transfer({.takes = takes_state(config_)},
+                                    std::move(*std::exchange(book_roads_[i], std::nullopt)));
+            }
         }
         if (filters_calls()) {
             cores_[i].control->filter = std::make_unique<CallFilter>(core_calls(calls));

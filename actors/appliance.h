@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -97,6 +98,11 @@ class Appliance {
     /// Null where there is none.
     [[nodiscard]] const RecoveryTask* recovery() const { return recovery_.task.get(); }
 
+    /// Null where no state is taken from a peer.
+    [[nodiscard]] const peer::StateTransfer* state_transfer() const {
+        return recovery_.transfer.get();
+    }
+
     /// Null where nothing is kept and nobody is asked.
     [[nodiscard]] const peer::PeerTask* peers() const { return recovery_.peers.get(); }
 
@@ -127,6 +133,8 @@ class Appliance {
     struct RecoveryThread {
         [[nodiscard]] bool runs() const { return task || peers; }
 
+        std::unique_ptr<peer::StateDesk> desk;          ///< null: state goes nowhere
+        std::unique_ptr<peer::StateTransfer> transfer;  ///< null: none is taken
         std::unique_ptr<peer::PeerTask> peers;  ///< null: nothing is kept, and nobody is asked
         std::unique_ptr<RecoveryTask> task;     ///< null: there is no recovery
         ThreadControl control;
@@ -141,6 +149,7 @@ class Appliance {
     bool read_series(Problems& problems);
     bool open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log, Problems& problems);
     bool open_peers(peer::TellNews tell, Problems& problems);
+    void make_state_desk(const peer::TellNews& tell);
     void make_threads(QueuesByPort queues);
     void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                       const std::vector<Parking*>& bells);
@@ -158,6 +167,7 @@ class Appliance {
     std::vector<PollerThread> pollers_;
     std::vector<CoreThread> cores_;
     RecoveryThread recovery_;
+    std::vector<std::optional<StateRoads>> book_roads_;  ///< by core, until its book has them
     std::vector<std::string> remarks_;
     bool running_ = false;
     bool control_misplaced_ = false;

@@ -4,6 +4,7 @@
 #include "actors/book/book_counts.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
+#include "actors/peer/state_transfer.h"
 #include "feed/history.h"
 #include "feed/line_counts.h"
 #include "feed/opra/opra.h"
@@ -26,6 +27,7 @@ std::vector<RowTable> row_tables() {
         {"peers: how connections end", peer::SessionEnd_rows},
         {"peers: asking one", peer::ClientCount_rows},
         {"peers: why a block of one is dropped", peer::PeerDrop_rows},
+        {"peers: taking the state of series from one", peer::StateCount_rows},
         {"a book", BookCount_rows},
     };
     feed::for_each_venue([&tables]<class Codec>() {

@@ -2,6 +2,7 @@
 #include "actors/topology.h"
 
 #include "actors/actor_kinds.h"
+#include "actors/book/book_transfer.h"
 #include "actors/history_road.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/ring.h"
@@ -63,6 +64,14 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
             plan.road_bytes += history_slots(config, poller) * sizeof(FirstCopy);
         }
         plan.listens = config.peer.listen == nic::Group{} ? "" : nic::text_of(config.peer.listen);
+    }
+    if (config.peer.present() && config.peer.state && !reads_captures(config)) {
+        const auto books = static_cast<std::size_t>(
+            std::count_if(config.cores.begin(), config.cores.end(), [](const CoreConfig& core) {
+                return std::find(core.actors.begin(), core.actors.end(), "book") !=
+                       core.actors.end();
+            }));
+        plan.road_bytes += books * BookTransfer::memory_bytes({.takes = takes_state(config)});
     }
     for (const nic::Group& peer : config.peer.connect) {
         plan.peers.push_back(nic::text_of(peer));
@@ -249,6 +258,10 @@ std::string peers_text(const RecoveryPlan& plan, const FeedConfig& config) {
     if (!plan.peers.empty()) {
         text += fmt::format("peers to ask      {}\n", joined(plan.peers));
     }
+    if (takes_state(config)) {
+        text += fmt::format("state of series   from a peer at the start, within {}\n",
+                            duration_text(config.peer.state_within_ns));
+    }
     return text;
 }
 
@@ -282,6 +295,11 @@ void check_confinement(const FeedConfig& config, const Machine& machine,
 }
 
 }  // namespace
+
+bool takes_state(const FeedConfig& config) {
+    return config.peer.present() && config.peer.state && !config.peer.connect.empty() &&
+           !reads_captures(config);
+}
 
 std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) {
     const bool lends =

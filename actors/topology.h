@@ -79,6 +79,9 @@ struct TopologyFindings {
     std::vector<std::string> remarks;
 };
 
+/// Whether the state of series is taken from a peer at the start.
+[[nodiscard]] bool takes_state(const FeedConfig& config);
+
 /// Records of the road from a poller to the history: few and small where the ports lend buffers.
 [[nodiscard]] std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller);
 

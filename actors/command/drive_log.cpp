@@ -34,6 +34,10 @@ actors::LogCode code_of(actors::peer::News::Kind kind) {
             return actors::LogCode::peer_lost;
         case actors::peer::News::Kind::refused:
             return actors::LogCode::peer_refused;
+        case actors::peer::News::Kind::state_taken:
+            return actors::LogCode::peer_state_taken;
+        case actors::peer::News::Kind::state_missing:
+            return actors::LogCode::peer_state_missing;
         case actors::peer::News::Kind::turned_away:
             break;
     }

@@ -79,6 +79,11 @@ namespace pinstrike::actors {
     ROW(peer_turned_away, warning, 1, \
         "a stranger at the port for peers: an address that is not configured, or no proof of the " \
         "secret") \
+    ROW(peer_state_taken, info, 1, \
+        "the state of every series was taken from a peer: the books are whole from here on") \
+    ROW(peer_state_missing, warning, 1, \
+        "no peer gave its state of every series in time: what is unknown stays so until the feed " \
+        "states it") \
     ROW(dpdk_error, error, 50, "an error that DPDK or a library below it tells") \
     ROW(dpdk_warning, warning, 50, "a warning that DPDK or a library below it tells") \
     ROW(dpdk_info, info, 100, "what DPDK or a library below it tells") \

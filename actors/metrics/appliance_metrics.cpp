@@ -252,6 +252,8 @@ void add_core(Families& out, const Appliance& appliance, std::size_t index) {
                 number(counters.control_events));
     out.counter("core_line_state_events_total", "Line states taken from the rings", labels,
                 number(counters.line_state_events));
+    out.counter("core_line_mark_events_total", "Marks of how far lines have come, from the rings",
+                labels, number(counters.line_mark_events));
     out.counter("core_announced_series_total",
                 "Series of the day's file that the actors were told of before the first message",
                 labels, number(counters.announced_series));
@@ -387,6 +389,11 @@ void add_peers(Families& out, Appliance& appliance) {
     }
     if (task->peers()->server() != nullptr) {
         add_peer_server(out, *task->peers()->server());
+    }
+    if (const peer::StateTransfer* state = appliance.state_transfer()) {
+        add_counts(out, "peer_state", peer::StateCount_rows, state->counts(), {});
+        out.gauge("peer_state_whole", "1: the state of every line's series was taken from a peer",
+                  {}, number(state->whole()));
     }
     for (const peer::ClientStatus& client : task->peers()->clients()) {
         add_peer_client(out, client);

@@ -44,6 +44,15 @@ class Client::Connection final : public LinkEnd {
         return refusal;
     }
 
+    bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker,
+                       std::int64_t now_ns) {
+        if (!session_ || !session_->request_state(lines, taker, now_ns)) {
+            return false;
+        }
+        link_->flush();
+        return true;
+    }
+
     void cancel(std::uint64_t id) {
         if (session_) {
             session_->cancel(id);
@@ -197,6 +206,10 @@ Client::~Client() {
 std::optional<feed::Refusal> Client::request(const feed::RepairRequest& request,
                                              std::int64_t now_ns) {
     return connection_->request(request, now_ns);
+}
+
+bool Client::request_state(const std::vector<std::uint16_t>& lines, std::int64_t now_ns) {
+    return taker_ != nullptr && connection_->request_state(lines, *taker_, now_ns);
 }
 
 void Client::cancel(std::uint64_t id) {

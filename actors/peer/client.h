@@ -7,6 +7,7 @@
 #include "actors/peer/client_session.h"
 #include "actors/peer/news.h"
 #include "actors/peer/peer_config.h"
+#include "actors/peer/state_transfer.h"
 #include "config/counter.h"
 #include "feed/repair.h"
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace asio::ssl {
 class context;
@@ -28,7 +30,7 @@ struct ClientStatus {
     Counter connected;  ///< 1: both sides proved themselves, and requests can be sent
 };
 
-class Client final : public feed::RepairSource {
+class Client final : public feed::RepairSource, public StateSource {
   public:
     static constexpr std::int64_t pause_least_ns = 100'000'000;
     static constexpr std::int64_t pause_most_ns = 10'000'000'000;
@@ -40,6 +42,14 @@ class Client final : public feed::RepairSource {
 
     [[nodiscard]] std::string_view name() const override { return name_; }
 
+    /// Who takes what comes of request_state(), and outlives the client.
+    void take_state_with(StateTaker* taker) { taker_ = taker; }
+
+    [[nodiscard]] std::string_view peer() const override { return status_.peer; }
+
+    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines,
+                                     std::int64_t now_ns) override;
+
     [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& request,
                                                        std::int64_t now_ns) override;
     void cancel(std::uint64_t id) override;
@@ -50,6 +60,7 @@ class Client final : public feed::RepairSource {
 
     std::string name_;
     ClientStatus& status_;
+    StateTaker* taker_ = nullptr;
     std::unique_ptr<Connection> connection_;
 };
 

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/peer/client_session.h"
 
+#include <utility>
+
 namespace pinstrike::actors::peer {
 
 namespace {
@@ -53,6 +55,17 @@ void ClientSession::cancel(std::uint64_t id) {
     in_flight_.erase(id);
 }
 
+bool ClientSession::request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker,
+                                  std::int64_t now_ns) {
+    if (!open() || taker_ != nullptr) {
+        return false;
+    }
+    taker_ = &taker;
+    state_heard_ns_ = now_ns;
+    put(writer_, StateRequest{++state_id_, lines});
+    return true;
+}
+
 void ClientSession::receive(std::span<const std::byte> bytes, std::int64_t now_ns,
                             feed::RepairAnswers& answers) {
     if (ended()) {
@@ -80,6 +93,9 @@ void ClientSession::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
         refuse(PeerRefusal::late);
     } else if (fell_silent(now_ns)) {
         close(SessionEnd::silent, answers);
+    }
+    if (taker_ != nullptr && now_ns - state_heard_ns_ >= limits_.state_silent_ns) {
+        end_state(StateOutcome::broken);
     }
     keep_alive(now_ns);
     for (auto each = in_flight_.begin(); each != in_flight_.end();) {
@@ -145,8 +161,39 @@ void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) 
         if (const auto done = parse_done(frame.body)) {
             return on_done(*done, answers);
         }
+    } else if (on_state(frame)) {
+        return;
     }
     refuse(PeerRefusal::malformed);
+}
+
+/// False: it is no such frame, or none that could be. What comes of an earlier request is let pass.
+bool ClientSession::on_state(const Frame& frame) {
+    const auto current = [this](std::uint64_t id) { return taker_ != nullptr && id == state_id_; };
+    if (frame.type == FrameType::state_end) {
+        const auto end = parse_state_end(frame.body);
+        if (end && current(end->id)) {
+            end_state(StateOutcome::whole);
+        }
+        return end.has_value();
+    }
+    std::optional<StateFrame> state;
+    if (frame.type == FrameType::state_series) {
+        state = parse_state_series(frame.body);
+    } else if (frame.type == FrameType::state_lost) {
+        state = parse_state_lost(frame.body);
+    }
+    if (state && current(state->id)) {
+        state_heard_ns_ = received_ns_;
+        taker_->record(state->record);
+    }
+    return state.has_value();
+}
+
+void ClientSession::end_state(StateOutcome outcome) {
+    if (taker_ != nullptr) {
+        std::exchange(taker_, nullptr)->ended(outcome);
+    }
 }
 
 void ClientSession::on_block(const BlockFrame& block, feed::RepairAnswers& answers) {
@@ -195,6 +242,10 @@ void ClientSession::on_refused(const Refused& refused, feed::RepairAnswers& answ
     if (!open_) {
         return refuse(PeerRefusal::malformed);
     }
+    if (refused.id == state_id_) {
+        return end_state(refused.reason == PeerRefusal::no_state ? StateOutcome::has_none
+                                                                 : StateOutcome::broken);
+    }
     fail(refused.id, refusal_of(refused.reason), answers);
 }
 
@@ -204,6 +255,7 @@ void ClientSession::refuse(PeerRefusal why) {
 }
 
 void ClientSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {
+    end_state(StateOutcome::broken);
     if (!ended()) {
         end_with(end, why);
         counters_.ends.bump(end);

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "actors/peer/session.h"
+#include "actors/peer/state_ends.h"
+#include "actors/peer/state_frames.h"
 #include "config/counter.h"
 #include "feed/block.h"
 #include "feed/repair.h"
@@ -67,6 +69,10 @@ class ClientSession final : public Session {
                                                        std::int64_t now_ns);
     void cancel(std::uint64_t id);
 
+    /// Asks for the state of series; the taker, who outlives the session, is told. False: not now.
+    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker,
+                                     std::int64_t now_ns);
+
     void receive(std::span<const std::byte> bytes, std::int64_t now_ns,
                  feed::RepairAnswers& answers);
 
@@ -76,6 +82,9 @@ class ClientSession final : public Session {
     void close(SessionEnd end, feed::RepairAnswers& answers);
 
   private:
+    /// Greater than any of recovery's.
+    static constexpr std::uint64_t state_ids = std::uint64_t{1} << 63;
+
     struct Pending {
         feed::RepairRequest request;
         std::int64_t deadline_ns = 0;
@@ -87,6 +96,8 @@ class ClientSession final : public Session {
     void on_welcome(const Welcome& welcome);
     void on_answer(const Frame& frame, feed::RepairAnswers& answers);
     void on_block(const BlockFrame& block, feed::RepairAnswers& answers);
+    [[nodiscard]] bool on_state(const Frame& frame);
+    void end_state(StateOutcome outcome);
     void on_done(const Done& done, feed::RepairAnswers& answers);
     void on_refused(const Refused& refused, feed::RepairAnswers& answers);
     [[nodiscard]] std::optional<PeerDrop> objection(const BlockFrame& block, Pending& to) const;
@@ -100,6 +111,9 @@ class ClientSession final : public Session {
     std::vector<std::byte> channel_;
     bool challenged_ = false;
     std::map<std::uint64_t, Pending> in_flight_;  // by id
+    StateTaker* taker_ = nullptr;                 // while state is on its way
+    std::uint64_t state_id_ = state_ids;          // of the last request for it
+    std::int64_t state_heard_ns_ = 0;
 };
 
 }  // namespace pinstrike::actors::peer

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/peer/frames.h"
 
+#include "actors/peer/frame_body.h"
+#include "actors/peer/state_frames.h"
 #include "config/check.h"
 #include "feed/cursor.h"
 
@@ -44,40 +46,17 @@ std::optional<BodyBytes> body_bytes_of(FrameType type) {
             return BodyBytes{refused_bytes, refused_bytes};
         case FrameType::keep_alive:
             return BodyBytes{0, 0};
+        case FrameType::state_request:
+            return BodyBytes{state_request_bytes, state_request_bytes + 2 * state_lines_max};
+        case FrameType::state_series:
+            return BodyBytes{state_series_bytes, state_series_bytes + state_trades_bytes};
+        case FrameType::state_lost:
+            return BodyBytes{state_lost_bytes, state_lost_bytes};
+        case FrameType::state_end:
+            return BodyBytes{state_end_bytes, state_end_bytes};
     }
     return std::nullopt;
 }
-
-/// Takes the bytes in order; what was short is told once, at the end.
-class Body {
-  public:
-    explicit Body(std::span<const std::byte> bytes) : cursor_(bytes) {}
-
-    template <class T>
-    void take(T& into) {
-        const auto value = cursor_.take_little<T>();
-        good_ = good_ && value.has_value();
-        into = value.value_or(T{});
-    }
-
-    template <std::size_t Count>
-    void take(std::array<std::byte, Count>& into) {
-        const auto bytes = cursor_.take(Count);
-        good_ = good_ && bytes.has_value();
-        if (bytes) {
-            std::copy(bytes->begin(), bytes->end(), into.begin());
-        }
-    }
-
-    [[nodiscard]] std::span<const std::byte> rest() { return *cursor_.take(cursor_.left()); }
-
-    /// All of it was there, and there is no more.
-    [[nodiscard]] bool whole() const { return good_ && cursor_.left() == 0; }
-
-  private:
-    feed::Cursor cursor_;
-    bool good_ = true;
-};
 
 std::string_view text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};  // tidy: bytes as text
@@ -259,6 +238,11 @@ void FrameWriter::put(const Refused& refused) {
     put_little(kept.last);
     put_little(kept.from_ts_ns);
     put_little(kept.to_ts_ns);
+}
+
+void FrameWriter::put(FrameType type, std::span<const std::byte> body) {
+    begin(type, body.size());
+    put_bytes(body);
 }
 
 void FrameWriter::put_keep_alive() {

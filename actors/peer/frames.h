@@ -35,6 +35,10 @@ enum class FrameType : std::uint8_t {
     done = 6,       ///< server: the answer was that
     refused = 7,    ///< server: no answer, or no connection
     keep_alive = 8,
+    state_request = 9,  ///< client: the state of every series (state_frames.h)
+    state_series = 10,  ///< server: of one
+    state_lost = 11,    ///< server: what it said of a line's series before is stale
+    state_end = 12,     ///< server: that was all
 };
 
 // The place of a row is its number on the wire: new ones at the end.
@@ -48,7 +52,9 @@ enum class FrameType : std::uint8_t {
     ROW(late, refusals, "the secret was not proved in time") \
     ROW(unknown_line, refusals, "the line is not one of this instance") \
     ROW(not_kept, refusals, "nothing of the range is kept, or no longer") \
-    ROW(over_budget, refusals, "more is asked for than this instance gives in a second")
+    ROW(over_budget, refusals, "more is asked for than this instance gives in a second") \
+    ROW(no_state, refusals, \
+        "no state of series to give: not configured, or this instance was started just now too")
 // clang-format on
 
 /// Why a server does not answer. The first six end the connection, but for a malformed request.
@@ -133,6 +139,7 @@ class FrameWriter {
     void put(const BlockFrame& block);
     void put(const Done& done);
     void put(const Refused& refused);
+    void put(FrameType type, std::span<const std::byte> body);
     void put_keep_alive();
 
     /// What was not sent yet.

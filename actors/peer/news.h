@@ -10,10 +10,12 @@ namespace pinstrike::actors::peer {
 /// What people should hear of a peer.
 struct News {
     enum class Kind : std::uint8_t {
-        connected,    ///< a connection on which both sides proved themselves
-        lost,         ///< it ended, or did not come about
-        refused,      ///< one side refused the other: somebody has to mend something
-        turned_away,  ///< a stranger
+        connected,      ///< a connection on which both sides proved themselves
+        lost,           ///< it ended, or did not come about
+        refused,        ///< one side refused the other: somebody has to mend something
+        turned_away,    ///< a stranger
+        state_taken,    ///< every series' state was taken from it
+        state_missing,  ///< it was not, or not of all lines
     };
 
     Kind kind = Kind::connected;

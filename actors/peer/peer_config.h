@@ -27,6 +27,8 @@ struct PeerConfig {
     std::uint32_t requests_per_second = 500;
     std::uint32_t messages_per_second = 200'000;
     std::uint32_t connections_max = 8;
+    bool state = false;  ///< give the state of series to peers, and take it from one at the start
+    std::int64_t state_within_ns = 30'000'000'000;
 
     [[nodiscard]] bool present() const { return !secret_file.empty(); }
 

@@ -69,7 +69,13 @@ Section<PeerConfig> peer_section() {
         .unit("messages")
         .key("connections_max", &PeerConfig::connections_max, integer<std::uint32_t>(1, 256),
              "Connections of peers that are open at once.")
-        .unit("connections");
+        .unit("connections")
+        .key("state", &PeerConfig::state, boolean(),
+             "Takes the state of every series from a peer at the start, before which it is unknown "
+             "until stated, and gives it to peers that ask.")
+        .key("state_within", &PeerConfig::state_within_ns,
+             duration_ns(1'000'000'000, 600'000'000'000),
+             "How long taking it may last; what was not taken then is unknown until stated.");
     return section;
 }
 

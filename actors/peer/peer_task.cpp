@@ -58,7 +58,12 @@ std::size_t PeerTask::step(std::int64_t now_ns) {
     if (history_) {
         history_->expire(time_ns_);
     }
-    return done + (peers_ ? peers_->step(time_ns_) : 0);
+    done += peers_ ? peers_->step(time_ns_) : 0;
+    done += desk_ != nullptr ? desk_->step() : 0;
+    if (transfer_ != nullptr && peers_) {
+        done += transfer_->step(time_ns_, peers_->state_sources());
+    }
+    return done;
 }
 
 void PeerTask::finish() {

@@ -7,6 +7,7 @@
 
 #include "actors/history_road.h"
 #include "actors/peer/peers.h"
+#include "actors/peer/state_transfer.h"
 #include "feed/history.h"
 
 #include <cstddef>
@@ -20,6 +21,13 @@ class PeerTask {
   public:
     /// Either may be null: nothing is kept; there are no peers.
     PeerTask(std::unique_ptr<feed::History> history, std::unique_ptr<Peers> peers);
+
+    /// Before the first step: series' state goes from and to the books. `transfer` null: none is
+    /// taken. Both outlive the peers.
+    void add_state(StateDesk* desk, StateTransfer* transfer) {
+        desk_ = desk;
+        transfer_ = transfer;
+    }
 
     /// Before the first step.
     void add_road(HistoryRoadEnd road) { roads_.push_back(std::move(road)); }
@@ -45,6 +53,8 @@ class PeerTask {
     std::unique_ptr<feed::History> history_;
     std::unique_ptr<Peers> peers_;
     std::vector<HistoryRoadEnd> roads_;
+    StateDesk* desk_ = nullptr;
+    StateTransfer* transfer_ = nullptr;
     std::int64_t seen_ns_ = 0;  ///< wall time of the last step
     std::int64_t time_ns_ = 0;  ///< begins with it, never decreases, and never jumps
 };

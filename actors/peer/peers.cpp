@@ -16,6 +16,7 @@ struct Peers::Parts {
     Identity identity;
     std::unique_ptr<asio::ssl::context> tls;
     TellNews tell;
+    StateEnds state;
 };
 
 namespace {
@@ -35,13 +36,14 @@ Peers::Peers(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
 Peers::~Peers() = default;
 
 std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& feed,
-                                   const std::string& venue, feed::History* history, TellNews tell,
-                                   Problems& problems) {
+                                   const std::string& venue, feed::History* history,
+                                   StateEnds state, TellNews tell, Problems& problems) {
     const std::size_t told = problems.size();
     auto parts = std::make_unique<Parts>();
     parts->config = config;
     parts->venue = venue;
     parts->tell = tell;
+    parts->state = state;
     parts->identity.feed = feed;
     if (auto secret = read_secret("peer.secret_file", config.secret_file, problems)) {
         parts->identity.secret = std::move(*secret);
@@ -58,7 +60,7 @@ std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& 
     std::unique_ptr<Peers> peers(new Peers(std::move(parts)));
     if (history != nullptr && config.listen != nic::Group{}) {
         peers->server_ = Server::open(config, peers->parts_->identity, peers->parts_->tls.get(),
-                                      *history, std::move(tell), problems);
+                                      *history, state.giver, std::move(tell), problems);
     }
     return problems.size() == told ? std::move(peers) : nullptr;
 }
@@ -66,9 +68,12 @@ std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& 
 std::vector<std::unique_ptr<feed::RepairSource>> Peers::sources() {
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     for (std::size_t i = 0; i < clients_.size(); ++i) {
-        sources.push_back(
+        auto client =
             std::make_unique<Client>(parts_->config.connect[i], parts_->identity, parts_->tls.get(),
-                                     venue_block_reader(parts_->venue), parts_->tell, clients_[i]));
+                                     venue_block_reader(parts_->venue), parts_->tell, clients_[i]);
+        client->take_state_with(parts_->state.taker);
+        asked_.push_back(client.get());
+        sources.push_back(std::move(client));
     }
     return sources;
 }

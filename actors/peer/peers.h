@@ -22,13 +22,13 @@ namespace pinstrike::actors::peer {
 class Peers {
   public:
     /// Reads the files, opens the socket. `history` null: nobody is served. Null, with every
-    /// problem told, where something cannot be had. The history outlives it, and so does whatever
-    /// `tell` uses.
+    /// problem told, where something cannot be had. The history outlives it, and so do the ends of
+    /// state and whatever `tell` uses.
     [[nodiscard]] static std::unique_ptr<Peers> open(const PeerConfig& config,
                                                      const std::string& feed,
                                                      const std::string& venue,
-                                                     feed::History* history, TellNews tell,
-                                                     Problems& problems);
+                                                     feed::History* history, StateEnds state,
+                                                     TellNews tell, Problems& problems);
     ~Peers();
 
     Peers(const Peers&) = delete;
@@ -37,6 +37,9 @@ class Peers {
     /// A source for each peer to be asked, in the order of the config; to be called once. They live
     /// no longer than this.
     [[nodiscard]] std::vector<std::unique_ptr<feed::RepairSource>> sources();
+
+    /// Those of the sources that can be asked for state.
+    [[nodiscard]] const std::vector<StateSource*>& state_sources() const { return asked_; }
 
     /// Serves. How much was done; the sources have steps of their own.
     std::size_t step(std::int64_t now_ns);
@@ -55,6 +58,7 @@ class Peers {
 
     std::unique_ptr<Parts> parts_;
     std::deque<ClientStatus> clients_;
+    std::vector<StateSource*> asked_;  ///< sources(), as long as those who have them step this
     std::unique_ptr<Server> server_;
 };
 

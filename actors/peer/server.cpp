@@ -25,6 +25,7 @@ struct Shared {
     const Identity& identity;
     SessionLimits limits;
     feed::History& history;
+    StateGiver* giver;
     ServerCounters& counters;
     std::int64_t now_ns = 0;
 };
@@ -51,6 +52,7 @@ class Connection final : public LinkEnd {
         }
         session_.emplace(shared_.identity, shared_.limits, shared_.history, shared_.counters, nonce,
                          keying_material, shared_.now_ns);
+        session_->give_state_of(shared_.giver);
     }
 
     void received(std::span<const std::byte> bytes) override {
@@ -128,11 +130,11 @@ class Connection final : public LinkEnd {
 class Server::Listener {
   public:
     Listener(const PeerConfig& config, const Identity& identity, asio::ssl::context* tls,
-             feed::History& history, TellNews tell, Server& server)
+             feed::History& history, StateGiver* giver, TellNews tell, Server& server)
         : config_(config),
           tls_(tls),
           tell_(std::move(tell)),
-          shared_{identity, limits_of(config), history, server.counters_},
+          shared_{identity, limits_of(config), history, giver, server.counters_},
           server_(server),
           acceptor_(io_) {}
 
@@ -233,11 +235,11 @@ Server::~Server() {
 }
 
 std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& identity,
-                                     asio::ssl::context* tls, feed::History& history, TellNews tell,
-                                     Problems& problems) {
+                                     asio::ssl::context* tls, feed::History& history,
+                                     StateGiver* giver, TellNews tell, Problems& problems) {
     std::unique_ptr<Server> server(new Server);
     server->listener_ =
-        std::make_unique<Listener>(config, identity, tls, history, std::move(tell), *server);
+        std::make_unique<Listener>(config, identity, tls, history, giver, std::move(tell), *server);
     if (const asio::error_code error = server->listener_->listen()) {
         pinstrike::tell(
             problems, Place{},

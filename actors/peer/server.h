@@ -7,6 +7,7 @@
 #include "actors/peer/news.h"
 #include "actors/peer/peer_config.h"
 #include "actors/peer/server_session.h"
+#include "actors/peer/state_ends.h"
 #include "config/counter.h"
 #include "config/problem.h"
 
@@ -22,13 +23,13 @@ namespace pinstrike::actors::peer {
 
 class Server {
   public:
-    /// Null, with a problem, where nobody can listen there. `tls` null: connections are plain. All
-    /// but the config outlive the server.
+    /// Null, with a problem, where nobody can listen there. `tls` null: connections are plain.
+    /// `giver` null: no state is given. All but the config outlive the server.
     [[nodiscard]] static std::unique_ptr<Server> open(const PeerConfig& config,
                                                       const Identity& identity,
                                                       asio::ssl::context* tls,
-                                                      feed::History& history, TellNews tell,
-                                                      Problems& problems);
+                                                      feed::History& history, StateGiver* giver,
+                                                      TellNews tell, Problems& problems);
     ~Server();
 
     Server(const Server&) = delete;

@@ -11,7 +11,8 @@ ServerSession::ServerSession(const Identity& identity, const SessionLimits& limi
       counters_(counters),
       channel_(channel.begin(), channel.end()),
       requests_(limits.requests_per_second, 1, now_ns),
-      messages_(limits.messages_per_second, feed::repair_messages_max, now_ns) {
+      messages_(limits.messages_per_second, feed::repair_messages_max, now_ns),
+      series_(limits.state_series_per_second, 1, now_ns) {
     handshake_.channel = channel_;
     handshake_.server = {nonce, identity.instance};
     handshake_.feed = identity.feed;
@@ -48,6 +49,7 @@ void ServerSession::step(std::int64_t now_ns) {
     if (fell_silent(now_ns)) {
         return finish(SessionEnd::silent, std::nullopt);
     }
+    send_state(now_ns);
     keep_alive(now_ns);
 }
 
@@ -60,6 +62,11 @@ void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
     }
     if (frame.type == FrameType::keep_alive) {
         return;
+    }
+    if (frame.type == FrameType::state_request) {
+        const auto request = parse_state_request(frame.body);
+        return request ? on_state_request(*request, now_ns)
+                       : refuse_connection(PeerRefusal::malformed);
     }
     const auto request =
         frame.type == FrameType::request ? parse_request(frame.body) : std::nullopt;
@@ -133,6 +140,63 @@ std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& r
     return std::nullopt;
 }
 
+/// One at a time: a second request on the same connection is refused like another peer's.
+void ServerSession::on_state_request(const StateRequest& request, std::int64_t now_ns) {
+    counters_.counts.bump(ServerCount::state_requests);
+    if (const auto why = state_objection(now_ns)) {
+        counters_.refusals.bump(*why);
+        if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {
+            return finish(SessionEnd::refused, PeerRefusal::over_budget);
+        }
+        return writer_.put(Refused{request.id, *why, std::nullopt});
+    }
+    giving_.emplace(Giving{request.id, {request.lines.begin(), request.lines.end()}, 0});
+}
+
+std::optional<PeerRefusal> ServerSession::state_objection(std::int64_t now_ns) {
+    if (giving_ || !requests_.take(1, now_ns)) {
+        return PeerRefusal::over_budget;
+    }
+    return giver_ == nullptr ? PeerRefusal::no_state : giver_->begin();
+}
+
+/// No more waits to be sent than is soon sent: what a core says meanwhile stays on its road, and
+/// then the core itself goes no further.
+void ServerSession::send_state(std::int64_t now_ns) {
+    StateRecord record;
+    while (giving_ && !ended() && writer_.waiting().size() < limits_.state_queue_bytes_max &&
+           series_.take(1, now_ns)) {
+        switch (giver_->next(record)) {
+            case StateGiver::Next::record:
+                send_state(record);
+                break;
+            case StateGiver::Next::nothing_yet:
+                return;
+            case StateGiver::Next::end:
+                put(writer_, StateEnd{giving_->id, giving_->series});
+                counters_.counts.bump(ServerCount::state_served);
+                leave_state();
+                break;
+        }
+    }
+}
+
+void ServerSession::send_state(const StateRecord& record) {
+    if (giving_->lines.empty() || giving_->lines.contains(record.line)) {
+        const bool series = record.kind == StateRecord::Kind::series;
+        put(writer_, StateFrame{giving_->id, record});
+        counters_.counts.bump(ServerCount::state_series, series ? 1 : 0);
+        giving_->series += series ? 1 : 0;
+    }
+}
+
+void ServerSession::leave_state() {
+    if (giving_) {
+        giving_.reset();
+        giver_->leave();
+    }
+}
+
 void ServerSession::refuse_connection(PeerRefusal reason) {
     writer_.put(Refused{0, reason, std::nullopt});
     counters_.refusals.bump(reason);
@@ -149,6 +213,7 @@ void ServerSession::refuse_request(const feed::RepairRequest& request, PeerRefus
 }
 
 void ServerSession::finish(SessionEnd end, std::optional<PeerRefusal> why) {
+    leave_state();
     if (!ended()) {
         end_with(end, why);
         counters_.ends.bump(end);

@@ -6,11 +6,15 @@
 
 #include "actors/peer/budget.h"
 #include "actors/peer/session.h"
+#include "actors/peer/state_ends.h"
+#include "actors/peer/state_frames.h"
 #include "config/counter.h"
 #include "feed/history.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -25,7 +29,10 @@ namespace pinstrike::actors::peer {
     ROW(requests, requests, "requests of peers") \
     ROW(served, requests, "requests answered with blocks") \
     ROW(served_blocks, blocks, "blocks sent to peers") \
-    ROW(served_bytes, bytes, "bytes of the blocks sent to peers")
+    ROW(served_bytes, bytes, "bytes of the blocks sent to peers") \
+    ROW(state_requests, requests, "requests of peers for the state of series") \
+    ROW(state_served, requests, "of these, those answered to the end") \
+    ROW(state_series, series, "states of series sent to peers")
 // clang-format on
 
 PINSTRIKE_ROWS(ServerCount, PINSTRIKE_PEER_SERVER_COUNTS)
@@ -44,6 +51,14 @@ class ServerSession final : public Session {
                   ServerCounters& counters, const Nonce& nonce, std::span<const std::byte> channel,
                   std::int64_t now_ns);
 
+    ~ServerSession() { leave_state(); }
+
+    ServerSession(const ServerSession&) = delete;
+    ServerSession& operator=(const ServerSession&) = delete;
+
+    /// Who gives the state of series, and outlives the session; null: nobody.
+    void give_state_of(StateGiver* giver) { giver_ = giver; }
+
     void receive(std::span<const std::byte> bytes, std::int64_t now_ns);
 
     void step(std::int64_t now_ns);
@@ -57,6 +72,11 @@ class ServerSession final : public Session {
     void on_request(const feed::RepairRequest& request, std::int64_t now_ns);
     [[nodiscard]] std::optional<PeerRefusal> objection(const feed::RepairRequest& request,
                                                        std::int64_t now_ns);
+    void on_state_request(const StateRequest& request, std::int64_t now_ns);
+    [[nodiscard]] std::optional<PeerRefusal> state_objection(std::int64_t now_ns);
+    void send_state(std::int64_t now_ns);
+    void send_state(const StateRecord& record);
+    void leave_state();
     void refuse_connection(PeerRefusal reason);
     void refuse_request(const feed::RepairRequest& request, PeerRefusal reason);
     void finish(SessionEnd end, std::optional<PeerRefusal> why);
@@ -66,6 +86,17 @@ class ServerSession final : public Session {
     std::vector<std::byte> channel_;
     Budget requests_;
     Budget messages_;
+    Budget series_;
+
+    /// What is being given.
+    struct Giving {
+        std::uint64_t id = 0;
+        std::set<std::uint16_t> lines;  ///< empty: all
+        std::uint64_t series = 0;
+    };
+
+    StateGiver* giver_ = nullptr;
+    std::optional<Giving> giving_;
 };
 
 }  // namespace pinstrike::actors::peer

@@ -32,9 +32,12 @@ struct SessionLimits {
     std::uint32_t requests_per_second = 500;
     std::uint32_t messages_per_second = 200'000;
     std::size_t queue_bytes_max = std::size_t{4} << 20;  ///< waiting to be sent; more is refused
+    std::uint32_t state_series_per_second = 250'000;
+    std::size_t state_queue_bytes_max = std::size_t{512} << 10;  ///< what is old is of little use
     // of a client
     std::size_t in_flight_max = 256;                ///< requests
     std::int64_t answer_within_ns = 5'000'000'000;  ///< then a request has failed
+    std::int64_t state_silent_ns = 5'000'000'000;   ///< likewise, nothing more of it having come
 };
 
 // clang-format off

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace pinstrike;
+using pinstrike::actors::StateRecord;
 using namespace pinstrike::actors::peer;
 using namespace pinstrike::actors::peer::test;
 
@@ -47,6 +48,39 @@ class StrictAnswers final : public feed::RepairAnswers {
     std::set<std::uint64_t> waiting;
 };
 
+/// Has one series, and never ends.
+class OneSeries final : public StateGiver {
+  public:
+    std::optional<PeerRefusal> begin() override { return std::nullopt; }
+
+    Next next(StateRecord& into) override {
+        into = state_of_series();
+        return given_++ < 3 ? Next::record : Next::end;
+    }
+
+    void leave() override { given_ = 0; }
+
+  private:
+    int given_ = 0;
+};
+
+/// What is passed on has the form of what a book gives, and there is one end.
+class StrictTaker final : public StateTaker {
+  public:
+    void record(const StateRecord& record) override {
+        PINSTRIKE_CHECK(ends == 0 && asked);
+        FrameWriter writer;
+        put(writer, StateFrame{1, record});
+        const auto body = writer.waiting().subspan(header_bytes);
+        PINSTRIKE_CHECK(parse_state_series(body) || parse_state_lost(body));
+    }
+
+    void ended(StateOutcome /*outcome*/) override { PINSTRIKE_CHECK(asked && ends++ == 0); }
+
+    bool asked = false;
+    int ends = 0;
+};
+
 template <class Take>
 void in_pieces(std::span<const std::byte> bytes, std::size_t piece, Take take) {
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -79,8 +113,11 @@ int fuzz_one(std::span<const std::byte> bytes) {
     }
     const auto mode = static_cast<unsigned>(bytes[0]) % 4;
     const std::size_t piece = 1 + static_cast<std::size_t>(bytes[1]) * 8;
+    OneSeries giver;
+    StrictTaker taker;
     Peers peers;
     peers.keep(1, 20);
+    peers.server.give_state_of(&giver);
     StrictAnswers answers;
     if (mode >= 2) {
         peers.talk();
@@ -90,11 +127,14 @@ int fuzz_one(std::span<const std::byte> bytes) {
         answers.ask(peers.client, request_of(1, 1, 15, 20));
         answers.ask(peers.client, request_of(2, 1, 4'294'967'290U, 10));
         answers.ask(peers.client, {3, 1, 100, 5, start_ns, start_ns + 5000});
+        taker.asked = peers.client.request_state({}, taker, start_ns);
+        PINSTRIKE_CHECK(taker.asked);
     }
     if (mode % 2 == 0) {
         to_server(peers, bytes.subspan(2), piece);
     } else {
         to_client(peers, answers, bytes.subspan(2), piece);
+        PINSTRIKE_CHECK(!taker.asked || taker.ends == 1);
     }
     return 0;
 }

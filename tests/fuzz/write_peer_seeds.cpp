@@ -10,6 +10,7 @@
 namespace {
 
 using namespace pinstrike;
+using pinstrike::actors::StateRecord;
 using namespace pinstrike::actors::peer;
 using namespace pinstrike::actors::peer::test;
 
@@ -83,6 +84,30 @@ void write_answers() {
     });
 }
 
+void write_states() {
+    constexpr std::uint64_t first_id = (std::uint64_t{1} << 63) + 1;  // client_session.h
+    write(2, [](FrameWriter& w) { put(w, StateRequest{5, {}}); });
+    write(2, [](FrameWriter& w) {
+        put(w, StateRequest{6, {1, 2}});
+        put(w, StateRequest{7, {}});
+        w.put_keep_alive();
+    });
+    write(3, [](FrameWriter& w) {
+        StateRecord record = state_of_series();
+        put(w, StateFrame{first_id, record});
+        record.has_trades = false;
+        put(w, StateFrame{first_id, record});
+        record.kind = StateRecord::Kind::lost;
+        put(w, StateFrame{first_id, record});
+        put(w, StateEnd{first_id, 2});
+        put(w, StateFrame{first_id, state_of_series()});
+    });
+    write(3, [](FrameWriter& w) {
+        put(w, StateFrame{3, state_of_series()});
+        w.put(Refused{first_id, PeerRefusal::no_state, std::nullopt});
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,5 +120,6 @@ int main(int argc, char** argv) {
     write_strangers();
     write_requests();
     write_answers();
+    write_states();
     return 0;
 }

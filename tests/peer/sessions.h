@@ -68,6 +68,30 @@ inline Nonce nonce_of(std::uint8_t byte) {
     return nonce;
 }
 
+/// A series that was quoted and traded.
+inline StateRecord state_of_series() {
+    StateRecord record;
+    record.line = 1;
+    record.place = {.reset_ts_ns = 5, .reset_sequence = 6, .sequence = 7};
+    record.key = {0x1B'10'41'20'20'59'50'53, 100'00000000};  // SPY, 2027-01-16, a call
+    record.quotes = 3;
+    record.bid.value = 100 | std::uint64_t{10} << 32;
+    record.bid.sequence = 4;
+    record.bid.said = std::uint32_t{'C'} | std::uint32_t{'B'} << 8 |
+                      std::uint32_t{side_known | side_present} << BookSide::mark_shift;
+    record.offer.sequence = 5;
+    record.offer.said = std::uint32_t{side_known} << BookSide::mark_shift;
+    record.has_trades = true;
+    record.trades.volume = 12;
+    record.trades.trades = 2;
+    record.trades.last = 105;
+    record.trades.last_code = 'B';
+    record.trades.last_participant = 'Q';
+    record.trades.last_type = 'I';
+    record.trades.flags = has_last | last_touched;
+    return record;
+}
+
 /// Remembers what it is told.
 struct Answers final : feed::RepairAnswers {
     void block(std::uint16_t line, std::span<const std::byte> bytes) override {

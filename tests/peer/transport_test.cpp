@@ -131,7 +131,7 @@ class Transport : public testing::Test {
                 lines, feed::HistoryConfig{.keep_ns = 3600 * second_ns, .memory_bytes = 1 << 20});
         }
         instance.peers = Peers::open(
-            config, "opra", "opra", instance.history.get(),
+            config, "opra", "opra", instance.history.get(), {},
             [this](const News& item) { news.push_back(item); }, problems);
         for (const Problem& problem : problems) {
             ADD_FAILURE() << problem.text;

@@ -1,0 +1,213 @@
+// path: cold
+#include "actors/peer/state_frames.h"
+
+#include "actors/peer/frame_body.h"
+#include "actors/peer/frames.h"
+#include "config/check.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pinstrike::actors::peer {
+
+namespace {
+
+constexpr unsigned side_marks = side_known | side_stale | side_present | side_elsewhere;
+constexpr unsigned trade_flags = has_open | has_range | has_last | has_open_interest | open_stated |
+                                 touched_here | touched_here << elsewhere_shift;
+constexpr std::uint8_t with_trades = 1;
+
+bool is_text(char byte) {
+    return byte >= ' ' && byte <= '~';
+}
+
+bool is_code(char byte) {
+    return byte >= 'A' && byte <= 'I';
+}
+
+/// One that a message could have named.
+bool is_series(const feed::SeriesKey& key) {
+    const auto bytes = key.bytes();
+    const char* const symbol_end = bytes.data() + feed::SeriesKey::symbol_bytes;
+    const char letter = key.expiration_letter();
+    return bytes[0] != ' ' && std::all_of(bytes.data(), symbol_end, is_text) && letter >= 'A' &&
+           letter <= 'X' && key.day() >= 1 && key.day() <= 31 && key.strike_e8 >= 0;
+}
+
+void take_place(Body& body, CoveredPlace& place) {
+    body.take(place.sequence);
+    body.take(place.reset_sequence);
+    body.take(place.reset_ts_ns);
+}
+
+template <class Writer>
+void put_place(Writer& body, const CoveredPlace& place) {
+    body.put(place.sequence);
+    body.put(place.reset_sequence);
+    body.put(place.reset_ts_ns);
+}
+
+/// False where no book has such a side.
+bool take_side(Body& body, BookSide& side) {
+    const auto price = body.take<std::uint32_t>();
+    const auto size = body.take<std::uint32_t>();
+    body.take(side.sequence);
+    const auto participant = body.take<std::uint8_t>();
+    const auto code = body.take<std::uint8_t>();
+    const auto mark = body.take<std::uint8_t>();
+    side.value = price | std::uint64_t{size} << 32;
+    side.said =
+        participant | std::uint32_t{code} << 8 | std::uint32_t{mark} << BookSide::mark_shift;
+    if ((mark & ~side_marks) != 0) {
+        return false;
+    }
+    if (side.is(side_present)) {
+        return side.is(side_known) && is_text(side.participant()) && is_code(side.price().code);
+    }
+    const bool empty = side.value == 0 && participant == 0 && code == 0;
+    return empty && (side.is(side_known) || (mark == 0 && side.sequence == 0));
+}
+
+template <class Writer>
+void put_side(Writer& body, const BookSide& side) {
+    body.put(static_cast<std::uint32_t>(side.value));
+    body.put(side.size());
+    body.put(side.sequence);
+    body.put(static_cast<std::uint8_t>(side.participant()));
+    body.put(static_cast<std::uint8_t>(side.price().code));
+    body.put(side.mark());
+}
+
+bool has_form(const TradeRecord& trades) {
+    const auto coded = [&trades](unsigned flag, char code) {
+        return (trades.flags & flag) == 0 || is_code(code);
+    };
+    const bool last = (trades.flags & has_last) == 0 ||
+                      (is_text(trades.last_participant) && is_text(trades.last_type));
+    return (trades.flags & ~trade_flags) == 0 && coded(has_open, trades.open_code) &&
+           coded(has_range, trades.high_code) && coded(has_range, trades.low_code) &&
+           coded(has_last, trades.last_code) && last && says_anything(trades);
+}
+
+/// All fields that are sent, in their order on the wire.
+template <class Trades, class Visit>
+void for_each_field(Trades& trades, Visit&& visit) {
+    visit(trades.volume);
+    visit(trades.open);
+    visit(trades.high);
+    visit(trades.low);
+    visit(trades.last);
+    visit(trades.last_size);
+    visit(trades.trades);
+    visit(trades.open_interest);
+    visit(trades.last_sequence);
+    visit(trades.open_sequence);
+    visit(trades.open_interest_sequence);
+    visit(trades.open_code);
+    visit(trades.high_code);
+    visit(trades.low_code);
+    visit(trades.last_code);
+    visit(trades.last_participant);
+    visit(trades.last_type);
+    visit(trades.flags);
+}
+
+}  // namespace
+
+std::optional<StateRequest> parse_state_request(std::span<const std::byte> bytes) {
+    Body body(bytes);
+    StateRequest request;
+    body.take(request.id);
+    const auto count = body.take<std::uint16_t>();
+    if (count > state_lines_max || bytes.size() != state_request_bytes + 2U * count) {
+        return std::nullopt;
+    }
+    request.lines.resize(count);
+    for (std::uint16_t& line : request.lines) {
+        body.take(line);
+    }
+    return body.whole() && request.id != 0 ? std::optional{request} : std::nullopt;
+}
+
+std::optional<StateFrame> parse_state_series(std::span<const std::byte> bytes) {
+    Body body(bytes);
+    StateFrame frame;
+    StateRecord& record = frame.record;
+    body.take(frame.id);
+    body.take(record.line);
+    const auto flags = body.take<std::uint8_t>();
+    take_place(body, record.place);
+    body.take(record.key.name);
+    body.take(record.key.strike_e8);
+    const bool bid = take_side(body, record.bid);
+    const bool offer = take_side(body, record.offer);
+    body.take(record.quotes);
+    record.has_trades = flags == with_trades;
+    if (record.has_trades) {
+        for_each_field(record.trades, [&body](auto& field) { body.take(field); });
+    }
+    const bool said = record.quotes != 0 || record.has_trades;
+    const bool good = flags <= with_trades && bid && offer && said && is_series(record.key) &&
+                      (!record.has_trades || has_form(record.trades));
+    return body.whole() && good ? std::optional{frame} : std::nullopt;
+}
+
+std::optional<StateFrame> parse_state_lost(std::span<const std::byte> bytes) {
+    Body body(bytes);
+    StateFrame frame;
+    frame.record.kind = StateRecord::Kind::lost;
+    body.take(frame.id);
+    body.take(frame.record.line);
+    take_place(body, frame.record.place);
+    return body.whole() ? std::optional{frame} : std::nullopt;
+}
+
+std::optional<StateEnd> parse_state_end(std::span<const std::byte> bytes) {
+    Body body(bytes);
+    StateEnd end;
+    body.take(end.id);
+    body.take(end.series);
+    return body.whole() ? std::optional{end} : std::nullopt;
+}
+
+void put(FrameWriter& writer, const StateRequest& request) {
+    PINSTRIKE_CHECK(request.lines.size() <= state_lines_max);
+    BodyWriter<state_request_bytes + 2 * state_lines_max> body;
+    body.put(request.id);
+    body.put(static_cast<std::uint16_t>(request.lines.size()));
+    for (const std::uint16_t line : request.lines) {
+        body.put(line);
+    }
+    writer.put(FrameType::state_request, body.bytes());
+}
+
+void put(FrameWriter& writer, const StateFrame& frame) {
+    BodyWriter<state_series_bytes + state_trades_bytes> body;
+    const StateRecord& record = frame.record;
+    body.put(frame.id);
+    body.put(record.line);
+    if (record.kind == StateRecord::Kind::lost) {
+        put_place(body, record.place);
+        return writer.put(FrameType::state_lost, body.bytes());
+    }
+    body.put(record.has_trades ? with_trades : std::uint8_t{0});
+    put_place(body, record.place);
+    body.put(record.key.name);
+    body.put(record.key.strike_e8);
+    put_side(body, record.bid);
+    put_side(body, record.offer);
+    body.put(record.quotes);
+    if (record.has_trades) {
+        for_each_field(record.trades, [&body](const auto& field) { body.put(field); });
+    }
+    writer.put(FrameType::state_series, body.bytes());
+}
+
+void put(FrameWriter& writer, const StateEnd& end) {
+    BodyWriter<state_end_bytes> body;
+    body.put(end.id);
+    body.put(end.series);
+    writer.put(FrameType::state_end, body.bytes());
+}
+
+}  // namespace pinstrike::actors::peer

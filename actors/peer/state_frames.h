@@ -1,0 +1,52 @@
+// path: cold
+//
+// The frames of state transfer, byte for byte: README.md of this folder has them as tables. What a
+// peer says of a series is checked here, whole: a record that no book could have given is none.
+#pragma once
+
+#include "actors/state/state_record.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pinstrike::actors::peer {
+
+class FrameWriter;
+
+inline constexpr std::size_t state_lines_max = 1024;  ///< of one request
+inline constexpr std::size_t state_request_bytes = 8 + 2;
+inline constexpr std::size_t state_series_bytes = 8 + 2 + 1 + 16 + 16 + 2 * 15 + 4;
+inline constexpr std::size_t state_trades_bytes = 8 + 11 * 4 - 4 + 6 + 2;
+inline constexpr std::size_t state_lost_bytes = 8 + 2 + 16;
+inline constexpr std::size_t state_end_bytes = 8 + 8;
+
+/// Asks for the state of all series, or of those of some lines.
+struct StateRequest {
+    std::uint64_t id = 0;
+    std::vector<std::uint16_t> lines;  ///< empty: all
+};
+
+/// Of kind series or lost.
+struct StateFrame {
+    std::uint64_t id = 0;  ///< of the request
+    StateRecord record;
+};
+
+struct StateEnd {
+    std::uint64_t id = 0;
+    std::uint64_t series = 0;  ///< sent
+};
+
+[[nodiscard]] std::optional<StateRequest> parse_state_request(std::span<const std::byte> body);
+[[nodiscard]] std::optional<StateFrame> parse_state_series(std::span<const std::byte> body);
+[[nodiscard]] std::optional<StateFrame> parse_state_lost(std::span<const std::byte> body);
+[[nodiscard]] std::optional<StateEnd> parse_state_end(std::span<const std::byte> body);
+
+void put(FrameWriter& writer, const StateRequest& request);
+void put(FrameWriter& writer, const StateFrame& frame);
+void put(FrameWriter& writer, const StateEnd& end);
+
+}  // namespace pinstrike::actors::peer

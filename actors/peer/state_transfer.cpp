@@ -1,0 +1,189 @@
+// path: cold
+#include "actors/peer/state_transfer.h"
+
+#include "actors/peer/state_frames.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pinstrike::actors::peer {
+
+namespace {
+
+constexpr std::int64_t pause_least_ns = 20'000'000;
+constexpr std::int64_t pause_most_ns = 2'000'000'000;
+/// Peers that have just been started as well: that long they may yet get it from others.
+constexpr std::int64_t none_ns_max = 2'000'000'000;
+constexpr std::size_t answers_each_step = 65536;
+
+StateCount count_of(StateVerdict verdict) {
+    switch (verdict) {
+        case StateVerdict::taken:
+            return StateCount::taken;
+        case StateVerdict::unheard:
+            return StateCount::unheard;
+        case StateVerdict::ahead:
+            return StateCount::ahead;
+        case StateVerdict::behind:
+            return StateCount::behind;
+        case StateVerdict::other_reset:
+            return StateCount::other_reset;
+        case StateVerdict::moved:
+            return StateCount::moved;
+        case StateVerdict::no_room:
+            return StateCount::no_room;
+    }
+    return StateCount::foreign;
+}
+
+}  // namespace
+
+StateTransfer::StateTransfer(StateDesk& desk, const std::vector<std::uint16_t>& lines,
+                             std::int64_t within_ns, TellNews tell)
+    : desk_(desk),
+      all_(lines.begin(), lines.end()),
+      within_ns_(within_ns),
+      tell_(std::move(tell)),
+      pause_ns_(pause_least_ns),
+      wanted_(all_) {
+    desk_.set_taking(true);
+}
+
+void StateTransfer::record(const StateRecord& record) {
+    if (phase_ != Phase::receiving) {
+        return;
+    }
+    StateRecord posted = record;
+    posted.forced = forced_;
+    if (record.kind == StateRecord::Kind::lost) {
+        if (all_.contains(record.line)) {
+            desk_.post(posted);
+        }
+        return;
+    }
+    counts_.bump(StateCount::received);
+    if (!all_.contains(record.line)) {
+        counts_.bump(StateCount::foreign);
+    } else if (!desk_.post(posted)) {
+        counts_.bump(StateCount::crowded);
+        again_.insert(record.line);
+    }
+}
+
+void StateTransfer::ended(StateOutcome outcome) {
+    if (phase_ == Phase::receiving) {
+        outcome_ = outcome;
+        counts_.bump(StateCount::failed, outcome == StateOutcome::whole ? 0 : 1);
+        answers_missing_ = desk_.post_to_all(StateRecord::Kind::round);
+        phase_ = Phase::closing;
+    }
+}
+
+std::size_t StateTransfer::step(std::int64_t now_ns, const std::vector<StateSource*>& sources) {
+    if (phase_ == Phase::over) {
+        return 0;
+    }
+    begun_ns_ = begun_ns_ == 0 ? now_ns : begun_ns_;
+    const std::size_t done = read_answers();
+    if (phase_ == Phase::waiting) {
+        if (now_ns - begun_ns_ >= within_ns_) {
+            finish(false, now_ns);
+        } else if (now_ns >= ask_ns_) {
+            ask(now_ns, sources);
+        }
+    } else if (phase_ == Phase::closing && answers_missing_ == 0) {
+        close_round(now_ns);
+    } else if (now_ns - begun_ns_ >= 2 * within_ns_) {
+        finish(false, now_ns);  // it still comes, but too slowly
+    }
+    return done;
+}
+
+std::size_t StateTransfer::read_answers() {
+    std::size_t done = 0;
+    StateRecord answer;
+    while (done < answers_each_step && desk_.answer(answer)) {
+        ++done;
+        if (answer.kind == StateRecord::Kind::round) {
+            answers_missing_ -= answers_missing_ == 0 ? 0 : 1;
+        } else if (answer.kind == StateRecord::Kind::refused) {
+            counts_.bump(count_of(answer.verdict));
+            const bool final =
+                answer.verdict == StateVerdict::taken || answer.verdict == StateVerdict::no_room;
+            if (!final) {
+                again_.insert(answer.line);
+            }
+        }
+    }
+    return done;
+}
+
+void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& sources) {
+    const bool named = wanted_ != all_ && wanted_.size() <= state_lines_max;
+    const std::vector<std::uint16_t> lines =
+        named ? std::vector<std::uint16_t>(wanted_.begin(), wanted_.end())
+              : std::vector<std::uint16_t>{};
+    // Lines that nobody hears may be quiet: they are given most of the time to be heard.
+    forced_ = now_ns - begun_ns_ >= within_ns_ / 4 * 3;
+    again_.clear();
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        StateSource& source = *sources[(turn_ + i) % sources.size()];
+        if (source.request_state(lines, now_ns)) {
+            counts_.bump(StateCount::requests);
+            turn_ = (turn_ + i) % sources.size();
+            peer_ = source.peer();
+            phase_ = Phase::receiving;
+            return;
+        }
+    }
+    ask_ns_ = now_ns + pause_least_ns;  // until one is connected
+}
+
+void StateTransfer::close_round(std::int64_t now_ns) {
+    if (outcome_ != StateOutcome::whole) {
+        ++turn_;
+        const bool none = outcome_ == StateOutcome::has_none;
+        none_since_ns_ = !none ? 0 : none_since_ns_ == 0 ? now_ns : none_since_ns_;
+        const bool long_enough = none && now_ns - none_since_ns_ >= none_ns_max;
+        return long_enough ? finish(false, now_ns) : pause(now_ns);
+    }
+    first_ = false;
+    if (again_.empty() || forced_) {
+        return finish(again_.empty(), now_ns);
+    }
+    wanted_ = again_;
+    pause(now_ns);
+}
+
+void StateTransfer::pause(std::int64_t now_ns) {
+    phase_ = Phase::waiting;
+    ask_ns_ = now_ns + pause_ns_;
+    pause_ns_ = std::min(2 * pause_ns_, pause_most_ns);
+}
+
+void StateTransfer::finish(bool whole, std::int64_t now_ns) {
+    phase_ = Phase::over;
+    desk_.post_to_all(StateRecord::Kind::finish);
+    desk_.set_taking(false);
+    whole_.set(whole ? 1 : 0);
+    const double seconds = static_cast<double>(now_ns - begun_ns_) * 1e-9;
+    if (whole) {
+        tell_({News::Kind::state_taken, peer_,
+               fmt::format("states of {} series taken in {:.2f} s, with those asked for again",
+                           counts_.read(StateCount::taken), seconds)});
+    } else if (first_) {
+        tell_({News::Kind::state_missing, peer_.empty() ? "none" : peer_,
+               fmt::format("no peer gave its state within {:.1f} s: a series is unknown until it "
+                           "is stated",
+                           seconds)});
+    } else {
+        tell_({News::Kind::state_missing, peer_,
+               fmt::format("states of series of {} of {} lines could not be taken within {:.1f} s: "
+                           "what is unknown stays so until it is stated",
+                           wanted_.size(), all_.size(), seconds)});
+    }
+}
+
+}  // namespace pinstrike::actors::peer

@@ -1,0 +1,413 @@
+// path: cold
+//
+// State transfer without sockets: frames, both sides of a connection, and the whole of it between
+// two books.
+#include "actors/book/book.h"
+#include "actors/book/book_json.h"
+#include "actors/peer/state_frames.h"
+#include "actors/peer/state_transfer.h"
+#include "tests/book/events.h"
+#include "tests/peer/sessions.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors::peer::test {
+namespace {
+
+using actors::test::Events;
+using actors::test::key_of;
+using Kind = StateRecord::Kind;
+
+StateRecord traded() {
+    return state_of_series();
+}
+
+StateRecord quoted() {
+    StateRecord record = state_of_series();
+    record.has_trades = false;
+    record.trades = {};
+    return record;
+}
+
+Bytes body_of(const StateFrame& frame) {
+    FrameWriter writer;
+    put(writer, frame);
+    const auto bytes = writer.waiting().subspan(header_bytes);
+    return {bytes.begin(), bytes.end()};
+}
+
+bool equal(const StateRecord& one, const StateRecord& other) {
+    return std::memcmp(&one, &other, sizeof one) == 0;
+}
+
+TEST(StateFrames, CarryWhatTheyAreGiven) {
+    for (const StateRecord& record : {quoted(), traded()}) {
+        const auto frame = parse_state_series(body_of({9, record}));
+        ASSERT_TRUE(frame);
+        EXPECT_EQ(frame->id, 9U);
+        EXPECT_EQ(frame->record.place, record.place);
+        EXPECT_EQ(frame->record.key, record.key);
+        EXPECT_EQ(frame->record.quotes, 3U);
+        EXPECT_EQ(std::memcmp(&frame->record.bid, &record.bid, sizeof record.bid), 0);
+        EXPECT_EQ(std::memcmp(&frame->record.offer, &record.offer, sizeof record.offer), 0);
+        EXPECT_EQ(frame->record.has_trades, record.has_trades);
+        EXPECT_EQ(std::memcmp(&frame->record.trades, &record.trades, sizeof record.trades), 0);
+    }
+    StateRecord lost;
+    lost.kind = Kind::lost;
+    lost.line = 3;
+    lost.place = {1, 2, 3};
+    const auto frame = parse_state_lost(body_of({9, lost}));
+    ASSERT_TRUE(frame);
+    EXPECT_TRUE(equal(frame->record, lost));
+}
+
+TEST(StateFrames, AreNoLongerAndNoShorterThanDocumented) {
+    EXPECT_EQ(body_of({1, quoted()}).size(), 77U);
+    EXPECT_EQ(body_of({1, traded()}).size(), 133U);
+    const Bytes whole = body_of({1, traded()});
+    for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+        EXPECT_FALSE(parse_state_series(std::span{whole}.first(cut))) << cut;
+    }
+    Bytes longer = whole;
+    longer.push_back(std::byte{0});
+    EXPECT_FALSE(parse_state_series(longer));
+}
+
+TEST(StateFrames, WhatNoBookSaysIsNone) {
+    const auto bad = [](auto change) {
+        StateRecord record = traded();
+        change(record);
+        return !parse_state_series(body_of({1, record}));
+    };
+    EXPECT_FALSE(bad([](StateRecord& /*good*/) {}));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.key = {}; }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.key = key_of("SPY", 'Z'); }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.key = key_of("SPY", 'A', 0); }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.key = key_of("S\n"); }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.key.strike_e8 = -1; }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.bid.raise(side_late); }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.bid.lower(side_known); }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.bid.said &= ~std::uint32_t{0xFF00}; }));  // no code
+    EXPECT_TRUE(bad([](StateRecord& r) { r.offer.value = 1; }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.trades.flags |= covered_here; }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.trades.last_code = 'J'; }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.trades.last_type = '\n'; }));
+    EXPECT_TRUE(bad([](StateRecord& r) {
+        r.has_trades = false;
+        r.quotes = 0;
+    }));
+    EXPECT_TRUE(bad([](StateRecord& r) { r.trades = {}; }));
+}
+
+/// Gives what it is given.
+struct Giver final : StateGiver {
+    std::optional<PeerRefusal> begin() override {
+        begun = !refusal;
+        return refusal;
+    }
+
+    Next next(StateRecord& into) override {
+        if (records.empty()) {
+            return ends ? Next::end : Next::nothing_yet;
+        }
+        into = records.front();
+        records.pop_front();
+        return Next::record;
+    }
+
+    void leave() override { ++left; }
+
+    std::optional<PeerRefusal> refusal;
+    std::deque<StateRecord> records;
+    bool ends = true;
+    bool begun = false;
+    int left = 0;
+};
+
+struct Taker final : StateTaker {
+    void record(const StateRecord& record) override { records.push_back(record); }
+
+    void ended(StateOutcome outcome) override { outcomes.push_back(outcome); }
+
+    std::vector<StateRecord> records;
+    std::vector<StateOutcome> outcomes;
+};
+
+struct StateSession : testing::Test {
+    void SetUp() override {
+        peers.server.give_state_of(&giver);
+        peers.talk();
+        ASSERT_TRUE(peers.client.open());
+    }
+
+    void ask(const std::vector<std::uint16_t>& lines = {}) {
+        ASSERT_TRUE(peers.client.request_state(lines, taker, peers.now_ns));
+        peers.talk();
+    }
+
+    Giver giver;
+    Taker taker;
+    Peers peers;
+};
+
+TEST_F(StateSession, BringsEverySeriesAndAnEnd) {
+    StateRecord lost;
+    lost.kind = Kind::lost;
+    lost.line = 1;
+    giver.records = {quoted(), traded(), lost};
+    ask();
+    peers.pass(1000);
+    EXPECT_EQ(taker.records.size(), 3U);
+    EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::whole});
+    EXPECT_EQ(giver.left, 1);
+    EXPECT_EQ(peers.server_counters.counts.read(ServerCount::state_series), 2U);
+    EXPECT_EQ(peers.server_counters.counts.read(ServerCount::state_served), 1U);
+    ask();  // again
+    peers.pass(1000);
+    EXPECT_EQ(taker.outcomes.size(), 2U);
+}
+
+TEST_F(StateSession, BringsOnlyTheLinesAskedFor) {
+    StateRecord other = quoted();
+    other.line = 2;
+    giver.records = {quoted(), other};
+    ask({2});
+    peers.pass(1000);
+    ASSERT_EQ(taker.records.size(), 1U);
+    EXPECT_EQ(taker.records[0].line, 2U);
+}
+
+TEST_F(StateSession, SaysWhyThereIsNone) {
+    giver.refusal = PeerRefusal::no_state;
+    ask();
+    giver.refusal = PeerRefusal::over_budget;
+    ask();
+    peers.server.give_state_of(nullptr);
+    ask();
+    EXPECT_EQ(taker.outcomes,
+              (std::vector{StateOutcome::has_none, StateOutcome::broken, StateOutcome::has_none}));
+    EXPECT_TRUE(peers.client.open());
+}
+
+TEST_F(StateSession, OneRequestAtATime) {
+    giver.ends = false;
+    ask();
+    EXPECT_FALSE(peers.client.request_state({}, taker, peers.now_ns));
+    FrameWriter second;
+    put(second, StateRequest{77, {}});
+    peers.server.receive(second.waiting(), peers.now_ns);
+    EXPECT_EQ(peers.server_counters.refusals.read(PeerRefusal::over_budget), 1U);
+}
+
+TEST_F(StateSession, EndsWhenNothingMoreComes) {
+    giver.ends = false;
+    giver.records = {quoted()};
+    ask();
+    peers.pass(second_ns);
+    EXPECT_EQ(taker.records.size(), 1U);
+    peers.pass(4 * second_ns);
+    EXPECT_TRUE(taker.outcomes.empty());
+    peers.pass(2 * second_ns);
+    EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
+    giver.records = {quoted()};
+    peers.pass(1000);  // of a request that was given up
+    EXPECT_EQ(taker.records.size(), 1U);
+}
+
+TEST_F(StateSession, EndsWithItsConnection) {
+    giver.ends = false;
+    ask();
+    peers.client.close(SessionEnd::closed, peers.answers);
+    EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
+    peers.server.close(SessionEnd::closed);
+    EXPECT_EQ(giver.left, 1);
+}
+
+TEST_F(StateSession, DoesNotSendMoreThanIsRead) {
+    giver.ends = false;
+    ask();
+    for (int i = 0; i < 20'000; ++i) {
+        giver.records.push_back(traded());
+    }
+    peers.server.step(peers.now_ns);
+    const SessionLimits limits;
+    EXPECT_GE(peers.server.output().size(), limits.state_queue_bytes_max);
+    EXPECT_LT(peers.server.output().size(), limits.state_queue_bytes_max + 1000);
+    EXPECT_FALSE(giver.records.empty());
+}
+
+TEST_F(StateSession, ALyingSeriesEndsTheConnection) {
+    giver.ends = false;
+    StateRecord lie = quoted();
+    lie.key = {};
+    giver.records = {lie};
+    ask();
+    peers.pass(1000);
+    EXPECT_TRUE(peers.client.ended());
+    EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
+}
+
+TEST_F(StateSession, AMalformedRequestEndsTheConnection) {
+    FrameWriter writer;
+    put(writer, StateRequest{0, {1}});
+    peers.server.receive(writer.waiting(), peers.now_ns);
+    EXPECT_TRUE(peers.server.ended());
+}
+
+// --- the whole of it ---
+
+/// A book on a core of its own, and its desk.
+struct Instance {
+    explicit Instance(bool takes) {
+        auto [near, far] = StateRoads::make();
+        book.join_transfer({.takes = takes, .journal_messages = 4096}, std::move(near));
+        book.on_start({});
+        std::vector<std::optional<StateRoads>> roads;
+        roads.emplace_back(std::move(far));
+        desk = std::make_unique<StateDesk>(Sharding::series, std::move(roads));
+    }
+
+    void step(std::int64_t now_ns) {
+        desk->step();
+        book.on_timer(now_ns);
+    }
+
+    Book book{BookConfig{.series_capacity = 1000}, 1};
+    std::unique_ptr<StateDesk> desk;
+};
+
+/// A giver and a taker of state, with a connection between them.
+struct StateOfPeers : testing::Test, StateSource {
+    void SetUp() override {
+        peers.server.give_state_of(giver.desk.get());
+        transfer = std::make_unique<StateTransfer>(
+            *taker.desk, std::vector<std::uint16_t>{1, 2}, 8 * second_ns,
+            [this](const News& item) { news.push_back(item); });
+        peers.talk();
+    }
+
+    std::string_view peer() const override { return "b"; }
+
+    bool request_state(const std::vector<std::uint16_t>& lines, std::int64_t now_ns) override {
+        asked.push_back(lines);
+        return connected && peers.client.request_state(lines, *transfer, now_ns);
+    }
+
+    void pass(std::int64_t ns) {
+        for (const std::int64_t until_ns = peers.now_ns + ns; peers.now_ns < until_ns;) {
+            peers.pass(5'000'000);
+            giver.step(peers.now_ns);
+            taker.step(peers.now_ns);
+            transfer->step(peers.now_ns, {this});
+        }
+    }
+
+    void play(Events events) {
+        Events copy = events;
+        events.play(giver.book);
+        copy.play(taker.book);
+    }
+
+    Instance giver{false};
+    Instance taker{true};
+    bool connected = true;
+    std::vector<std::vector<std::uint16_t>> asked;
+    std::vector<News> news;
+    Peers peers;
+    std::unique_ptr<StateTransfer> transfer;
+};
+
+TEST_F(StateOfPeers, IsTakenAndTold) {
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.trade(key_of("QQQ"), 1, 2, 'I', 105, 7);
+    before.play(giver.book);
+    Events mark;
+    mark.add(feed::EventKind::line_mark, 1, 2);
+    play(mark);
+    pass(second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 1U);
+    EXPECT_EQ(transfer->counts().read(StateCount::taken), 2U);
+    ASSERT_EQ(news.size(), 1U);
+    EXPECT_EQ(news[0].kind, News::Kind::state_taken);
+    for (const char* symbol : {"SPY", "QQQ"}) {
+        EXPECT_EQ(series_json(*taker.book.find(key_of(symbol))),
+                  series_json(*giver.book.find(key_of(symbol))));
+    }
+}
+
+TEST_F(StateOfPeers, OnlyTheLinesThatDidNotJoinAreAskedAgain) {
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.quote(key_of("QQQ"), 2, 1);
+    before.play(giver.book);
+    Events mark;
+    mark.add(feed::EventKind::line_mark, 1, 1);
+    play(mark);
+    Events ahead;  // of what the peer has said until then
+    ahead.add(feed::EventKind::line_mark, 2, 3);
+    ahead.play(taker.book);
+    pass(second_ns);
+    EXPECT_FALSE(transfer->over());
+    EXPECT_GT(transfer->counts().read(StateCount::behind), 0U);
+    EXPECT_EQ(asked.front(), std::vector<std::uint16_t>{});
+    EXPECT_EQ(asked.back(), std::vector<std::uint16_t>{2});
+    Events reached;
+    reached.add(feed::EventKind::line_mark, 2, 3);
+    reached.play(giver.book);
+    pass(3 * second_ns);
+    EXPECT_EQ(transfer->whole().read(), 1U);
+}
+
+TEST_F(StateOfPeers, ALineThatIsNotHeardIsTakenAtLast) {
+    Events before;
+    before.quote(key_of("SPY"), 1, 1);
+    before.play(giver.book);
+    pass(5 * second_ns);
+    EXPECT_FALSE(taker.book.find(key_of("SPY")));
+    pass(5 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(taker.book.find(key_of("SPY"))->bid_state, SideState::stale);
+}
+
+TEST_F(StateOfPeers, TwoThatWereStartedTogetherDoNotWaitForEachOther) {
+    giver.desk->set_taking(true);
+    pass(4 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    ASSERT_EQ(news.size(), 1U);
+    EXPECT_EQ(news[0].kind, News::Kind::state_missing);
+}
+
+TEST_F(StateOfPeers, WithoutAPeerItEndsInTime) {
+    connected = false;
+    pass(7 * second_ns);
+    EXPECT_FALSE(transfer->over());
+    pass(2 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 0U);
+    ASSERT_EQ(news.size(), 1U);
+    EXPECT_EQ(news[0].kind, News::Kind::state_missing);
+}
+
+TEST_F(StateOfPeers, AWalkThatNobodyWantsAnyMoreComesToItsEnd) {
+    ASSERT_FALSE(giver.desk->begin());
+    EXPECT_EQ(giver.desk->begin(), PeerRefusal::over_budget);
+    giver.desk->leave();
+    EXPECT_EQ(giver.desk->begin(), PeerRefusal::over_budget);
+    for (int i = 0; i < 100; ++i) {
+        giver.step(i * 1'000'000);
+    }
+    EXPECT_FALSE(giver.desk->begin());
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::peer::test
