@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""A hot/hot pair that hears one feed, of which one is killed in the midst of the day.
+
+    state_test.py PINSTRIKE killed|alone
+
+killed: A is ended by SIGKILL while messages come, and started again. It takes from B the state of
+every series, and in the end its book is B's and the generator's, byte for byte; B lost nothing and
+noticed nothing. alone: the same without B. A says that nobody gave it anything, and knows of the
+series what was stated since, and no more.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import live
+from instance import ADDRESSES, Instance, finish, join, secret, wait_for
+
+CONFIG = """
+name: live
+kind: opra
+lines: 1-4
+ports:
+  - name: wire0
+    kind: uring
+    interface: receiver
+pollers:
+  - name: poller0
+    wait: park
+cores:
+{cores}
+arbitration:
+  window: 500ms
+  hold: 64MiB
+book:
+  series_capacity: 100000
+recovery:
+  sources: [peer]
+history:
+  keep: 20s
+  memory: 64MiB
+peer:
+  listen: {own}:9470
+  connect: ["{other}:9470"]
+  secret_file: {secret}
+  state: true
+  state_within: {within}
+"""
+SECONDS = 20
+TRAFFIC = ["--lines", "1-4", "--messages", str(20000 * SECONDS), "--rate", "20000", "--series",
+           "20000", "--roots", "200"]
+
+
+def config_of(name, other, cores, path, within="20s"):
+    """Not as many cores: what one of B's keeps, another of A's may have to."""
+    rows = "\n".join(f"  - name: core{i}\n    wait: park" for i in range(cores))
+    return CONFIG.format(cores=rows, own=ADDRESSES[name], other=ADDRESSES[other], secret=path,
+                         within=within)
+
+
+def join_wires(a, b):
+    """One sender, two receivers: what it sends at the hub comes to both."""
+    space = a.wire.sender
+    live.run("ip", "-n", space, "link", "add", "name", "hub", "type", "bridge", "mcast_snooping",
+             "0")
+    for each in (a, b):
+        live.run("ip", "-n", space, "addr", "flush", "dev", each.wire.outlet)
+        live.run("ip", "-n", space, "link", "set", each.wire.outlet, "master", "hub")
+    live.run("ip", "-n", space, "link", "set", "hub", "up")
+    live.run("ip", "-n", space, "addr", "add", "10.91.0.1/24", "dev", "hub")
+
+
+def generate(b):
+    return b.wire.start(b.wire.sender, b.pinstrike, "generate", "--interface", "hub", *TRAFFIC,
+                        "--truth", b.file("truth"), stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT)
+
+
+def kill(instance):
+    """As `kill -9` does, of the program itself (`ip netns exec` becomes it)."""
+    instance.process.send_signal(signal.SIGKILL)
+    live.expect(instance.process.wait(timeout=10) == -signal.SIGKILL, "it ended another way")
+
+
+def both_began(a, b):
+    """Started together, neither has anything to give the other, and both see that."""
+    for each in (a, b):
+        wait_for(lambda each=each: "peer_state_" in each.said(),
+                 lambda each=each: f"{each.name} still waits: {each.tail()}")
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return {tuple(row[key] for key in ("symbol", "expiration", "right", "strike", "line")): row
+                for row in map(json.loads, file)}
+
+
+def killed(a, b, path):
+    b.run(config_of("b", "a", 1, path))
+    a.run(config_of("a", "b", 2, path))
+    both_began(a, b)
+    generator = generate(b)
+    time.sleep(SECONDS / 4)
+    kill(a)
+    time.sleep(1)
+    a.run(config_of("a", "b", 2, path))
+    wait_for(lambda: "peer_state_taken" in a.said(), lambda: f"not whole: {a.tail()}")
+    live.expect(generator.poll() is None, "the traffic ended before: the test shows nothing")
+    finish(generator)
+    time.sleep(1)
+    a.stop()
+    b.stop()
+    live.compare_account(b.account(), b.truth())
+    series = live.compare_books(b.file("book.json"), b.file("truth.book.json"))
+    missed = sum(line["delivered"] for line in b.account()["lines"]) - sum(
+        line["delivered"] for line in a.account()["lines"])
+    live.expect(missed > 0, "A missed nothing: the test shows nothing")
+    live.expect(a.file("book.json").read_bytes() == b.file("book.json").read_bytes(),
+                f"the books differ: {live.compare_books(a.file('book.json'), b.file('book.json'))}")
+    print(f"killed: {missed} messages not heard, the book of {series} series whole again")
+
+
+def alone(a, b, path):
+    a.run(config_of("a", "b", 2, path))
+    generator = generate(b)
+    time.sleep(SECONDS / 4)
+    kill(a)
+    a.run(config_of("a", "b", 2, path, within="2s"))
+    wait_for(lambda: "peer_state_missing" in a.said(), lambda: f"not told: {a.tail()}")
+    finish(generator)
+    time.sleep(1)
+    a.stop()
+    mine, truth = rows_of(a.file("book.json")), rows_of(b.file("truth.book.json"))
+    unknown = 0
+    for key, row in mine.items():
+        for side in ("bid", "offer"):
+            if row[side + "_state"] == "fresh":
+                live.expect(row["best_" + side] == truth[key]["best_" + side], f"{key}: {row}")
+            else:
+                unknown += 1
+    live.expect(len(mine) < len(truth) or unknown > 0, "it knows what it cannot know")
+    print(f"alone: {len(mine)} of {len(truth)} series heard again, {unknown} sides unknown")
+
+
+def main():
+    pinstrike, scenario = sys.argv[1:3]
+    here = live.folder()
+    a = Instance("a", here, pinstrike)
+    b = Instance("b", here, pinstrike, beside=a)
+    join(a, b)
+    join_wires(a, b)
+    path = secret(here / "secret", "0123456789abcdef0123456789abcdef")
+    (killed if scenario == "killed" else alone)(a, b, path)
+
+
+if __name__ == "__main__":
+    main()
