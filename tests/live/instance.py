@@ -74,7 +74,7 @@ class Instance:
     def said(self):
         return self.file("log").read_text()
 
-    def run(self, text, log=None, account=None, environment=None, program=None):
+    def run(self, text, log=None, account=None, environment=None, program=None, lines=LINES):
         """`log`, `account`: where to, if not to files of its own; `program`: words, if not its path."""
         self.file("yaml").write_text(text)
         log = log or open(self.file("log"), "w", encoding="utf-8")
@@ -82,7 +82,7 @@ class Instance:
             self.wire.receiver, *(program or [self.pinstrike]), "run", self.file("yaml"), "--account",
             account or self.file("account.json"), "--book", self.file("book.json"), stdout=log,
             stderr=subprocess.STDOUT, env=environment)
-        missing = self.listener.wait_for(live.groups_of(LINES))
+        missing = self.listener.wait_for(live.groups_of(lines))
         live.expect(self.process.poll() is None, f"{self.name} ended: {self.tail()}")
         live.expect(not missing, f"{self.name}: no IGMP report for {missing}")
 
