@@ -152,6 +152,7 @@ class Arbiter {
         std::int64_t newest_ts_ns = no_ts;  ///< of its data in its epoch
         StreamCounters counters;
         EpochIndex epoch = 0;
+        bool brought_reset = false;  ///< its own copy of the one that began its epoch
         Suspicion suspicion;
     };
 
@@ -252,7 +253,7 @@ class Arbiter {
     [[nodiscard]] bool belongs_to(const Block& block, const Epoch& epoch,
                                   const StreamState& stream) const;
     [[nodiscard]] Position end_of(const Epoch& epoch) const;
-    void join_epoch(StreamState& stream, EpochIndex epoch);
+    static void join_epoch(StreamState& stream, EpochIndex epoch, bool brought_reset);
     void on_reset(const Arrival& arrival);
     void apply_reset(const Arrival& arrival);
     void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
@@ -261,7 +262,9 @@ class Arbiter {
     [[nodiscard]] static Forget forget_of(const ResetIdentity& reset, const Epoch& old,
                                           Position end);
     void lengthen(EpochIndex old, Position end);
+    [[nodiscard]] bool is_late_copy(const ResetIdentity& reset, const StreamState& stream) const;
     [[nodiscard]] bool precedes_start(const Arrival& arrival);
+    [[nodiscard]] bool is_behind_epoch_before(const Block& reset);
     void adopt_reset(const Arrival& arrival);
     [[nodiscard]] bool is_within_current(const Block& reset) const;
     void note_late_reset(const Arrival& arrival);
@@ -272,6 +275,7 @@ class Arbiter {
     // arbiter_suspicion.cpp: resets that no stream brought, or that look like old ones
     [[nodiscard]] bool suspect(const Arrival& arrival);
     [[nodiscard]] bool goes_on(const Arrival& arrival);
+    [[nodiscard]] bool is_of_current(const Arrival& arrival);
     [[nodiscard]] Suspicion::Of looks_like(const Arrival& arrival);
     [[nodiscard]] bool looks_like_missed_reset(const Block& block) const;
     [[nodiscard]] bool looks_repeated(const Block& block);

@@ -48,8 +48,9 @@ Position Arbiter::end_of(const Epoch& epoch) const {
     return &epoch == &epochs_.current() ? expected_position() : epoch.end;
 }
 
-void Arbiter::join_epoch(StreamState& stream, EpochIndex epoch) {
+void Arbiter::join_epoch(StreamState& stream, EpochIndex epoch, bool brought_reset) {
     stream.epoch = epoch;
+    stream.brought_reset = brought_reset;
     stream.next_number = 0;
     stream.newest_ts_ns = no_ts;
 }
@@ -63,12 +64,12 @@ EpochIndex Arbiter::epoch_of(const Arrival& arrival) {
         epochs_.current().begin_ts_ns = arrival.block.ts_exchange_ns;
     }
     if (stream.epoch < epochs_.oldest_index()) {
-        join_epoch(stream, epochs_.oldest_index());
+        join_epoch(stream, epochs_.oldest_index(), false);
     }
     for (EpochIndex i = epochs_.current_index(); i > stream.epoch; --i) {
         if (belongs_to(arrival.block, epochs_.at(i), stream)) {
             counters_.bump(LineCount::streams_realigned);
-            join_epoch(stream, i);
+            join_epoch(stream, i, false);
             return i;
         }
     }
@@ -151,7 +152,11 @@ void Arbiter::on_reset(const Arrival& arrival) {
     Epoch& current = epochs_.current();
     if (const EpochIndex begun = epochs_.begun_by(identity, stream.epoch); begun != 0) {
         counters_.bump(LineCount::resets_repeated);
-        return join_epoch(stream, begun);
+        return join_epoch(stream, begun, true);
+    }
+    if (is_late_copy(identity, stream)) {
+        counters_.bump(LineCount::resets_repeated);
+        return join_epoch(stream, epochs_.current_index(), true);
     }
     const std::int64_t ts_ns = identity.ts_exchange_ns;
     const bool in_current = stream.epoch == epochs_.current_index();
@@ -193,7 +198,7 @@ void Arbiter::apply_reset(const Arrival& arrival) {
     for (StreamState& stream : streams_) {
         // The other stream may have brought it already, and be suspected of a loop as well.
         if (&stream == &state_of(arrival) || stream.suspicion.of == Suspicion::Of::repeated_reset) {
-            join_epoch(stream, epochs_.current_index());
+            join_epoch(stream, epochs_.current_index(), true);
         }
     }
     process_set_aside(arrival.now_ns, arrival.sink);
@@ -308,6 +313,14 @@ void Arbiter::lengthen(EpochIndex old, Position end) {
     }
 }
 
+/// The stream's first copy of the reset that began the current epoch, which the stream had joined
+/// by later blocks. It may go on behind the reset with what is old: packets in disorder, no loop.
+bool Arbiter::is_late_copy(const ResetIdentity& reset, const StreamState& stream) const {
+    const Epoch& current = epochs_.current();
+    return current.by_reset && !current.repeats && current.reset == reset &&
+           stream.epoch == epochs_.current_index() && !stream.brought_reset;
+}
+
 /// The current epoch began without its reset (the program started in mid-day, or a reset was
 /// inferred), and this is the slower stream's copy of one from before that beginning.
 bool Arbiter::precedes_start(const Arrival& arrival) {
@@ -317,6 +330,9 @@ bool Arbiter::precedes_start(const Arrival& arrival) {
     if (!current.numbered || current.by_reset || ts_ns > current.first_ts_ns) {
         return false;
     }
+    if (current.inferred && !is_behind_epoch_before(arrival.block)) {
+        return false;
+    }
     const Position begin = nearest(current.begin, number_of(arrival.block));
     const bool exact = begin == current.begin;
     if (begin > current.begin || (ts_ns == current.first_ts_ns && !(current.inferred && exact))) {
@@ -324,6 +340,14 @@ bool Arbiter::precedes_start(const Arrival& arrival) {
     }
     const bool has_later = stream.epoch == epochs_.current_index() && stream.newest_ts_ns > ts_ns;
     return exact || !has_later;
+}
+
+/// Whether this reset can have ended the epoch before the current one. One stamped before that
+/// epoch is of a numbering further back, which the slower stream is still at; or it was told in it.
+bool Arbiter::is_behind_epoch_before(const Block& reset) {
+    const Epoch& before = epochs_.at(epochs_.current_index() - 1);
+    const bool told = before.has_late_reset && before.late_reset == ResetIdentity::of(reset);
+    return !told && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
 }
 
 /// An inferred epoch then is known to have begun earlier: what is between may still come late. In
@@ -347,7 +371,7 @@ void Arbiter::adopt_reset(const Arrival& arrival) {
         }
     }
     arrival.sink.reset(block, forget, false);
-    join_epoch(state_of(arrival), epochs_.current_index());
+    join_epoch(state_of(arrival), epochs_.current_index(), true);
 }
 
 /// A reset that raised the numbers (or led over the wrap), lost on the faster stream: what it

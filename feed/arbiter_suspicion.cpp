@@ -64,7 +64,7 @@ bool Arbiter::suspect(const Arrival& arrival) {
     StreamState& stream = state_of(arrival);
     if (confirmed_) {
         const std::int64_t ts_ns = arrival.block.ts_exchange_ns;
-        if (stream.epoch != epochs_.current_index() ||
+        if (!is_of_current(arrival) ||
             (ts_ns < confirmed_ts_ns_ && !looks_like_missed_reset(arrival.block))) {
             return false;
         }
@@ -129,8 +129,16 @@ bool Arbiter::goes_on(const Arrival& arrival) {
     return true;
 }
 
+/// The stream is in the current epoch, or shows by a later stamp that it only lost the reset.
+bool Arbiter::is_of_current(const Arrival& arrival) {
+    const Epoch& current = epochs_.current();
+    return state_of(arrival).epoch == epochs_.current_index() ||
+           (current.numbered && !current.repeats &&
+            arrival.block.ts_exchange_ns > current.begin_ts_ns);
+}
+
 Arbiter::Suspicion::Of Arbiter::looks_like(const Arrival& arrival) {
-    if (state_of(arrival).epoch != epochs_.current_index()) {
+    if (!is_of_current(arrival)) {
         return Suspicion::Of::nothing;
     }
     return looks_repeated(arrival.block)            ? Suspicion::Of::repeated_blocks
@@ -238,7 +246,7 @@ void Arbiter::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t u
     reset.ts_receive_ns = first.ts_receive_ns;
     counters_.bump(LineCount::resets_inferred);
     open_epoch(reset, true, now_ns, sink);
-    join_epoch(streams_[static_cast<std::size_t>(confirmed_by_)], epochs_.current_index());
+    join_epoch(streams_[static_cast<std::size_t>(confirmed_by_)], epochs_.current_index(), false);
     process_set_aside(now_ns, sink, until_ts_ns);
 }
 
