@@ -46,8 +46,11 @@ def at_the_end(action):
 
 
 def run(*command, **options):
-    return subprocess.run([str(word) for word in command], check=True, capture_output=True,
-                          text=True, **options)
+    words = [str(word) for word in command]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, **options)
+    expect(done.returncode == 0,
+           f"`{' '.join(words)}` ended with {done.returncode}: {done.stderr.strip()}")
+    return done
 
 
 class Wire:
