@@ -41,6 +41,7 @@ void obey(int /*signal*/) {
 /// True if the thread has done it, or has ended.
 bool reach(int thread) {
     constexpr std::chrono::seconds patience{1};
+    done_by.store(0, std::memory_order_relaxed);  // the signal comes after: its handler stores last
     const auto deadline = std::chrono::steady_clock::now() + patience;
     if (::syscall(SYS_tgkill, ::getpid(), thread, SIGRTMIN) != 0) {
         return errno == ESRCH;
