@@ -20,7 +20,9 @@ namespace pinstrike::actors {
 /// Whole messages, side by side in memory; iterates over messages, not records.
 class EventBatch {
   public:
-    explicit EventBatch(std::span<const feed::Event> records) : records_(records) {}
+    /// `behind`: records that are known to lie behind these, of the next batch.
+    explicit EventBatch(std::span<const feed::Event> records, std::size_t behind = 0)
+        : records_(records), behind_(behind) {}
 
     class iterator {
       public:
@@ -38,8 +40,14 @@ class EventBatch {
 
         pointer operator->() const { return at_; }
 
+        /// A branch, not a sum: the processor predicts it, and need not wait for one message to
+        /// come from far away before it asks for the next.
         iterator& operator++() {
-            at_ += at_->header.records;
+            const std::uint8_t records = at_->header.records;
+            ++at_;
+            if (records != 1) [[unlikely]] {
+                at_ += records - 1;
+            }
             return *this;
         }
 
@@ -63,8 +71,17 @@ class EventBatch {
 
     [[nodiscard]] bool empty() const { return records_.empty(); }
 
+    /// Asks for the record that lies one batch behind that of `event`, if it is there: another
+    /// thread wrote it, so it has a long way to come.
+    void ask_behind(const feed::Event& event) const {
+        if (static_cast<std::size_t>(&event - records_.data()) < behind_) {
+            __builtin_prefetch(&event + records_.size());
+        }
+    }
+
   private:
     std::span<const feed::Event> records_;
+    std::size_t behind_;
 };
 
 /// Which events an actor wants. Controls, gaps and line states are always delivered: silence must
@@ -77,7 +94,9 @@ struct Interest {
         return 1U << static_cast<unsigned>(kind);
     }
 
-    [[nodiscard]] bool everything() const { return kinds == ~0U && underlyings.empty(); }
+    /// Of the kinds that no actor is spared.
+    static constexpr std::uint32_t always_bits = ~0U
+                                                 << static_cast<unsigned>(feed::EventKind::control);
 };
 
 /// What a core tells its actors at the start.

@@ -40,8 +40,7 @@ Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
     for (auto& actor : actors) {
         Seat seat;
         const Interest interest = actor->interest();
-        seat.everything = interest.everything();
-        seat.kinds = interest.kinds;
+        seat.kinds = interest.kinds | Interest::always_bits;
         std::transform(interest.underlyings.begin(), interest.underlyings.end(),
                        std::back_inserter(seat.symbols), symbol_word_of);
         std::sort(seat.symbols.begin(), seat.symbols.end());
@@ -105,7 +104,9 @@ std::size_t Core::step(std::int64_t now_ns) {
     loop_clock_.start_step(counters_, now_ns);
     std::size_t done = 0;
     for (auto& ring : rings_) {
-        const Batch batch = whole_messages(ring.peek(options_.batch_records));
+        // The next batch is peeked as well: its records are asked for while this one is worked on.
+        const Batch batch =
+            whole_messages(ring.peek(2 * options_.batch_records), options_.batch_records);
         if (!batch.records.empty()) {
             hand_on(batch, now_ns);
             ring.release(batch.records.size());
@@ -131,12 +132,14 @@ bool Core::has_work() const noexcept {
 ///
 /// Most messages are one record and data. Both are branches, not sums, on purpose: the processor
 /// predicts them and runs ahead, where a sum would make each header wait for the one before.
-Core::Batch Core::whole_messages(std::span<const feed::Event> waiting) noexcept {
+Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
+                                 std::size_t records_max) noexcept {
     Batch batch;
-    const std::size_t end = waiting.size();
+    const std::size_t end = std::min(waiting.size(), records_max);
     std::size_t at = 0;
     while (at < end) {
         const feed::Header& header = waiting[at].header;
+        batch.kinds |= Interest::bit(header.kind);
         std::size_t next = at + 1;
         if (header.records != 1) [[unlikely]] {
             PINSTRIKE_CHECK(header.records != 0);
@@ -156,6 +159,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting) noexcept 
         at = next;
     }
     batch.records = waiting.first(at);
+    batch.behind = waiting.size() - at;
     return batch;
 }
 
@@ -185,13 +189,13 @@ void Core::hand_on(const Batch& batch, std::int64_t now_ns) {
 }
 
 void Core::give(Seat& seat, const Batch& batch) {
-    if (!seat.everything) {
+    if (!seat.wants_all(batch.kinds)) {
         give_wanted(seat, batch.records);
         return;
     }
     seat.counters->events.add(batch.events);
     seat.counters->batches.add();
-    seat.actor->on_events(EventBatch{batch.records});
+    seat.actor->on_events(EventBatch{batch.records, batch.behind});
 }
 
 /// Gives the runs of messages that the actor wants.

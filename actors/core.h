@@ -105,9 +105,13 @@ class Core {
     struct Seat {
         std::unique_ptr<Actor> actor;
         std::unique_ptr<ActorCounters> counters;
-        bool everything = true;
-        std::uint32_t kinds = ~0U;
+        std::uint32_t kinds = ~0U;           ///< bit per EventKind
         std::vector<std::uint64_t> symbols;  ///< sorted SeriesKey::symbol_word(); empty: all
+
+        /// All messages of these kinds.
+        [[nodiscard]] bool wants_all(std::uint32_t of_kinds) const noexcept {
+            return (of_kinds & ~kinds) == 0 && symbols.empty();
+        }
 
         [[nodiscard]] bool wants(const feed::Event& event) const noexcept;
     };
@@ -115,6 +119,8 @@ class Core {
     /// Whole messages at the front of a ring, and what they are.
     struct Batch {
         std::span<const feed::Event> records;
+        std::size_t behind = 0;   ///< records that are known to follow
+        std::uint32_t kinds = 0;  ///< bit per EventKind that is among them
         std::uint64_t events = 0;
         std::uint64_t gaps = 0;
         std::uint64_t controls = 0;
@@ -123,7 +129,8 @@ class Core {
     };
 
     void tell_announced(Seat& seat) const;
-    [[nodiscard]] static Batch whole_messages(std::span<const feed::Event> waiting) noexcept;
+    [[nodiscard]] static Batch whole_messages(std::span<const feed::Event> waiting,
+                                              std::size_t records_max) noexcept;
     void hand_on(const Batch& batch, std::int64_t now_ns);
     static void give(Seat& seat, const Batch& batch);
     static void give_wanted(Seat& seat, std::span<const feed::Event> records);

@@ -7,15 +7,13 @@
 #include "actors/book/book_entry.h"
 #include "feed/event.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 namespace pinstrike::actors {
 
@@ -77,9 +75,7 @@ inline std::uint64_t mask_of(SideEffect effect, SideEffect wanted) {
     return std::uint64_t{0} - std::uint64_t{effect == wanted};
 }
 
-/// States a side, by masks: which effect a quote has is as good as random, and a branch on it that
-/// is missed costs more than all of this. `mark` is side_known and, for a late message, what goes
-/// with it.
+/// States a side, by masks. `mark` is side_known and, for a late message, what goes with it.
 inline void state_side(BookSide& side, SideEffect effect, const Statement& own,
                        const Statement& appendage, std::uint32_t sequence, unsigned mark) {
     const std::uint64_t keep = mask_of(effect, SideEffect::none);
@@ -96,7 +92,7 @@ inline void state_side(BookSide& side, SideEffect effect, const Statement& own,
     side.sequence = blend(side.sequence, 0U, 0U, sequence);
 }
 
-/// What a quote says of both sides, by its indicator.
+/// What a quote says of both sides, by its indicator; for one that comes late.
 struct QuoteStatements {
     explicit QuoteStatements(const feed::Event& event)
         : effect(quote_effect(event.header)),
@@ -119,82 +115,107 @@ struct QuoteStatements {
     Statement best_offer;
 };
 
-/// Which bits of both sides a quote without an appendage keeps, and which it takes from its own
-/// words: by indicator, bid before offer, each as {price, size, sequence, said}.
-struct alignas(64) SidesMask {
+/// Which bits of both sides a quote in order keeps, which it takes from its own words, which from
+/// its appendage's: by indicator, bid before offer, each as {price, size, sequence, said}.
+struct alignas(32) SidesMask {
     std::array<std::uint32_t, 8> keep;
-    std::array<std::uint32_t, 8> take;
+    std::array<std::uint32_t, 8> own;
+    std::array<std::uint32_t, 8> appendage;
 };
 
-constexpr std::array<SidesMask, 17> make_sides_masks() {
+constexpr SidesMask sides_mask_of(const QuoteEffect& effect) {
     constexpr std::uint32_t all = ~std::uint32_t{0};
-    constexpr std::array bids{SideEffect::none, SideEffect::this_quote, SideEffect::no_best,
-                              SideEffect::none};
-    constexpr std::array offers{SideEffect::none, SideEffect::this_quote, SideEffect::none,
-                                SideEffect::no_best};
-    std::array<SidesMask, 17> masks{};
-    for (std::size_t i = 0; i < masks.size(); ++i) {
-        for (std::size_t side = 0; side < 2; ++side) {
-            // The last row is for what is no indicator: it changes nothing.
-            const SideEffect effect = i == 16     ? SideEffect::none
-                                      : side == 0 ? bids[i / 4]
-                                                  : offers[i % 4];
-            const bool kept = effect == SideEffect::none;
-            const bool own = effect == SideEffect::this_quote;
-            for (std::size_t word = 0; word < 4; ++word) {
-                masks[i].keep[side * 4 + word] = kept ? all : 0;
-                masks[i].take[side * 4 + word] = own ? all : 0;
-            }
-            if (!kept && !own) {  // no best: stated all the same
-                masks[i].take[side * 4 + 2] = all;
-                masks[i].take[side * 4 + 3] = std::uint32_t{side_known} << BookSide::mark_shift;
-            }
+    SidesMask mask{};
+    for (std::size_t side = 0; side < 2; ++side) {
+        const SideEffect on_side = side == 0 ? effect.bid : effect.offer;
+        for (std::size_t word = side * 4; word < side * 4 + 4; ++word) {
+            mask.keep[word] = on_side == SideEffect::none ? all : 0;
+            mask.own[word] = on_side == SideEffect::this_quote ? all : 0;
+            mask.appendage[word] = on_side == SideEffect::appendage ? all : 0;
         }
+        if (on_side == SideEffect::no_best) {  // stated all the same
+            mask.own[side * 4 + 2] = all;
+            mask.own[side * 4 + 3] = std::uint32_t{side_known} << BookSide::mark_shift;
+        }
+    }
+    return mask;
+}
+
+/// Without an appendage and with one. The last row is for what is no indicator: it changes nothing.
+constexpr std::array<std::array<SidesMask, 17>, 2> make_sides_masks() {
+    std::array<std::array<SidesMask, 17>, 2> masks{};
+    for (std::size_t appended = 0; appended < masks.size(); ++appended) {
+        for (std::size_t i = 0; i < 16; ++i) {
+            masks[appended][i] = sides_mask_of(quote_effects[appended]['A' + i]);
+        }
+        masks[appended][16] = sides_mask_of({});
     }
     return masks;
 }
 
-inline constexpr std::array<SidesMask, 17> sides_masks = make_sides_masks();
+inline constexpr std::array<std::array<SidesMask, 17>, 2> sides_masks = make_sides_masks();
 
-#ifdef __AVX2__
-/// A quote in order that brings no appendage: both sides at once, as one vector, without a branch.
-inline void state_bare_quote(BookEntry& entry, const feed::Event& event) {
-    static_assert(offsetof(BookEntry, offer) == offsetof(BookEntry, bid) + sizeof(BookSide));
+/// Of eight words, bid before offer.
+inline __m256i load_sides(const void* words) {
+    __m256i loaded;
+    std::memcpy(&loaded, words, sizeof loaded);
+    return loaded;
+}
+
+/// Sequence and marks of a side that a quote states, as its upper two words.
+inline std::uint64_t upper_words(std::uint32_t sequence, std::uint32_t participant_and_code) {
+    constexpr std::uint32_t marks = std::uint32_t{side_known | side_present}
+                                    << BookSide::mark_shift;
+    return sequence | std::uint64_t{participant_and_code | marks} << 32;
+}
+
+/// Both sides as a quote itself states them.
+inline __m256i own_sides(const feed::Event& event) {
     static_assert(offsetof(feed::Quote, offer) == offsetof(feed::Quote, bid) + 8);
     const feed::Header& header = event.header;
-    const auto letter = static_cast<unsigned>(static_cast<unsigned char>(header.indicator)) - 'A';
-    const SidesMask& mask = sides_masks[std::min(letter, 16U)];
-    const Statement said = statement_of(0, 0, header.participant, header.code);
-    const std::uint64_t words =
-        header.sequence |
-        std::uint64_t{said.said | std::uint32_t{side_known} << BookSide::mark_shift} << 32;
+    const auto participant = static_cast<unsigned char>(header.participant);
+    const auto code = static_cast<unsigned char>(header.code);
     __m128i prices;  // bid, bid size, offer, offer size
     std::memcpy(&prices, &event.body.quote.bid, sizeof prices);
-    __m256i keep;
-    __m256i take;
-    __m256i sides;
-    std::memcpy(&keep, mask.keep.data(), sizeof keep);
-    std::memcpy(&take, mask.take.data(), sizeof take);
-    std::memcpy(&sides, &entry.bid, sizeof sides);
     const __m256i apart = _mm256_permute4x64_epi64(_mm256_castsi128_si256(prices), 0b01'01'00'00);
-    const __m256i own =
-        _mm256_blend_epi32(apart, _mm256_set1_epi64x(static_cast<long long>(words)), 0b1100'1100);
-    sides = _mm256_or_si256(_mm256_and_si256(sides, keep), _mm256_and_si256(own, take));
-    std::memcpy(static_cast<void*>(&entry.bid), &sides, sizeof sides);
+    const std::uint64_t upper =
+        upper_words(header.sequence, participant | std::uint32_t{code} << 8);
+    return _mm256_blend_epi32(apart, _mm256_set1_epi64x(static_cast<long long>(upper)),
+                              0b1100'1100);
 }
-#endif
 
-/// A quote in order: both sides as its indicator says.
-inline void state_quote(BookEntry& entry, const feed::Event& event) {
-#ifdef __AVX2__
-    if (event.header.records == 1) [[likely]] {
-        return state_bare_quote(entry, event);
+/// Both sides as its appendage states them: price, size, and the third word's lower half.
+inline __m256i appended_sides(const feed::Event& event) {
+    static_assert(sizeof(feed::Best) == 12 && offsetof(feed::Best, participant) == 8);
+    const auto& best = feed::rest_of<feed::QuoteBest>(event);
+    __m128i bid;
+    __m128i offer;
+    std::memcpy(&bid, &best.bid, sizeof bid);
+    std::memcpy(&offer, &best.offer, sizeof offer);
+    const __m256i stated = _mm256_shuffle_epi32(
+        _mm256_inserti128_si256(_mm256_castsi128_si256(bid), offer, 1), 0b10'10'01'00);
+    const __m256i said = _mm256_set_epi32(0xFFFF, 0, -1, -1, 0xFFFF, 0, -1, -1);
+    const auto upper = static_cast<long long>(upper_words(event.header.sequence, 0));
+    return _mm256_or_si256(_mm256_and_si256(stated, said), _mm256_set_epi64x(upper, 0, upper, 0));
+}
+
+/// A quote in order: both sides at once, as its indicator says, without a branch on that.
+/// `flushed`: what the entry says was flushed before it.
+inline void state_quote(BookEntry& entry, const feed::Event& event, bool flushed) {
+    static_assert(offsetof(BookEntry, offer) == offsetof(BookEntry, bid) + sizeof(BookSide));
+    const bool appended = event.header.records > 1;
+    const auto letter = static_cast<unsigned char>(event.header.indicator) - unsigned{'A'};
+    const SidesMask& mask = sides_masks[appended ? 1 : 0][std::min(letter, 16U)];
+    const __m256i kept = _mm256_andnot_si256(_mm256_set1_epi64x(-static_cast<long long>(flushed)),
+                                             load_sides(mask.keep.data()));
+    __m256i sides =
+        _mm256_or_si256(_mm256_and_si256(load_sides(&entry.bid), kept),
+                        _mm256_and_si256(own_sides(event), load_sides(mask.own.data())));
+    if (appended) {
+        const __m256i best = appended_sides(event);
+        sides = _mm256_or_si256(sides, _mm256_and_si256(best, load_sides(mask.appendage.data())));
     }
-#endif
-    const QuoteStatements says(event);
-    const std::uint32_t sequence = event.header.sequence;
-    state_side(entry.bid, says.effect.bid, says.bid, says.best_bid, sequence, side_known);
-    state_side(entry.offer, says.effect.offer, says.offer, says.best_offer, sequence, side_known);
+    std::memcpy(static_cast<void*>(&entry.bid), &sides, sizeof sides);
 }
 
 }  // namespace pinstrike::actors

@@ -97,54 +97,91 @@ constexpr unsigned ahead_messages = 32;  ///< 16 to 64 measure alike, 8 is too l
 
 }  // namespace
 
-Book::Ahead Book::look_ahead(const feed::Event& event) const {
-    // Line and gap events have bytes where others have a series: what is fetched is of no use then,
-    // and of no harm.
-    const std::size_t home = table_.home(feed::hash(event.body.series));
-    table_.prefetch(home);
-    return {&event, home};
-}
-
 void Book::on_events(EventBatch batch) {
     if (transfer_ != nullptr) [[unlikely]] {
         note_for_transfer(batch);
     }
-    Ahead ahead[ahead_messages];
-    EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
-    unsigned count = 0;
-    for (; count < ahead_messages && at != end; ++at, ++count) {
-        ahead[count] = look_ahead(*at);
+    EventBatch::iterator ahead = batch.begin();
+    const auto look_ahead = [&] {
+        table_.prefetch(home_of(*ahead));
+        batch.ask_behind(*ahead);
+        ++ahead;
+    };
+    for (unsigned i = 0; i < ahead_messages && ahead != end; ++i) {
+        look_ahead();
     }
-    unsigned next = 0;
-    for (; at != end; ++at, next = (next + 1) % ahead_messages) {
-        apply(ahead[next]);
-        ahead[next] = look_ahead(*at);
+    for (const feed::Event& event : batch) {
+        if (ahead != end) {
+            look_ahead();
+        }
+        apply(event, home_of(event));
     }
-    for (unsigned i = 0; i < count; ++i, next = (next + 1) % ahead_messages) {
-        apply(ahead[next % count]);
-    }
-    if (count > 0) {
-        watch(ahead[sample_++ % count]);
+    if (!batch.empty()) {
+        watch(*batch.begin());
     }
 }
 
-void Book::apply(const Ahead& ahead) {
-    if (ahead.event->header.kind == feed::EventKind::quote) [[likely]] {
-        apply_quote(*ahead.event, ahead.home);
+[[gnu::always_inline]] inline void Book::apply(const feed::Event& event, std::size_t home) {
+    if (event.header.kind == feed::EventKind::quote) [[likely]] {
+        apply_quote(event, home);
     } else {
-        apply_series(*ahead.event, ahead.home);
+        apply_series(event, home);
     }
 }
 
-/// Offers one series of the batch's end, at a place that changes, to the busiest.
-void Book::watch(const Ahead& ahead) {
-    const feed::Event& event = *ahead.event;
+/// An event that was remembered.
+void Book::apply_again(const feed::Event& event) {
+    apply(event, home_of(event));
+}
+
+/// Offers one series of a batch to the busiest.
+void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote && !is_empty(event.body.series)) {
-        const BookEntry* const entry = table_.find(event.body.series, ahead.home);
+        const BookEntry* const entry = table_.find(event.body.series, home_of(event));
         if (entry != nullptr) {
             candidates_.offer(entry->key, entry->quotes);
         }
+    }
+}
+
+/// Inline, and what is rare out of line: registers that are saved for a call are stores, and stores
+/// wait, in the order of the program, for the lines of the entries before them.
+[[gnu::always_inline]] inline void Book::apply_quote(const feed::Event& event, std::size_t home) {
+    const feed::Header& header = event.header;
+    const LineMemory& line = lines_[header.line];
+    BookEntry* const entry = table_.find(event.body.quote.series, home);
+    if (entry == nullptr || is_late(header) || !stands(*entry, line, header.line) ||
+        config_.venue_quotes) [[unlikely]] {
+        return apply_rare_quote(event, home);
+    }
+    const bool flushed = line.flush > entry->epoch;
+    entry->epoch = line.epoch;
+    ++entry->quotes;
+    state_quote(*entry, event, flushed);
+}
+
+/// The first of a series, or since something happened to its line; one that comes late; all where
+/// venues' quotes are kept.
+[[gnu::noinline]] void Book::apply_rare_quote(const feed::Event& event, std::size_t home) {
+    const feed::Header& header = event.header;
+    if ((header.flags & feed::flag_before_day) != 0) {
+        counters_.bump(BookCount::late_before_day);
+        return;
+    }
+    BookEntry* const entry = entry_for(event.body.quote.series, home);
+    if (entry == nullptr) {
+        return;
+    }
+    const Standing standing = arrive(*entry, header);
+    if (standing.late) {
+        apply_late_quote(*entry, event, standing);
+        return;
+    }
+    ++entry->quotes;
+    state_quote(*entry, event, false);
+    if (config_.venue_quotes) {
+        keep_venue_quote(event);
     }
 }
 
@@ -171,31 +208,6 @@ void Book::apply_series(const feed::Event& event, std::size_t home) {
             break;
         default:
             break;
-    }
-}
-
-void Book::apply_quote(const feed::Event& event, std::size_t home) {
-    const feed::Header& header = event.header;
-    if ((header.flags & feed::flag_before_day) != 0) [[unlikely]] {
-        counters_.bump(BookCount::late_before_day);
-        return;
-    }
-    BookEntry* const entry = entry_for(event.body.quote.series, home);
-    if (entry == nullptr) [[unlikely]] {
-        return;
-    }
-    const bool settled = entry->epoch == lines_[header.line].epoch && entry->line == header.line;
-    if (!settled || is_late(header)) [[unlikely]] {
-        const Standing standing = arrive(*entry, header);
-        if (standing.late) {
-            apply_late_quote(*entry, event, standing);
-            return;
-        }
-    }
-    ++entry->quotes;
-    state_quote(*entry, event);
-    if (config_.venue_quotes) [[unlikely]] {
-        keep_venue_quote(event);
     }
 }
 

@@ -94,14 +94,18 @@ class Book final : public Actor {
     [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
 
   private:
-    /// A message whose entry is on its way from memory.
-    struct Ahead {
-        const feed::Event* event;
-        std::size_t home;
-    };
-
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
         return lines_[entry.line].day > entry.epoch;
+    }
+
+    /// True where nothing has happened to a quoted entry since it was touched but a flush of
+    /// quotes. One sum and one branch: behind a flush it is as good as random which entry meets it
+    /// first.
+    [[nodiscard]] static bool stands(const BookEntry& entry, const LineMemory& line,
+                                     std::uint16_t number) {
+        const std::uint32_t rare = std::max({line.day, line.late_flush, line.gap});
+        const bool trades_stand = (entry.trade_record == 0) | (line.flush <= entry.epoch);
+        return (entry.line == number) & (entry.quotes != 0) & (rare <= entry.epoch) & trades_stand;
     }
 
     /// Heard and not forgotten.
@@ -117,11 +121,18 @@ class Book final : public Actor {
 
     [[nodiscard]] bool lists(const feed::SeriesKey& key) const;
 
-    [[nodiscard]] Ahead look_ahead(const feed::Event& event) const;
-    void apply(const Ahead& ahead);
-    void watch(const Ahead& ahead);
+    /// Where the entry of a message is looked for first. Line and gap events have bytes where
+    /// others have a series: what is fetched is of no use then, and of no harm.
+    [[nodiscard]] std::size_t home_of(const feed::Event& event) const {
+        return table_.home(feed::hash(event.body.series));
+    }
+
+    void apply(const feed::Event& event, std::size_t home);
+    void apply_again(const feed::Event& event);
+    void watch(const feed::Event& event);
     void apply_series(const feed::Event& event, std::size_t home);
     void apply_quote(const feed::Event& event, std::size_t home);
+    void apply_rare_quote(const feed::Event& event, std::size_t home);
     void apply_trade(const feed::Event& event, std::size_t home);
     void apply_open_interest(const feed::Event& event, std::size_t home);
     void apply_end_of_day(const feed::Event& event, std::size_t home);
@@ -170,7 +181,7 @@ class Book final : public Actor {
     [[nodiscard]] StateVerdict take_state(const StateRecord& record);
     [[nodiscard]] bool heard_lately(const BookEntry& entry) const;
     void adopt(BookEntry& entry, const StateRecord& record);
-    void replay(const StateRecord& record, std::size_t home);
+    void replay(const StateRecord& record);
     void keep_newer(BookSide& side, BookSide own, const BookEntry& entry,
                     const CoveredPlace& place) const;
     void note_forced(const StateRecord& record);
@@ -193,7 +204,6 @@ class Book final : public Actor {
     Sweeper venue_sweeper_;
     std::int64_t publish_due_ns_ = 0;
     std::size_t announced_ = 0;
-    unsigned sample_ = 0;  ///< chooses the message that is watched
     BusiestCandidates candidates_;
     BookCounters counters_;
     Counter entries_;

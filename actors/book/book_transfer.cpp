@@ -223,7 +223,7 @@ StateVerdict Book::take_state(const StateRecord& record) {
     }
     const BookEntry own = left ? BookEntry{} : *entry;
     adopt(*entry, record);
-    replay(record, home);
+    replay(record);
     keep_newer(entry->bid, own.bid, *entry, record.place);
     keep_newer(entry->offer, own.offer, *entry, record.place);
     note_forced(record);
@@ -261,7 +261,7 @@ void Book::adopt(BookEntry& entry, const StateRecord& record) {
     trades.flags = static_cast<std::uint16_t>(trades.flags | covered_here);
 }
 
-void Book::replay(const StateRecord& record, std::size_t home) {
+void Book::replay(const StateRecord& record) {
     const BookTransfer& transfer = *transfer_;
     const LinePlace& row = transfer.places.at(record.line);
     if (!transfer.takes || !row.heard) {
@@ -272,7 +272,7 @@ void Book::replay(const StateRecord& record, std::size_t home) {
         constexpr unsigned before = feed::flag_before_day | feed::flag_before_flush;
         if (header.line == record.line && place >= row.remembered && (header.flags & before) == 0 &&
             sequence_after(header.sequence, record.place.sequence)) {
-            apply({&event, home});
+            apply_again(event);
         }
     });
 }

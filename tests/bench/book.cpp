@@ -135,7 +135,7 @@ std::vector<actors::EventBatch> cut(std::span<const feed::Event> all, std::size_
         do {
             to += all[to].header.records;
         } while (to < all.size() && to - from + all[to].header.records <= records);
-        batches.emplace_back(all.subspan(from, to - from));
+        batches.emplace_back(all.subspan(from, to - from), all.size() - to);
         from = to;
     }
     return batches;
