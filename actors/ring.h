@@ -93,6 +93,7 @@ class Producer {
         }
         T* slots = slots_ + (claimed_ & (capacity_ - 1));
         claimed_ += count;
+        fetch_ahead(slots, count);
         return slots;
     }
 
@@ -158,6 +159,16 @@ class Producer {
     [[nodiscard]] const Counter& high_water() const noexcept { return control_->high_water; }
 
   private:
+    /// Asks for slots that are claimed some time later: they were last in the consumer's cache, and
+    /// stores to lines on their way fill the store buffer. What it asks for beyond the mapping, or
+    /// before the consumer has read it, is of no use and of no harm.
+    static void fetch_ahead(const T* slots, std::size_t count) noexcept {
+        constexpr std::size_t ahead = 64;  // 32 to 128 measure alike
+        for (std::size_t i = 0; i < count; ++i) {
+            __builtin_prefetch(slots + ahead + i, 1);
+        }
+    }
+
     MirroredMemory memory_;
     T* slots_;
     RingControl* control_;
