@@ -32,8 +32,8 @@ void check_hours(const pinstrike::actors::FeedConfig& config) {
 
 }  // namespace
 
-/// Asked by the leak sanitizer. libfyaml 0.7.12 forgets 512 bytes where it scans twelve single quotes
-/// in a row; that nothing of it is forgotten here is seen by the tests of config.
+/// Asked by the leak sanitizer. libfyaml 0.7.12 forgets 512 bytes where it scans twelve single
+/// quotes in a row; that nothing of it is forgotten here is seen by the tests of config.
 extern "C" const char* __lsan_default_suppressions();
 
 extern "C" const char* __lsan_default_suppressions() {
