@@ -101,62 +101,66 @@ void Book::on_events(EventBatch batch) {
     if (transfer_ != nullptr) [[unlikely]] {
         note_for_transfer(batch);
     }
+    Ahead ahead[ahead_messages];
+    EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
-    EventBatch::iterator ahead = batch.begin();
-    const auto look_ahead = [&] {
-        table_.prefetch(home_of(*ahead));
-        batch.ask_behind(*ahead);
-        ++ahead;
-    };
-    for (unsigned i = 0; i < ahead_messages && ahead != end; ++i) {
-        look_ahead();
+    unsigned count = 0;
+    for (; count < ahead_messages && at != end; ++at, ++count) {
+        ahead[count] = look_ahead(batch, *at);
     }
-    for (const feed::Event& event : batch) {
-        if (ahead != end) {
-            look_ahead();
-        }
-        apply(event, home_of(event));
+    unsigned next = 0;
+    for (; at != end; ++at, next = (next + 1) % ahead_messages) {
+        apply(ahead[next]);
+        ahead[next] = look_ahead(batch, *at);
     }
-    if (!batch.empty()) {
-        watch(*batch.begin());
+    for (unsigned i = 0; i < count; ++i, next = (next + 1) % ahead_messages) {
+        apply(ahead[next % count]);
+    }
+    if (count > 0) {
+        watch(ahead[sample_++ % count]);
     }
 }
 
-[[gnu::always_inline]] inline void Book::apply(const feed::Event& event, std::size_t home) {
-    if (event.header.kind == feed::EventKind::quote) [[likely]] {
-        apply_quote(event, home);
+[[gnu::always_inline]] inline void Book::apply(const Ahead& ahead) {
+    if (ahead.event->header.kind == feed::EventKind::quote) [[likely]] {
+        apply_quote(*ahead.event, ahead.home);
     } else {
-        apply_series(event, home);
+        apply_series(*ahead.event, ahead.home);
     }
 }
 
 /// An event that was remembered.
 void Book::apply_again(const feed::Event& event) {
-    apply(event, home_of(event));
+    apply({&event, home_of(event)});
 }
 
-/// Offers one series of a batch to the busiest.
-void Book::watch(const feed::Event& event) {
+/// Offers one series of the batch's end, at a place that changes, to the busiest.
+void Book::watch(const Ahead& ahead) {
+    const feed::Event& event = *ahead.event;
     if (event.header.kind == feed::EventKind::quote && !is_empty(event.body.series)) {
-        const BookEntry* const entry = table_.find(event.body.series, home_of(event));
+        const BookEntry* const entry = table_.find(event.body.series, ahead.home);
         if (entry != nullptr) {
             candidates_.offer(entry->key, entry->quotes);
         }
     }
 }
 
-/// Inline, and what is rare out of line: registers that are saved for a call are stores, and stores
-/// wait, in the order of the program, for the lines of the entries before them.
+/// Inline, and what is rare out of line.
 [[gnu::always_inline]] inline void Book::apply_quote(const feed::Event& event, std::size_t home) {
     const feed::Header& header = event.header;
     const LineMemory& line = lines_[header.line];
     BookEntry* const entry = table_.find(event.body.quote.series, home);
-    if (entry == nullptr || is_late(header) || !stands(*entry, line, header.line) ||
-        config_.venue_quotes) [[unlikely]] {
+    if (entry == nullptr || is_late(header) || config_.venue_quotes) [[unlikely]] {
         return apply_rare_quote(event, home);
     }
-    const bool flushed = line.flush > entry->epoch;
-    entry->epoch = line.epoch;
+    bool flushed = false;
+    if (entry->epoch != line.epoch || entry->line != header.line) [[unlikely]] {
+        if (!stands(*entry, line, header.line)) {
+            return apply_rare_quote(event, home);
+        }
+        flushed = line.flush > entry->epoch;
+        entry->epoch = line.epoch;
+    }
     ++entry->quotes;
     state_quote(*entry, event, flushed);
 }

@@ -94,6 +94,12 @@ class Book final : public Actor {
     [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
 
   private:
+    /// A message whose entry is on its way from memory.
+    struct Ahead {
+        const feed::Event* event;
+        std::size_t home;
+    };
+
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
         return lines_[entry.line].day > entry.epoch;
     }
@@ -127,9 +133,16 @@ class Book final : public Actor {
         return table_.home(feed::hash(event.body.series));
     }
 
-    void apply(const feed::Event& event, std::size_t home);
+    [[nodiscard]] Ahead look_ahead(const EventBatch& batch, const feed::Event& event) const {
+        const std::size_t home = home_of(event);
+        table_.prefetch(home);
+        batch.ask_behind(event);
+        return {&event, home};
+    }
+
+    void apply(const Ahead& ahead);
     void apply_again(const feed::Event& event);
-    void watch(const feed::Event& event);
+    void watch(const Ahead& ahead);
     void apply_series(const feed::Event& event, std::size_t home);
     void apply_quote(const feed::Event& event, std::size_t home);
     void apply_rare_quote(const feed::Event& event, std::size_t home);
@@ -204,6 +217,7 @@ class Book final : public Actor {
     Sweeper venue_sweeper_;
     std::int64_t publish_due_ns_ = 0;
     std::size_t announced_ = 0;
+    unsigned sample_ = 0;  ///< chooses the message that is watched
     BusiestCandidates candidates_;
     BookCounters counters_;
     Counter entries_;
