@@ -248,6 +248,7 @@ def replay_is_stopped_by_a_signal(pinstrike, folder):
 
 def main():
     pinstrike = sys.argv[1]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         stopped_by(pinstrike, folder, signal.SIGTERM)
