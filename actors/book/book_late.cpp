@@ -23,16 +23,17 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const St
     if (standing.foreign || lines_[entry.line].flushed_after(standing.sequence)) {
         return;  // a series takes no sides from before a flush, nor from a line it has left
     }
-    const QuoteStatements says(event);
-    // Numbers behind it may be missing still: it is fresh once they are not.
-    constexpr unsigned mark = side_known | side_late;
-    if (yields(entry.bid, standing.sequence)) {
-        state_side(entry.bid, says.effect.bid, says.bid, says.best_bid, standing.sequence, mark);
-    }
-    if (yields(entry.offer, standing.sequence)) {
-        state_side(entry.offer, says.effect.offer, says.offer, says.best_offer, standing.sequence,
-                   mark);
-    }
+    BookEntry stated = entry;
+    state_quote(stated, event, false);
+    const QuoteEffect effect = quote_effect(event.header);
+    const auto yield = [&standing](BookSide& side, const BookSide& to, SideEffect on_side) {
+        if (on_side != SideEffect::none && yields(side, standing.sequence)) {
+            side = to;
+            side.raise(side_late);  // numbers behind it may be missing: fresh once they are not
+        }
+    };
+    yield(entry.bid, stated.bid, effect.bid);
+    yield(entry.offer, stated.offer, effect.offer);
     if (config_.venue_quotes) {
         keep_venue_quote(event);
     }
