@@ -298,9 +298,11 @@ Forget Arbiter::forget_of(const ResetIdentity& reset, const Epoch& old, Position
     if (reset.sequence >= last) {
         return Forget::nothing;
     }
+    if (reset.sequence == 1 && last > numbers_per_turn + 1 - rollover_messages) {
+        return Forget::nothing;  // the rollover: numbers go on over the wrap
+    }
     const bool wrapped_lately = turn_of(old.begin) < turn_of(end) && last < rollover_messages;
-    const bool near_wrap = last > numbers_per_turn + 1 - rollover_messages || wrapped_lately;
-    return reset.sequence == 1 && near_wrap ? Forget::nothing : Forget::quotes;
+    return reset.sequence == 1 && wrapped_lately ? Forget::numbers : Forget::quotes;
 }
 
 /// An epoch that is over turns out to have gone on to here. The reset behind it may then have

@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"a cold restart near the wrap says 0", "A4294967290 AK0 A1",
             "4294967290 resetK0:quotes 1", "", 2},
         Row{"the rollover behind a bare wrap", "A4294967295+3 AK1 A2",
-            "4294967295 1 2 resetK1:nothing 2", "", 4},
+            "4294967295 1 2 resetK1:numbers 2", "", 4},
         Row{"a reset that came twice on its stream", "AC0 A1 AC0 A2 AC0", "resetC0:day 1 2", "", 2},
         Row{"a stream's first copy, late, with what followed it, is no loop",
             "A500@1 B500 AK0@5 A1@6 A2@7 A3@8 B3 BK0 BK0 B1 B2 B3 A4@9",
