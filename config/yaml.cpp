@@ -2,7 +2,7 @@
 #include "config/yaml.h"
 
 #include <fmt/format.h>
-#include <libfyaml.h>
+#include <yaml.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,129 +18,146 @@ namespace pinstrike {
 
 namespace {
 
-struct FreeParser {
-    void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
+/// libyaml's characters are UTF-8.
+const char* text_of(const yaml_char_t* text) {
+    return reinterpret_cast<const char*>(text);
+}
+
+Mark mark_of(const yaml_mark_t& mark) {
+    return {static_cast<unsigned>(mark.line) + 1, static_cast<unsigned>(mark.column) + 1};
+}
+
+class Event {
+  public:
+    Event() = default;
+
+    ~Event() { yaml_event_delete(&event_); }
+
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+
+    [[nodiscard]] yaml_event_t* get() { return &event_; }
+
+    [[nodiscard]] const yaml_event_t& operator*() const { return event_; }
+
+    [[nodiscard]] const yaml_event_t* operator->() const { return &event_; }
+
+    [[nodiscard]] Mark mark() const { return mark_of(event_.start_mark); }
+
+    /// Before the next is read into it.
+    void clear() { yaml_event_delete(&event_); }
+
+  private:
+    yaml_event_t event_{};
 };
 
-struct FreeDiagnostics {
-    void operator()(fy_diag* diagnostics) const { fy_diag_destroy(diagnostics); }
+class Parser {
+  public:
+    explicit Parser(std::string_view text) {
+        if (yaml_parser_initialize(&parser_) == 0) {
+            throw std::bad_alloc{};
+        }
+        yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                     text.size());
+    }
+
+    ~Parser() { yaml_parser_delete(&parser_); }
+
+    Parser(const Parser&) = delete;
+    Parser& operator=(const Parser&) = delete;
+
+    /// False at the end of the text, and at an error.
+    [[nodiscard]] bool next(Event& event) {
+        return yaml_parser_parse(&parser_, event.get()) != 0 && event->type != YAML_NO_EVENT;
+    }
+
+    [[nodiscard]] bool failed() const { return parser_.error != YAML_NO_ERROR; }
+
+    [[nodiscard]] Mark failed_at() const {
+        // The reader knows only how many bytes it was into the text.
+        return parser_.error == YAML_READER_ERROR ? mark_of(parser_.mark)
+                                                  : mark_of(parser_.problem_mark);
+    }
+
+    [[nodiscard]] std::string failure() const {
+        const std::string problem = parser_.problem != nullptr ? parser_.problem : "unreadable";
+        const Mark begun = mark_of(parser_.context_mark);
+        if (parser_.context == nullptr) {
+            return problem;
+        }
+        return fmt::format("{} {} that begins at {}:{}", problem, parser_.context, begun.line,
+                           begun.column);
+    }
+
+  private:
+    yaml_parser_t parser_{};
 };
-
-using Diagnostics = std::unique_ptr<fy_diag, FreeDiagnostics>;
-using Parser = std::unique_ptr<fy_parser, FreeParser>;
-
-/// libfyaml writes to stderr unless it is given somewhere else; its errors are collected instead.
-void discard(fy_diag* /*diagnostics*/, void* /*user*/, const char* /*text*/, std::size_t /*n*/) {}
-
-Diagnostics make_diagnostics() {
-    fy_diag_cfg settings;
-    fy_diag_cfg_default(&settings);
-    settings.fp = nullptr;
-    settings.output_fn = discard;
-    settings.colorize = false;
-    Diagnostics diagnostics{fy_diag_create(&settings)};
-    fy_diag_set_collect_errors(diagnostics.get(), true);
-    return diagnostics;
-}
-
-std::string text_of(fy_token* token) {
-    std::size_t length = 0;
-    const char* text = fy_token_get_text(token, &length);
-    return text == nullptr ? std::string{} : std::string{text, length};
-}
-
-bool quotes(fy_token* token) {
-    const fy_scalar_style style = fy_token_scalar_style(token);
-    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
-}
-
-Mark mark_of(fy_event* event, Mark otherwise) {
-    const fy_mark* mark = fy_event_start_mark(event);
-    return mark == nullptr ? otherwise
-                           : Mark{static_cast<unsigned>(mark->line) + 1,
-                                  static_cast<unsigned>(mark->column) + 1};
-}
 
 /// Builds the tree from the parser's events: nothing is expanded, so the tree is never larger than
 /// the text.
 class Builder {
   public:
-    Builder(const std::string& file, fy_parser* parser, Problems& problems)
+    Builder(const std::string& file, Parser& parser, Problems& problems)
         : file_(file), parser_(parser), problems_(problems) {}
 
     /// The root, or nothing if the text holds none or ends in an error.
     std::optional<Node> build() {
         std::optional<Node> root;
-        while (const Event event = next()) {
-            if (event->type == FYET_STREAM_START || event->type == FYET_STREAM_END ||
-                event->type == FYET_DOCUMENT_END) {
+        for (Event event; next(event); event.clear()) {
+            if (event->type == YAML_STREAM_START_EVENT || event->type == YAML_STREAM_END_EVENT ||
+                event->type == YAML_DOCUMENT_END_EVENT) {
                 continue;
             }
-            if (event->type == FYET_DOCUMENT_START) {
+            if (event->type == YAML_DOCUMENT_START_EVENT) {
                 if (root) {
-                    report(mark_of(event.get(), {}),
-                           "found a second document, expected the end of the file");
+                    report(event.mark(), "found a second document, expected the end of the file");
                     break;
                 }
                 continue;
             }
-            root = node_of(event.get(), {1, 1}, 0);
+            root = node_of(event, 0);
         }
         return stopped_ ? std::nullopt : std::move(root);
     }
 
   private:
-    struct FreeEvent {
-        fy_parser* parser = nullptr;
-
-        void operator()(fy_event* event) const { fy_parser_event_free(parser, event); }
-    };
-
-    using Event = std::unique_ptr<fy_event, FreeEvent>;
-
-    Event next() {
-        return Event{stopped_ ? nullptr : fy_parser_parse(parser_), FreeEvent{parser_}};
-    }
+    [[nodiscard]] bool next(Event& event) { return !stopped_ && parser_.next(event); }
 
     void report(Mark mark, std::string text) {
         tell(problems_, Place{file_, mark.line, mark.column}, std::move(text));
     }
 
-    /// libfyaml's mark of a quoted text or an alias is that of the first character behind the sign.
-    static Mark before_sign(Mark mark) {
-        return {mark.line, mark.column > 1 ? mark.column - 1 : mark.column};
-    }
-
-    Node node_of(fy_event* event, Mark near, std::size_t depth) {
+    Node node_of(const Event& event, std::size_t depth) {
         Node node;
-        node.mark = mark_of(event, near);
+        node.mark = event.mark();
         switch (event->type) {
-            case FYET_SCALAR:
-                node.text = text_of(event->scalar.value);
-                node.quoted = fy_token_scalar_style(event->scalar.value) != FYSS_PLAIN;
-                node.mark = quotes(event->scalar.value) ? before_sign(node.mark) : node.mark;
-                refuse_marks(node, event->scalar.anchor, event->scalar.tag);
+            case YAML_SCALAR_EVENT: {
+                const auto& scalar = event->data.scalar;
+                node.text.assign(text_of(scalar.value), scalar.length);
+                node.quoted = scalar.style != YAML_PLAIN_SCALAR_STYLE;
+                refuse_marks(node, scalar.anchor, scalar.tag);
                 break;
-            case FYET_SEQUENCE_START:
+            }
+            case YAML_SEQUENCE_START_EVENT:
                 node.kind = Node::Kind::sequence;
-                refuse_marks(node, event->sequence_start.anchor, event->sequence_start.tag);
+                refuse_marks(node, event->data.sequence_start.anchor,
+                             event->data.sequence_start.tag);
                 fill_sequence(node, depth + 1);
                 break;
-            case FYET_MAPPING_START:
+            case YAML_MAPPING_START_EVENT:
                 node.kind = Node::Kind::mapping;
-                refuse_marks(node, event->mapping_start.anchor, event->mapping_start.tag);
+                refuse_marks(node, event->data.mapping_start.anchor, event->data.mapping_start.tag);
                 fill_mapping(node, depth + 1);
                 break;
             default:
                 node.kind = Node::Kind::refused;
-                node.mark = before_sign(node.mark);
                 report(node.mark, "found an alias, expected the value itself: aliases are refused");
                 break;
         }
         return node;
     }
 
-    void refuse_marks(const Node& node, fy_token* anchor, fy_token* tag) {
+    void refuse_marks(const Node& node, const yaml_char_t* anchor, const yaml_char_t* tag) {
         if (anchor != nullptr) {
             report(node.mark, fmt::format("found the anchor {}, expected none: anchors and aliases "
                                           "are refused",
@@ -165,11 +183,11 @@ class Builder {
         if (!deep_enough(node, depth)) {
             return;
         }
-        while (const Event event = next()) {
-            if (event->type == FYET_SEQUENCE_END) {
+        for (Event event; next(event); event.clear()) {
+            if (event->type == YAML_SEQUENCE_END_EVENT) {
                 return;
             }
-            node.children.push_back(node_of(event.get(), node.mark, depth));
+            node.children.push_back(node_of(event, depth));
         }
     }
 
@@ -178,16 +196,16 @@ class Builder {
             return;
         }
         std::unordered_map<std::string, Mark> seen;
-        while (const Event event = next()) {
-            if (event->type == FYET_MAPPING_END) {
+        for (Event event; next(event); event.clear()) {
+            if (event->type == YAML_MAPPING_END_EVENT) {
                 return;
             }
-            const Node key = node_of(event.get(), node.mark, depth);
-            const Event value_event = next();
-            if (!value_event) {
+            const Node key = node_of(event, depth);
+            Event value_event;
+            if (!next(value_event)) {
                 return;
             }
-            Node value = node_of(value_event.get(), key.mark, depth);
+            Node value = node_of(value_event, depth);
             if (key.kind != Node::Kind::scalar) {
                 report(key.mark, "found a key that is not one word, expected a name");
                 continue;
@@ -207,7 +225,7 @@ class Builder {
     }
 
     const std::string& file_;
-    fy_parser* parser_;
+    Parser& parser_;
     Problems& problems_;
     bool stopped_ = false;
 };
@@ -238,7 +256,7 @@ std::size_t character_bytes(std::string_view text) {
                                                                                                : 0;
 }
 
-/// libfyaml reads a bad byte in a plain scalar as an empty scalar, silently; so it is told here.
+/// libyaml tells how many bytes into the text a bad one stands; here its line and column are told.
 bool check_characters(std::string_view text, const std::string& file, Problems& problems) {
     Mark mark{1, 1};
     for (std::size_t at = 0; at < text.size();) {
@@ -256,16 +274,6 @@ bool check_characters(std::string_view text, const std::string& file, Problems& 
     return true;
 }
 
-void tell_errors(fy_diag* diagnostics, const std::string& file, Problems& problems) {
-    void* at = nullptr;
-    while (const fy_diag_error* error = fy_diag_errors_iterate(diagnostics, &at)) {
-        tell(problems,
-             Place{file, static_cast<unsigned>(std::max(error->line, 0)),
-                   static_cast<unsigned>(std::max(error->column, 0))},
-             fmt::format("not YAML: {}", error->msg));
-    }
-}
-
 }  // namespace
 
 std::optional<Node> parse_yaml(std::string_view text, const std::string& file, Problems& problems) {
@@ -277,23 +285,12 @@ std::optional<Node> parse_yaml(std::string_view text, const std::string& file, P
     if (!check_characters(text, file, problems)) {
         return std::nullopt;
     }
-    const Diagnostics diagnostics = make_diagnostics();
-    fy_parse_cfg settings{};
-    settings.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG |
-                                                     FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE);
-    settings.diag = diagnostics.get();
-    const Parser parser{fy_parser_create(&settings)};
-    if (parser == nullptr || fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) {
-        tell(problems, Place{file}, "the YAML parser could not be started");
-        return std::nullopt;
-    }
-    std::optional<Node> root = Builder{file, parser.get(), problems}.build();
-    if (fy_parser_get_stream_error(parser.get())) {
-        const std::size_t before = problems.size();
-        tell_errors(diagnostics.get(), file, problems);
-        if (problems.size() == before) {
-            tell(problems, Place{file}, "not YAML");
-        }
+    Parser parser{text};
+    std::optional<Node> root = Builder{file, parser, problems}.build();
+    if (parser.failed()) {
+        const Mark mark = parser.failed_at();
+        tell(problems, Place{file, mark.line, mark.column},
+             fmt::format("not YAML: {}", parser.failure()));
         return std::nullopt;
     }
     if (!root && problems.empty()) {

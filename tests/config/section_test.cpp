@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"load: [1]\n", "f:1:7: load: found a list, expected an integer from 0 to 100\n"},
         Wrong{"load: {a: 1}\n",
               "f:1:7: load: found a mapping, expected an integer from 0 to 100\n"},
-        Wrong{"load:\n", "f:1:1: load: found nothing, expected an integer from 0 to 100\n"},
+        Wrong{"load:\n", "f:1:6: load: found nothing, expected an integer from 0 to 100\n"},
         Wrong{"covered: yes\n", "f:1:10: covered: found \"yes\", expected true or false\n"},
         Wrong{"colour: rde\n",
               "f:1:9: colour: found \"rde\", expected red or green; did you mean \"red\"?\n"},
@@ -178,7 +178,7 @@ TEST(Section, TellsEverythingAtOnce) {
 
 TEST(Section, RefusedNodesAreToldOnce) {
     EXPECT_EQ(read("owner: &x a\nload: *x\n").problems,
-              "f:1:11: found the anchor \"x\", expected none: anchors and aliases are refused\n"
+              "f:1:8: found the anchor \"x\", expected none: anchors and aliases are refused\n"
               "f:2:7: found an alias, expected the value itself: aliases are refused\n");
 }
 

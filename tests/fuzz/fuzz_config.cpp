@@ -32,14 +32,6 @@ void check_hours(const pinstrike::actors::FeedConfig& config) {
 
 }  // namespace
 
-/// Asked by the leak sanitizer. libfyaml 0.7.12 forgets 512 bytes where it scans twelve single
-/// quotes in a row; that nothing of it is forgotten here is seen by the tests of config.
-extern "C" const char* __lsan_default_suppressions();
-
-extern "C" const char* __lsan_default_suppressions() {
-    return "leak:libfyaml.so";
-}
-
 int fuzz_one(std::span<const std::byte> bytes) {
     using namespace pinstrike;
     std::string text(bytes.size(), '\0');

@@ -15,7 +15,7 @@ TOP = set(ROOMS) | {"deploy", "tests"}
 
 # Which room may name which library: "room" or "room/folder".
 LIBRARIES = {
-    r"libfyaml\.h": ["config/"],
+    r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
     r"liburing": ["nic/"],
     r"pcap/|pcap\.h": ["nic/"],
