@@ -59,8 +59,12 @@ def start(instance, other, options, shared):
     instance.run(text + serves(instance.name, other.name, shared)
                  + f'  connect: ["{ADDRESSES[other.name]}:9470"]\n', lines=range(1, options.lines + 1))
     if options.realtime:
-        for task in os.listdir(f"/proc/{instance.process.pid}/task"):
-            os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(10))
+        put_before_others(instance.process, 10)
+
+
+def put_before_others(process, priority):
+    for task in os.listdir(f"/proc/{process.pid}/task"):
+        os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(priority))
 
 
 def processor_s(process):
@@ -160,7 +164,7 @@ def parse_options():
     parser.add_argument("--history", default="512MiB", help="kept for the peer, by each")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--realtime", action="store_true",
-                        help="the instances' threads go before all others (SCHED_FIFO)")
+                        help="instances and sender go before all other programs (SCHED_FIFO)")
     return parser.parse_args()
 
 
@@ -180,6 +184,8 @@ def main():
         a.wire.sender, options.sender, options.lines, options.shape, options.gigabits,
         options.minutes * 60, options.loss, options.seed, a.wire.outlet, b.wire.outlet,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if options.realtime:
+        put_before_others(sender, 5)  # and the kernel's delivery, which its time pays for
     looks = Looks((a, b), sender)
     looks.until_the_end()
     said = sender.stdout.read()
