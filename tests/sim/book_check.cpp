@@ -32,20 +32,24 @@ std::string key_of(const Json& series) {
                        line >= 201 && line <= 204 ? " GTH" : "");
 }
 
-/// What a book had to know at most before this time: what was heard, or known to be lost, from the
-/// first block on.
-std::map<std::string, Json> true_series(const Truth& truth,
+/// Whether a book could come to know of a block: it was heard, or known to be lost; or its host was
+/// not there yet, or deaf, and the twin's state speaks of it.
+bool speaks_of(const LineExpectation& line, const Block& block, bool state_taken) {
+    const Fate fate = line.blocks[block.index].fate;
+    if (state_taken && (!line.heard || block.index < line.begin_block)) {
+        return true;
+    }
+    return line.heard && block.index >= line.begin_block && (delivers(fate) || fate == Fate::lost);
+}
+
+/// What a book had to know at most before this time.
+std::map<std::string, Json> true_series(const Plan& plan, const Truth& truth,
                                         const std::vector<LineExpectation>& lines,
                                         std::int64_t before_ns) {
     feed::opra::traffic::BookTruth book;
     for (const Block& block : truth.blocks()) {
         const LineExpectation& line = lines[block.line];
-        if (!line.heard || block.index < line.begin_block || block.ts_ns >= before_ns ||
-            block.test) {
-            continue;
-        }
-        const Fate fate = line.blocks[block.index].fate;
-        if (!delivers(fate) && fate != Fate::lost) {
+        if (block.ts_ns >= before_ns || block.test || !speaks_of(line, block, plan.state.taken)) {
             continue;
         }
         feed::opra::traffic::SentBlock sent;
@@ -96,18 +100,64 @@ void check_against_model(std::size_t core, const Host& host, Findings& findings)
     }
 }
 
+using TwinLives = std::span<const std::vector<LineExpectation>>;
+
+/// What a book can be held to, line by line.
+class Standards {
+  public:
+    /// `state_whole`: a host that takes state was given all that its twin had.
+    Standards(const Plan& plan, const std::vector<LineExpectation>& lines, TwinLives twin,
+              bool state_whole)
+        : lines_(lines),
+          twin_(twin),
+          whole_days_(plan.days.size() > 1),
+          state_taken_(plan.state.taken),
+          state_whole_(state_whole) {}
+
+    /// What is called fresh must be the truth.
+    [[nodiscard]] bool exact(std::size_t line) const {
+        return everywhere(line, [](const LineExpectation& one) { return one.exact; });
+    }
+
+    /// Everything must be: nothing was lost; nor, where state was taken, by a twin that was there
+    /// from the first block on.
+    [[nodiscard]] bool whole(std::size_t line) const {
+        const bool known = !state_taken_ || (state_whole_ && twin_.size() == 1);
+        return known && everywhere(line, [](const LineExpectation& one) { return one.whole(); }) &&
+               (!state_taken_ || std::ranges::all_of(twin_[0], [](const LineExpectation& one) {
+                   return one.begin_block == 0;
+               }));
+    }
+
+  private:
+    /// Of the line; over several days, of all lines, since series move from one to another.
+    template <class Is>
+    [[nodiscard]] bool everywhere(std::size_t line, Is is) const {
+        const auto holds = [&](const std::vector<LineExpectation>& all) {
+            return whole_days_ ? std::ranges::all_of(all, is) : is(all[line]);
+        };
+        return holds(lines_) && std::ranges::all_of(twin_, holds);
+    }
+
+    const std::vector<LineExpectation>& lines_;
+    TwinLives twin_;
+    bool whole_days_;
+    bool state_taken_;
+    bool state_whole_;
+};
+
 class TruthCheck {
   public:
     TruthCheck(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-               Findings& findings, Weight& weight)
+               const Standards& standards, Findings& findings, Weight& weight)
         : truth_(truth),
-          lines_(lines),
-          series_(true_series(truth, lines, std::numeric_limits<std::int64_t>::max())),
-          one_day_(plan.days.size() == 1),
+          standards_(standards),
+          series_(true_series(plan, truth, lines, std::numeric_limits<std::int64_t>::max())),
           findings_(findings),
           weight_(weight) {
         for (std::size_t i = 1; i < plan.days.size(); ++i) {
-            for (const auto& [key, state] : true_series(truth, lines, plan.days[i].start_ns)) {
+            for (const auto& [key, state] :
+                 true_series(plan, truth, lines, plan.days[i].start_ns)) {
                 const auto now = series_.find(key);
                 if (now != series_.end() && now->second["line"] != state["line"]) {
                     moved_.insert(key);
@@ -118,13 +168,10 @@ class TruthCheck {
 
     /// `refused`: the core was refused something, on any line.
     void check(const Json& mine, bool refused) {
-        const LineExpectation& line = lines_[truth_.line_index(mine["line"].get<std::uint16_t>())];
-        const auto all_of_them = [this](auto&& is) { return std::ranges::all_of(lines_, is); };
+        const std::size_t line = truth_.line_index(mine["line"].get<std::uint16_t>());
         const bool test =
             feed::opra::traffic::is_reserved_symbol(mine["symbol"].get<std::string>());
-        const bool exact =
-            one_day_ ? line.exact : all_of_them([](const auto& one) { return one.exact; });
-        if (!exact || test) {
+        if (!standards_.exact(line) || test) {
             return;  // the truth of books leaves tests out
         }
         if (moved_.contains(key_of(mine))) {
@@ -134,11 +181,10 @@ class TruthCheck {
         if (at == series_.end()) {
             return findings_.add("a book has a series that nobody spoke of: " + mine.dump());
         }
-        const bool whole =
-            (one_day_ ? line.whole() : all_of_them([](const auto& one) { return one.whole(); })) &&
-            !refused;
+        const bool whole = standards_.whole(line) && !refused;
         check_side(mine, at->second, "bid", whole);
         check_side(mine, at->second, "offer", whole);
+        weight_.series_whole += whole ? 1 : 0;
         if (whole && mine != at->second) {
             findings_.add(
                 fmt::format("nothing was lost, and a book says\n    {}\n  the truth\n    "
@@ -165,10 +211,9 @@ class TruthCheck {
     }
 
     const Truth& truth_;
-    const std::vector<LineExpectation>& lines_;
+    const Standards& standards_;
     std::map<std::string, Json> series_;
     std::set<std::string> moved_;  ///< series that came on another line on a day before
-    bool one_day_;
     Findings& findings_;
     Weight& weight_;
 };
@@ -176,10 +221,18 @@ class TruthCheck {
 }  // namespace
 
 void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                 Host& host, Findings& findings, Weight& weight) {
-    TruthCheck check{plan, truth, lines, findings, weight};
+                 TwinLives twin, Host& host, Findings& findings, Weight& weight) {
+    const actors::peer::StateTransfer* transfer = host.transfer();
+    const bool state_whole = transfer != nullptr && transfer->whole().read() == 1;
+    const Standards standards{plan, lines, twin, state_whole};
+    TruthCheck check{plan, truth, lines, standards, findings, weight};
+    if (transfer != nullptr) {
+        weight.states_taken += transfer->counts().read(actors::peer::StateCount::taken);
+    }
     for (std::size_t core = 0; core < host.cores_count(); ++core) {
-        check_against_model(core, host, findings);
+        if (!plan.state.taken) {
+            check_against_model(core, host, findings);
+        }
         std::uint64_t refused = 0;
         for (std::size_t i = 0; i < plan.host.pollers; ++i) {
             refused += host.poller(i).router().counters(core).refused.read();

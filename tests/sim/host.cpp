@@ -76,6 +76,9 @@ void Host::make_recovery(std::unique_ptr<Twin> twin) {
         return;
     }
     twin_ = twin.get();
+    if (transfer_) {
+        twin->set_taker(*transfer_);
+    }
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     sources.push_back(std::move(twin));
     recovery_ = std::make_unique<actors::RecoveryTask>(plan_.recovery, std::move(roads_),
@@ -92,6 +95,7 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
     setup.arbitration = host.arbitration;
     setup.test_symbols = host.test_symbols;
     setup.hours = hours_of(plan_);
+    setup.marks = plan_.state.taken;
     for (std::size_t line = 0; line < plan_.lines.size(); ++line) {
         if (poller_of(line) == index) {
             setup.lines.push_back(plan_.lines[line]);
@@ -126,9 +130,15 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     actors::BookConfig book_config;
     book_config.series_capacity = 1 << 13;
     book_config.test_symbols = plan_.host.test_symbols;
+    std::vector<std::optional<actors::StateRoads>> roads;
     for (unsigned i = 0; i < count; ++i) {
         Core& core = cores_.emplace_back();
         auto book = std::make_unique<actors::Book>(book_config, count);
+        if (plan_.state.taken) {
+            auto [near, far] = actors::StateRoads::make();
+            book->join_transfer({plan_.twin.there, plan_.state.journal_messages}, std::move(near));
+            roads.emplace_back(std::move(far));
+        }
         auto recorder = std::make_unique<Recorder>();
         core.book = book.get();
         core.recorder = recorder.get();
@@ -139,6 +149,23 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
         options.info = {fmt::format("core{}", i), i, count};
         core.core = std::make_unique<actors::Core>(std::move(options), std::move(inputs[i]),
                                                    std::move(actors));
+    }
+    make_state_desk(std::move(roads));
+}
+
+/// Who has a twin takes; the twin itself only gives.
+void Host::make_state_desk(std::vector<std::optional<actors::StateRoads>> roads) {
+    if (!plan_.state.taken) {
+        return;
+    }
+    desk_ = std::make_unique<actors::peer::StateDesk>(plan_.host.sharding, std::move(roads));
+    if (plan_.twin.there) {
+        std::vector<std::uint16_t> numbers;
+        for (const feed::LineConfig& line : plan_.lines) {
+            numbers.push_back(line.number);
+        }
+        transfer_ = std::make_unique<actors::peer::StateTransfer>(
+            *desk_, numbers, plan_.state.within_ns, [](const actors::peer::News& /*news*/) {});
     }
 }
 
@@ -214,7 +241,14 @@ void Host::step(Core& core, std::size_t index) {
 
 void Host::step_recovery() {
     twin_->pass_to(now_ns_);
-    const bool busy = recovery_->step(program_ns(now_ns_)) != 0;
+    std::size_t done = recovery_->step(program_ns(now_ns_));
+    if (transfer_) {
+        awake_ = !transfer_->over();
+        twin_->keep_awake(awake_);
+        done += desk_->step();
+        done += transfer_->step(now_ns_, {twin_});  // by time that does not jump, as peers' is
+    }
+    const bool busy = done != 0;
     recovery_next_ns_ = now_ns_ + random_.between(1, busy ? 20'000 : 500'000);
 }
 
@@ -246,13 +280,10 @@ std::int64_t* Host::step_next(std::int64_t until_ns) {
 }
 
 void Host::run_until(std::int64_t until_ns) {
-    std::int64_t calm_since_ns = now_ns_;
     while (std::int64_t* next_ns = step_next(until_ns)) {
-        const std::int64_t arrival_ns = std::min(next_arrival_ns(), until_ns);
-        if (!quiet()) {
-            calm_since_ns = now_ns_;
-        } else if (now_ns_ - std::max(calm_since_ns, brought_ns_) > morning_ns &&
-                   arrival_ns - now_ns_ > night_ns) {
+        const std::int64_t arrival_ns = std::min(next_arrival_ns(), last_ns_);
+        const bool night = now_ns_ - brought_ns_ > morning_ns && calm();
+        if (night && arrival_ns - now_ns_ > night_ns) {
             *next_ns = std::max(*next_ns, now_ns_ + night_step_ns);
         }
     }
@@ -260,22 +291,24 @@ void Host::run_until(std::int64_t until_ns) {
     bring_until(now_ns_);
 }
 
-/// Nothing waits in a queue of a NIC or in a ring.
+/// Nothing waits in a queue of a NIC, and nobody for an answer.
+bool Host::calm() const {
+    return !awake_ && std::ranges::none_of(pollers_, [](const Poller& poller) {
+        return std::ranges::any_of(poller.ports, [](auto* port) { return !port->empty(); });
+    });
+}
+
+/// Nor does anything in a ring.
 bool Host::quiet() const {
-    return std::ranges::none_of(pollers_,
-                                [](const Poller& poller) {
-                                    return std::ranges::any_of(
-                                        poller.ports, [](auto* port) { return !port->empty(); });
-                                }) &&
+    return calm() &&
            std::ranges::none_of(cores_, [](const Core& core) { return core.core->has_work(); });
 }
 
-void Host::run(std::span<const Flight> flights) {
-    std::int64_t last_ns = begin_ns_;
+void Host::begin(std::span<const Flight> flights) {
     for (const Flight& flight : flights) {
         if (flight.ts_ns >= begin_ns_) {
             pollers_[poller_of(flight.line)].flights.push_back(&flight);
-            last_ns = std::max(last_ns, flight.ts_ns);
+            last_ns_ = std::max(last_ns_, flight.ts_ns);
         }
     }
     for (Core& core : cores_) {
@@ -285,6 +318,11 @@ void Host::run(std::span<const Flight> flights) {
     for (Poller& poller : pollers_) {
         poller.next_ns = now_ns_ + random_.between(0, 1'000);
     }
+}
+
+void Host::run(std::span<const Flight> flights) {
+    begin(flights);
+    std::int64_t last_ns = std::max(begin_ns_, last_ns_);
     const HostPlan& host = plan_.host;
     if (host.stop_after_ns != 0) {
         run_until(std::max(begin_ns_, traffic_ns_ + host.stop_after_ns));

@@ -8,6 +8,8 @@
 #include "actors/actor.h"
 #include "actors/book/book.h"
 #include "actors/core.h"
+#include "actors/peer/state_desk.h"
+#include "actors/peer/state_transfer.h"
 #include "actors/poller_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "tests/sim/link_port.h"
@@ -19,6 +21,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -55,6 +58,16 @@ class Host {
 
     /// Lives through all of it. Flights in the order of their arrival.
     void run(std::span<const Flight> flights);
+
+    /// Or only as long as is wanted.
+    void begin(std::span<const Flight> flights);
+    void run_until(std::int64_t until_ns);
+
+    /// Nobody sleeps at night while something is asked of it.
+    void keep_awake(bool awake) { awake_ = awake; }
+
+    /// The way to the books' state; null: it goes nowhere.
+    [[nodiscard]] actors::peer::StateDesk* desk() { return desk_.get(); }
 
     // After run().
 
@@ -93,10 +106,17 @@ class Host {
     /// Null where there is no twin.
     [[nodiscard]] const actors::RecoveryTask* recovery() const { return recovery_.get(); }
 
+    /// Null where no state is taken.
+    [[nodiscard]] const actors::peer::StateTransfer* transfer() const { return transfer_.get(); }
+
     /// Packets that found a port's queue full.
     [[nodiscard]] std::uint64_t missed() const;
 
-    [[nodiscard]] std::int64_t lived_ns() const { return now_ns_ - begin_ns_; }
+    // Its life, in true time.
+
+    [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }
+
+    [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
 
   private:
     static constexpr std::size_t nics_count = 2;
@@ -119,6 +139,7 @@ class Host {
 
     void make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> inputs);
     void make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs);
+    void make_state_desk(std::vector<std::optional<actors::StateRoads>> roads);
     void make_recovery(std::unique_ptr<Twin> twin);
     [[nodiscard]] std::int64_t program_ns(std::int64_t true_ns) const;
     [[nodiscard]] std::size_t nic_of(const Flight& flight) const;
@@ -127,8 +148,8 @@ class Host {
     void step(Core& core, std::size_t index);
     void step_recovery();
     std::int64_t* step_next(std::int64_t until_ns);
-    void run_until(std::int64_t until_ns);
     [[nodiscard]] std::int64_t next_arrival_ns() const;
+    [[nodiscard]] bool calm() const;
     [[nodiscard]] bool quiet() const;
     void end();
 
@@ -138,6 +159,8 @@ class Host {
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
     std::vector<actors::RecoveryRoads> roads_;  ///< until recovery takes them
+    std::unique_ptr<actors::peer::StateDesk> desk_;
+    std::unique_ptr<actors::peer::StateTransfer> transfer_;
     Twin* twin_ = nullptr;
     std::unique_ptr<actors::RecoveryTask> recovery_;
     std::int64_t recovery_next_ns_ = std::numeric_limits<std::int64_t>::max();
@@ -145,6 +168,8 @@ class Host {
     std::int64_t begin_ns_;
     std::int64_t now_ns_;          ///< true time
     std::int64_t brought_ns_ = 0;  ///< when a packet arrived last
+    std::int64_t last_ns_ = 0;     ///< when the last will
+    bool awake_ = false;
 };
 
 }  // namespace pinstrike::sim

@@ -28,8 +28,10 @@ struct Weight {
     std::uint64_t refused = 0;        ///< by full rings
     std::uint64_t lines = 0;
     std::uint64_t lines_exact = 0;
-    std::uint64_t sides_fresh = 0;  ///< of books, compared with the truth
-    std::uint64_t sides_vague = 0;  ///< stale or unknown
+    std::uint64_t sides_fresh = 0;   ///< of books, compared with the truth
+    std::uint64_t sides_vague = 0;   ///< stale or unknown
+    std::uint64_t states_taken = 0;  ///< of series, from the twin
+    std::uint64_t series_whole = 0;  ///< of books, in everything the truth's
     void add(const Weight& other);
 };
 
@@ -86,7 +88,9 @@ class Tellings {
 void check_account(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
                    Host& host, Findings& findings);
 
+/// `twin`: of each life of a twin that gave state.
 void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                 Host& host, Findings& findings, Weight& weight);
+                 std::span<const std::vector<LineExpectation>> twin, Host& host, Findings& findings,
+                 Weight& weight);
 
 }  // namespace pinstrike::sim

@@ -179,6 +179,16 @@ void draw_days(Dice& dice, Plan& plan, Size size) {
     }
 }
 
+/// Drawn last of all, and only a host that takes state starts later for it.
+void draw_state(Dice& dice, Plan& plan) {
+    plan.state.taken = plan.twin.there && dice.chance(0.4);
+    plan.state.within_ns = dice.one_of({100 * ms, second, 10 * second});
+    plan.state.journal_messages = dice.one_of<std::size_t>({256, 4096, 4096});
+    if (plan.state.taken && plan.host.start_after_ns == 0 && dice.chance(0.9)) {
+        plan.host.start_after_ns = dice.between(1, duration_ns(plan.days.front()));
+    }
+}
+
 LinkFaults draw_link(Dice& dice, const Plan& plan) {
     LinkFaults link;
     link.loss = dice.one_of({0.0, 0.0, 0.001, 0.01, 0.05, 0.2});
@@ -327,7 +337,26 @@ Plan draw_plan(std::uint64_t seed) {
     draw_links(dice, plan);
     draw_host(dice, plan);
     draw_twin(dice, plan);
+    Dice late{feed::opra::traffic::scramble(seed ^ 0x5354'4154'45ULL)};
+    draw_state(late, plan);
     return plan;
+}
+
+Plan plan_of_twin(const Plan& plan) {
+    Plan its = plan;
+    its.seed = ~plan.seed;
+    its.cabling = Cabling::straight;
+    its.noise_packets = 0;
+    its.twin = {};
+    its.recovery = {};
+    its.retransmission = {};
+    its.host = {};
+    its.host.arbitration.gap_ranges = 4096;
+    its.host.sharding = plan.host.sharding;
+    its.host.test_symbols = plan.host.test_symbols;
+    its.host.poller_idle_ns = 900 * us;
+    its.host.core_step_ns = {300 * us};
+    return its;
 }
 
 std::string describe(const Plan& plan) {
@@ -379,6 +408,10 @@ std::string describe(const Plan& plan) {
         for (const Outage& restart : twin.restarts) {
             words += fmt::format("\n    restarts at {} ms for {} ms", restart.at_ns / ms,
                                  restart.for_ns / ms);
+        }
+        if (plan.state.taken) {
+            words += fmt::format("\n  takes its state within {} ms, remembers {} messages",
+                                 plan.state.within_ns / ms, plan.state.journal_messages);
         }
         words += fmt::format(
             "\n  recovery: asks after {} us, answer within {} ms, gives up after "

@@ -75,6 +75,13 @@ struct TwinPlan {
     }
 };
 
+/// The host takes the state of every series from the twin when it starts.
+struct StatePlan {
+    bool taken = false;
+    std::int64_t within_ns = 1'000'000'000;
+    std::size_t journal_messages = 4096;  ///< that each book remembers meanwhile
+};
+
 /// What comes on the retransmission groups: asked for by others, by chance also what this host
 /// lost.
 struct RetransmissionPlan {
@@ -94,6 +101,7 @@ struct Plan {
     HostPlan host;
     feed::RecoveryConfig recovery;
     TwinPlan twin;
+    StatePlan state;
     RetransmissionPlan retransmission;
     double undecodable = 0;  ///< share of blocks that are sound, and hold what nobody can decode
     /// The host heeds a calendar. Days are then weekdays of one, and at the weekend OPRA may test.
@@ -104,6 +112,9 @@ struct Plan {
 enum class Size : std::uint8_t { small, large };
 
 [[nodiscard]] Plan draw_plan(std::uint64_t seed);
+
+/// The twin's own world: it hears the same lines, is calm, and has nobody to ask.
+[[nodiscard]] Plan plan_of_twin(const Plan& plan);
 
 /// What comes at a weekend is a test (where a calendar is heeded).
 [[nodiscard]] bool is_weekend(std::int64_t ts_ns);

@@ -115,6 +115,7 @@ class Sum {
         ++seeds_;
         messages_ += outcome.messages;
         hours_ += static_cast<double>(outcome.lived_ns) / 3.6e12;
+        trading_hours_ += static_cast<double>(outcome.traded_ns) / 3.6e12;
         weight_.add(outcome.weight);
         if (outcome.findings.count() != 0) {
             ++failed_;
@@ -130,13 +131,16 @@ class Sum {
     void tell(double seconds) const {
         const std::lock_guard lock(mutex_);
         std::cout << fmt::format(
-            "{} seeds, {} failed; {:.2f} simulated hours, {} messages sent, {} judged one by one, "
+            "{} seeds, {} failed; {:.2f} simulated hours, {:.2f} of them trading, {} messages "
+            "sent, {} judged one by one, "
             "{} repaired, {} lost, {} undecodable, {} late, {} refused, {} outside hours; {} of {} "
             "lines exact; {} fresh sides equal "
-            "the truth, {} vague; {:.1f} s\n",
-            seeds_, failed_, hours_, messages_, weight_.messages, weight_.repaired, weight_.lost,
-            weight_.undecodable, weight_.late, weight_.refused, weight_.outside_hours,
-            weight_.lines_exact, weight_.lines, weight_.sides_fresh, weight_.sides_vague, seconds);
+            "the truth, {} vague; {} series do in everything; {} states taken of a twin; {:.1f} "
+            "s\n",
+            seeds_, failed_, hours_, trading_hours_, messages_, weight_.messages, weight_.repaired,
+            weight_.lost, weight_.undecodable, weight_.late, weight_.refused, weight_.outside_hours,
+            weight_.lines_exact, weight_.lines, weight_.sides_fresh, weight_.sides_vague,
+            weight_.series_whole, weight_.states_taken, seconds);
     }
 
   private:
@@ -146,6 +150,7 @@ class Sum {
     std::uint64_t failed_ = 0;
     std::uint64_t messages_ = 0;
     double hours_ = 0;
+    double trading_hours_ = 0;
 };
 
 int run(const Arguments& arguments) {

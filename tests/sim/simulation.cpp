@@ -71,6 +71,7 @@ std::vector<Flight> carry_to_twin(const Plan& plan, const Truth& truth) {
     return flights;
 }
 
+/// What is known of a host by what its own streams brought, and its twin.
 std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const Host& host) {
     constexpr std::size_t much_bytes = 512 << 10;
     const ArbiterMeans means{plan.host.arbitration.window_ns,
@@ -85,6 +86,34 @@ std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const 
         }
     }
     return lines;
+}
+
+/// Of each life of a twin that gave state.
+std::vector<std::vector<LineExpectation>> expect_of_twin(const Plan& plan, const Truth& truth,
+                                                         const Host& host) {
+    std::vector<std::vector<LineExpectation>> lives;
+    if (host.twin() != nullptr) {
+        const Plan its = plan_of_twin(plan);
+        for (const auto& life : host.twin()->lives()) {
+            lives.push_back(expect(its, truth, *life));
+        }
+    }
+    return lives;
+}
+
+/// How long OPRA sent while the host lived, nights and tests left out.
+std::int64_t traded_ns(const Truth& truth, const Host& host) {
+    constexpr std::int64_t pause_ns = 20'000'000'000;  // more than a day's, less than a night
+    std::int64_t sum_ns = 0;
+    std::int64_t before_ns = 0;
+    for (const Block& block : truth.blocks()) {
+        const std::int64_t since_ns = std::max(before_ns, host.begin_ns());
+        if (before_ns != 0 && !block.test && block.ts_ns - before_ns < pause_ns) {
+            sum_ns += std::max<std::int64_t>(std::min(block.ts_ns, host.now_ns()) - since_ns, 0);
+        }
+        before_ns = block.ts_ns;
+    }
+    return sum_ns;
 }
 
 std::uint64_t fingerprint_of(const Host& host) {
@@ -125,6 +154,16 @@ void tell_recovery(const Host& host, std::ostream& out) {
             host.recovery()->recovery().counters().read(static_cast<feed::RecoveryCount>(i)));
     }
     out << '\n';
+    if (host.transfer() == nullptr) {
+        return;
+    }
+    out << "  state:";
+    for (std::size_t i = 0; i < actors::peer::StateCount_count; ++i) {
+        out << fmt::format(
+            " {} {}", actors::peer::StateCount_rows[i].name,
+            host.transfer()->counts().read(static_cast<actors::peer::StateCount>(i)));
+    }
+    out << fmt::format(" whole {}\n", host.transfer()->whole().read());
 }
 
 void tell_arrivals(const Truth& truth, const Host& host, std::size_t line, std::ostream& out) {
@@ -177,6 +216,15 @@ void tell_line(const Truth& truth, const Host& host, std::uint16_t number, std::
     }
 }
 
+void tell_twin(const Truth& truth, const Host& host, std::uint16_t line, std::ostream& out) {
+    if (host.twin() != nullptr) {
+        for (const auto& life : host.twin()->lives()) {
+            out << "  the twin, started anew:\n";
+            tell_line(truth, *life, line, out);
+        }
+    }
+}
+
 }  // namespace
 
 Outcome simulate(std::uint64_t seed, const Trace& trace) {
@@ -196,12 +244,15 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
         tell_lines(plan, lines, *trace.out);
         tell_recovery(host, *trace.out);
         tell_line(truth, host, trace.line, *trace.out);
+        tell_twin(truth, host, trace.line, *trace.out);
     }
     Tellings{plan, truth, lines, host, outcome.findings}.check(outcome.weight);
     check_account(plan, truth, lines, host, outcome.findings);
-    check_books(plan, truth, lines, host, outcome.findings, outcome.weight);
+    check_books(plan, truth, lines, expect_of_twin(plan, truth, host), host, outcome.findings,
+                outcome.weight);
     outcome.messages = truth.messages_count();
-    outcome.lived_ns = host.lived_ns();
+    outcome.lived_ns = host.now_ns() - host.begin_ns();
+    outcome.traded_ns = traded_ns(truth, host);
     outcome.fingerprint = fingerprint_of(host);
     return outcome;
 }

@@ -16,6 +16,7 @@ struct Outcome {
     Weight weight;
     std::uint64_t messages = 0;     ///< sent
     std::int64_t lived_ns = 0;      ///< simulated
+    std::int64_t traded_ns = 0;     ///< of these, while OPRA sent
     std::uint64_t fingerprint = 0;  ///< of all that the cores were told
 };
 

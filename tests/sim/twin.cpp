@@ -2,6 +2,7 @@
 #include "tests/sim/twin.h"
 
 #include "nic/bytes.h"
+#include "tests/sim/host.h"
 
 #include <algorithm>
 
@@ -101,6 +102,12 @@ void Twin::start() {
     kept_.clear();
     history_ = std::make_unique<feed::History>(
         numbers_, feed::HistoryConfig{twin_.keep_ns, twin_.memory_bytes});
+    if (plan_.state.taken) {
+        Plan& its = *plans_.emplace_back(std::make_unique<Plan>(plan_of_twin(plan_)));
+        its.host.start_after_ns = std::max<std::int64_t>(true_ns_ - plan_.days.front().start_ns, 0);
+        lives_.push_back(std::make_unique<Host>(its, nullptr));
+        lives_.back()->begin(flights_);
+    }
 }
 
 bool Twin::down() const {
@@ -141,6 +148,10 @@ void Twin::keep(const Flight& flight) {
 
 void Twin::pass_to(std::int64_t true_ns) {
     true_ns_ = true_ns;
+    if (host() != nullptr && history_) {
+        host()->run_until(true_ns);
+        host()->desk()->step();
+    }
     const bool is_down = down();
     if (is_down && history_ && !cut_) {
         ++restarts_;
@@ -164,6 +175,9 @@ void Twin::connect(std::int64_t now_ns) {
     actors::peer::SessionLimits limits;
     limits.requests_per_second = twin_.requests_per_second;
     connection_ = std::make_unique<Connection>(*this, limits, now_ns);
+    if (host() != nullptr) {
+        connection_->server.give_state_of(host()->desk());
+    }
 }
 
 std::optional<feed::Refusal> Twin::request(const feed::RepairRequest& request,
@@ -172,6 +186,16 @@ std::optional<feed::Refusal> Twin::request(const feed::RepairRequest& request,
         return feed::Refusal::not_connected;
     }
     return connection_->client.request(request, now_ns);
+}
+
+bool Twin::request_state(const std::vector<std::uint16_t>& lines, std::int64_t /*now_ns*/) {
+    return connection_ && connection_->client.request_state(lines, *taker_, asked_ns_);
+}
+
+void Twin::keep_awake(bool awake) {
+    if (host() != nullptr) {
+        host()->keep_awake(awake);
+    }
 }
 
 void Twin::cancel(std::uint64_t id) {
@@ -195,6 +219,7 @@ void Twin::send(Session& from, std::int64_t its_ns, Wire& over) {
 }
 
 std::size_t Twin::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
+    asked_ns_ = now_ns;
     Offers offers{*this, answers};
     if (connection_ && (cut_ || connection_->client.ended() || connection_->server.ended())) {
         connection_->client.close(actors::peer::SessionEnd::closed, offers);

@@ -3,12 +3,14 @@
 // The other instance of a pair: it hears the same lines over links of its own, keeps their last
 // seconds, and is asked for what this one lost. Its history and both ends of the peer protocol are
 // the real ones; only the connection between them is simulated: slow, in pieces of any size, and
-// cut when the twin restarts. It may lie: keep blocks under numbers that are not theirs.
+// cut when the twin restarts. It may lie: keep blocks under numbers that are not theirs. Where its
+// series' state is wanted, it is a host of its own, with pollers, cores and books.
 #pragma once
 
 #include "actors/peer/block_reader.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
+#include "actors/peer/state_transfer.h"
 #include "feed/history.h"
 #include "feed/repair.h"
 #include "tests/sim/link.h"
@@ -29,7 +31,9 @@
 
 namespace pinstrike::sim {
 
-class Twin final : public feed::RepairSource {
+class Host;
+
+class Twin final : public feed::RepairSource, public actors::peer::StateSource {
   public:
     /// `flights`: what its own links bring it, in order. All outlive it.
     Twin(const Plan& plan, const Truth& truth, std::span<const Flight> flights);
@@ -44,6 +48,19 @@ class Twin final : public feed::RepairSource {
                                                        std::int64_t now_ns) override;
     void cancel(std::uint64_t id) override;
     std::size_t step(std::int64_t now_ns, feed::RepairAnswers& answers) override;
+
+    /// Who is told of the state that is asked for, and outlives it.
+    void set_taker(actors::peer::StateTaker& taker) { taker_ = &taker; }
+
+    [[nodiscard]] std::string_view peer() const override { return "twin"; }
+
+    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines,
+                                     std::int64_t now_ns) override;
+
+    void keep_awake(bool awake);
+
+    /// As hosts that give state: one for each time that it was started.
+    [[nodiscard]] const std::vector<std::unique_ptr<Host>>& lives() const { return lives_; }
 
     /// What it brought, each block once for each time; null: a block that OPRA never sent.
     [[nodiscard]] const std::vector<const Block*>& brought() const { return brought_; }
@@ -81,6 +98,8 @@ class Twin final : public feed::RepairSource {
     void send(Session& from, std::int64_t its_ns, Wire& over);
     [[nodiscard]] bool down() const;
 
+    [[nodiscard]] Host* host() const { return lives_.empty() ? nullptr : lives_.back().get(); }
+
     const Plan& plan_;
     const TwinPlan& twin_;
     const Truth& truth_;
@@ -95,6 +114,10 @@ class Twin final : public feed::RepairSource {
     actors::peer::Identity there_;
     actors::peer::ClientCounters client_counters_;
     actors::peer::ServerCounters server_counters_;
+    std::vector<std::unique_ptr<Plan>> plans_;  ///< of its lives
+    std::vector<std::unique_ptr<Host>> lives_;
+    actors::peer::StateTaker* taker_ = nullptr;
+    std::int64_t asked_ns_ = 0;  ///< by the time that its client lives by
     std::unique_ptr<Connection> connection_;
     bool cut_ = false;  ///< the connection is to be closed at the next step
     std::vector<const Block*> brought_;
