@@ -187,6 +187,12 @@ void draw_state(Dice& dice, Plan& plan) {
     if (plan.state.taken && plan.host.start_after_ns == 0 && dice.chance(0.9)) {
         plan.host.start_after_ns = dice.between(1, duration_ns(plan.days.front()));
     }
+    // Who takes all of somebody who heard all must end with the truth's book.
+    if (plan.state.taken && dice.chance(0.5)) {
+        plan.twin.links[0] = {};
+        plan.twin.restarts.clear();
+        plan.links[0] = dice.chance(0.5) ? LinkFaults{} : plan.links[0];
+    }
 }
 
 LinkFaults draw_link(Dice& dice, const Plan& plan) {
