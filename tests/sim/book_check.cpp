@@ -32,24 +32,29 @@ std::string key_of(const Json& series) {
                        line >= 201 && line <= 204 ? " GTH" : "");
 }
 
-/// Whether a book could come to know of a block: it was heard, or known to be lost; or its host was
-/// not there yet, or deaf, and the twin's state speaks of it.
-bool speaks_of(const LineExpectation& line, const Block& block, bool state_taken) {
+/// The twin's lines, each time that it was started; empty where no state is taken.
+using TwinLives = std::span<const std::vector<LineExpectation>>;
+
+/// Whether a host came to know of a block: it was heard, or known to be lost.
+bool knows(const LineExpectation& line, const Block& block) {
     const Fate fate = line.blocks[block.index].fate;
-    if (state_taken && (!line.heard || block.index < line.begin_block)) {
-        return true;
-    }
     return line.heard && block.index >= line.begin_block && (delivers(fate) || fate == Fate::lost);
 }
 
-/// What a book had to know at most before this time.
-std::map<std::string, Json> true_series(const Plan& plan, const Truth& truth,
-                                        const std::vector<LineExpectation>& lines,
+/// What a book had to know at most before this time: by its own streams, and by a state of the
+/// twin's, which also speaks of what was sent before the host began, or was missed unawares, as the
+/// last ones before a reset may be.
+std::map<std::string, Json> true_series(const Truth& truth,
+                                        const std::vector<LineExpectation>& lines, TwinLives twin,
                                         std::int64_t before_ns) {
     feed::opra::traffic::BookTruth book;
     for (const Block& block : truth.blocks()) {
-        const LineExpectation& line = lines[block.line];
-        if (block.ts_ns >= before_ns || block.test || !speaks_of(line, block, plan.state.taken)) {
+        const bool heard_of =
+            knows(lines[block.line], block) ||
+            std::ranges::any_of(twin, [&](const std::vector<LineExpectation>& life) {
+                return knows(life[block.line], block);
+            });
+        if (block.ts_ns >= before_ns || block.test || !heard_of) {
             continue;
         }
         feed::opra::traffic::SentBlock sent;
@@ -100,8 +105,6 @@ void check_against_model(std::size_t core, const Host& host, Findings& findings)
     }
 }
 
-using TwinLives = std::span<const std::vector<LineExpectation>>;
-
 /// What a book can be held to, line by line.
 class Standards {
   public:
@@ -149,15 +152,16 @@ class Standards {
 class TruthCheck {
   public:
     TruthCheck(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-               const Standards& standards, Findings& findings, Weight& weight)
+               TwinLives twin, const Standards& standards, Findings& findings, Weight& weight)
         : truth_(truth),
           standards_(standards),
-          series_(true_series(plan, truth, lines, std::numeric_limits<std::int64_t>::max())),
+          series_(true_series(truth, lines, {}, never_ns)),
+          by_state_(plan.state.taken ? true_series(truth, lines, twin, never_ns)
+                                     : decltype(by_state_){}),
           findings_(findings),
           weight_(weight) {
         for (std::size_t i = 1; i < plan.days.size(); ++i) {
-            for (const auto& [key, state] :
-                 true_series(plan, truth, lines, plan.days[i].start_ns)) {
+            for (const auto& [key, state] : true_series(truth, lines, {}, plan.days[i].start_ns)) {
                 const auto now = series_.find(key);
                 if (now != series_.end() && now->second["line"] != state["line"]) {
                     moved_.insert(key);
@@ -177,24 +181,37 @@ class TruthCheck {
         if (moved_.contains(key_of(mine))) {
             return;  // who is heard first, its old line's next day or its new line, is by chance
         }
-        const auto at = series_.find(key_of(mine));
-        if (at == series_.end()) {
+        const std::vector<Json> wanted = wanted_of(key_of(mine));
+        if (wanted.empty()) {
             return findings_.add("a book has a series that nobody spoke of: " + mine.dump());
         }
         const bool whole = standards_.whole(line) && !refused;
-        check_side(mine, at->second, "bid", whole);
-        check_side(mine, at->second, "offer", whole);
+        check_side(mine, wanted, "bid", whole);
+        check_side(mine, wanted, "offer", whole);
         weight_.series_whole += whole ? 1 : 0;
-        if (whole && mine != at->second) {
+        if (whole && wanted.back() != mine) {
             findings_.add(
-                fmt::format("nothing was lost, and a book says\n    {}\n  the truth\n    "
-                            "{}",
-                            mine.dump(), at->second.dump()));
+                fmt::format("nothing was lost, and a book says\n    {}\n  the truth\n    {}",
+                            mine.dump(), wanted.back().dump()));
         }
     }
 
   private:
-    void check_side(const Json& mine, const Json& wanted, const std::string& side, bool whole) {
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+
+    /// By what the host's streams told it, and by what the twin's state may have told beside them.
+    [[nodiscard]] std::vector<Json> wanted_of(const std::string& key) const {
+        std::vector<Json> wanted;
+        for (const auto* known : {&series_, &by_state_}) {
+            if (const auto at = known->find(key); at != known->end()) {
+                wanted.push_back(at->second);
+            }
+        }
+        return wanted;
+    }
+
+    void check_side(const Json& mine, const std::vector<Json>& wanted, const std::string& side,
+                    bool whole) {
         const std::string state = mine[side + "_state"].get<std::string>();
         if (state != "fresh") {
             weight_.sides_vague += whole ? 0 : 1;
@@ -202,18 +219,22 @@ class TruthCheck {
         }
         ++weight_.sides_fresh;
         const std::string best = "best_" + side;
-        if (mine[best] != wanted[best] || wanted[side + "_state"] != "fresh") {
+        const auto agrees = [&](const Json& one) {
+            return mine[best] == one[best] && one[side + "_state"] == "fresh";
+        };
+        if (std::ranges::none_of(wanted, agrees)) {
             findings_.add(
                 fmt::format("the {} is called fresh, and differs: a book says\n    {}\n  "
                             "the truth\n    {}",
-                            side, mine.dump(), wanted.dump()));
+                            side, mine.dump(), wanted.back().dump()));
         }
     }
 
     const Truth& truth_;
     const Standards& standards_;
     std::map<std::string, Json> series_;
-    std::set<std::string> moved_;  ///< series that came on another line on a day before
+    std::map<std::string, Json> by_state_;  ///< where state is taken
+    std::set<std::string> moved_;           ///< series that came on another line on a day before
     Findings& findings_;
     Weight& weight_;
 };
@@ -225,7 +246,7 @@ void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExp
     const actors::peer::StateTransfer* transfer = host.transfer();
     const bool state_whole = transfer != nullptr && transfer->whole().read() == 1;
     const Standards standards{plan, lines, twin, state_whole};
-    TruthCheck check{plan, truth, lines, standards, findings, weight};
+    TruthCheck check{plan, truth, lines, twin, standards, findings, weight};
     if (transfer != nullptr) {
         weight.states_taken += transfer->counts().read(actors::peer::StateCount::taken);
     }
