@@ -393,19 +393,18 @@ class Poller final : public PollerTask {
 
         void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
             feed::LineDay& day = poller_.line_->day;
-            const bool heard_start = block.role == feed::BlockRole::start_of_day;
-            if (heard_start ? !day.start(poller_.wall_ns_) : !day.original(0)) {
+            const bool starts = block.role == feed::BlockRole::start_of_day;
+            if (starts ? !day.start(poller_.wall_ns_) : !day.original(0)) {
                 return;  // of tests: wipes nothing
             }
-            const bool starts = heard_start || (inferred && day.infer_start());
             feed::Event event{};
             event.header = poller_.header_of(
                 block, inferred ? feed::DeliveryFlags{feed::flag_inferred} : feed::DeliveryFlags{});
             event.header.kind = feed::EventKind::control;
             event.header.sequence = block.sequence;
             event.header.participant = 'O';
-            event.header.type = starts ? 'C' : 'K';
-            event.body.control = {starts ? feed::Forget::day : forget};
+            event.header.type = block.role == feed::BlockRole::start_of_day ? 'C' : 'K';
+            event.body.control = {forget};
             poller_.router_.broadcast(event);
         }
 

@@ -9,7 +9,6 @@
 #include "feed/session_hours.h"
 
 #include <cstdint>
-#include <utility>
 
 namespace pinstrike::feed {
 
@@ -20,15 +19,9 @@ class LineDay {
 
     /// A start of day has come. Does it begin a day?
     [[nodiscard]] bool start(std::int64_t now_ns) {
-        on_air_ = hours_->on_air(now_ns);
-        start_missing_ = start_missing_ && !on_air_;
-        phase_ = on_air_ ? Phase::open : Phase::testing;
-        return on_air_;
+        phase_ = hours_->on_air(now_ns) ? Phase::open : Phase::testing;
+        return phase_ == Phase::open;
     }
-
-    /// The numbers began anew, and nobody heard by what. Was it the start of day, which nobody
-    /// heard since the session's hours began?
-    [[nodiscard]] bool infer_start() { return std::exchange(start_missing_, false); }
 
     /// The end of day has come.
     void end() {
@@ -42,7 +35,6 @@ class LineDay {
         const bool on_air = hours_->on_air(now_ns);
         if (on_air && !on_air_) {
             phase_ = Phase::open;
-            start_missing_ = true;
         }
         on_air_ = on_air;
     }
@@ -61,7 +53,6 @@ class LineDay {
     const SessionHours* hours_;
     Phase phase_ = Phase::open;
     bool on_air_ = true;
-    bool start_missing_ = false;  ///< of the day that the hours began
 };
 
 }  // namespace pinstrike::feed

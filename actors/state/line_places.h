@@ -141,10 +141,8 @@ class LinePlaces {
     }
 
     static void reset(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
-        // Before the first number behind it. One that was inferred has the number that fits.
-        const bool heard = (event.header.flags & feed::flag_inferred) == 0;
         const bool day = event.body.control.forget == feed::Forget::day;
-        const std::uint32_t number = day && heard ? 0 : event.header.sequence;
+        const std::uint32_t number = day ? 0 : event.header.sequence;  // before the first behind it
         if (!row.heard) {
             begin(row, event.header, number);
         }

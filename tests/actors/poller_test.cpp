@@ -383,33 +383,5 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     EXPECT_EQ(counters.read(feed::LineCount::delivered), 2U + 1U + 1U + 3U + 1U + 6U + 1U);
 }
 
-TEST(Poller, a_day_whose_start_both_streams_lost_begins_with_what_was_inferred) {
-    const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 900 * ms}}};
-    Scene scene{false, 1, {hours, hours}};
-    std::uint8_t day = 0;
-    const auto both = [&](std::uint32_t first, std::uint8_t count, std::int64_t at_ms) {
-        scene.scripts[0]->give(block_frame(first, count, group_a, feed::BlockRole::data, day));
-        scene.scripts[0]->give(block_frame(first, count, group_b, feed::BlockRole::data, day));
-        scene.poller->step(at_ms * ms);
-    };
-    both(200, 1, 10);
-    scene.poller->step(150 * ms);
-    scene.poller->step(510 * ms);
-    day = 5;
-    both(1, 1, 520);
-    both(2, 1, 521);
-    for (std::int64_t at_ms = 522; at_ms < 560; ++at_ms) {
-        scene.poller->step(at_ms * ms);
-    }
-    EXPECT_EQ(scene.told(), "200 C0 1 2");
-    day = 10;
-    both(1, 1, 600);  // again in the same day: a restart, whose reset both lost
-    both(2, 1, 601);
-    for (std::int64_t at_ms = 602; at_ms < 640; ++at_ms) {
-        scene.poller->step(at_ms * ms);
-    }
-    EXPECT_EQ(scene.told(), "K0 1 2");
-}
-
 }  // namespace
 }  // namespace pinstrike::actors
