@@ -41,19 +41,34 @@ bool knows(const LineExpectation& line, const Block& block) {
     return line.heard && block.index >= line.begin_block && (delivers(fate) || fate == Fate::lost);
 }
 
+/// The line's blocks that came before the last that a host knew of; all of a line that it never
+/// heard.
+std::size_t known_end(const LineTruth& truth, const LineExpectation& line) {
+    std::size_t end = truth.blocks.size();
+    while (line.heard && end != 0 && !knows(line, *truth.blocks[end - 1])) {
+        --end;
+    }
+    return end;
+}
+
 /// What a book had to know at most before this time: by its own streams, and by a state of the
 /// twin's, which also speaks of what was sent before the host began, or was missed unawares, as the
-/// last ones before a reset may be.
+/// last ones before a reset may be. (It waits for the streams to come as far as it does.)
 std::map<std::string, Json> true_series(const Truth& truth,
                                         const std::vector<LineExpectation>& lines, TwinLives twin,
                                         std::int64_t before_ns) {
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        ends.push_back(known_end(truth.lines()[i], lines[i]));
+    }
     feed::opra::traffic::BookTruth book;
     for (const Block& block : truth.blocks()) {
         const bool heard_of =
             knows(lines[block.line], block) ||
-            std::ranges::any_of(twin, [&](const std::vector<LineExpectation>& life) {
-                return knows(life[block.line], block);
-            });
+            (block.index < ends[block.line] &&
+             std::ranges::any_of(twin, [&](const std::vector<LineExpectation>& life) {
+                 return knows(life[block.line], block);
+             }));
         if (block.ts_ns >= before_ns || block.test || !heard_of) {
             continue;
         }
