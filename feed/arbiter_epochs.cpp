@@ -298,11 +298,10 @@ Forget Arbiter::forget_of(const ResetIdentity& reset, const Epoch& old, Position
     if (reset.sequence >= last) {
         return Forget::nothing;
     }
-    if (reset.sequence == 1 && last > numbers_per_turn + 1 - rollover_messages) {
-        return Forget::nothing;  // the rollover: numbers go on over the wrap
-    }
-    const bool wrapped_lately = turn_of(old.begin) < turn_of(end) && last < rollover_messages;
-    return reset.sequence == 1 && wrapped_lately ? Forget::numbers : Forget::quotes;
+    // The rollover: numbers go on over the wrap. A 1 behind a bare wrap is no rollover any more:
+    // the numbers after it would be taken for those before it.
+    const bool rollover = reset.sequence == 1 && last > numbers_per_turn + 1 - rollover_messages;
+    return rollover ? Forget::nothing : Forget::quotes;
 }
 
 /// An epoch that is over turns out to have gone on to here. The reset behind it may then have

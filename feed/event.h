@@ -36,7 +36,7 @@ enum class EventKind : std::uint8_t {
 enum EventFlag : std::uint8_t {
     flag_late = 1,           ///< its number had been declared lost: newer messages went before it
     flag_before_day = 2,     ///< late, and from before the line's last start of day
-    flag_before_flush = 4,   ///< late, and from before the line's last flush, day or numbers anew
+    flag_before_flush = 4,   ///< late, and from before the line's last flush of quotes (or day)
     flag_retransmitted = 8,  ///< from a V block or another source of repair
     flag_inferred = 16,      ///< a control that nobody saw: its effect shows that it was missed
     flag_from_file = 32,     ///< a series map of the day's file: has no number and no times
@@ -113,14 +113,8 @@ struct Text {
     char text[first_bytes];
 };
 
-/// What a control makes consumers forget of the series whose latest message came on its line. Each
-/// includes those before it.
-enum class Forget : std::uint8_t {
-    nothing,
-    numbers,  ///< what was said stands, but numbers behind it do not compare with those before it
-    quotes,
-    day,
-};
+/// What a control makes consumers forget of the series whose latest message came on its line.
+enum class Forget : std::uint8_t { nothing, quotes, day };
 
 /// Header::type is the control's type; sequence its block's number.
 struct Control {

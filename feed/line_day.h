@@ -30,11 +30,14 @@ class LineDay {
         }
     }
 
-    /// Now and then: with the session's hours the next day begins, though its start was not heard.
+    /// Now and then: with the session's hours the next day begins and ends, though its start or end
+    /// was not heard.
     void look(std::int64_t now_ns) {
         const bool on_air = hours_->on_air(now_ns);
         if (on_air && !on_air_) {
             phase_ = Phase::open;
+        } else if (!on_air && phase_ == Phase::open) {
+            end();
         }
         on_air_ = on_air;
     }

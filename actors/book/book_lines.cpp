@@ -27,8 +27,6 @@ void Book::apply_control(const feed::Event& event) {
     LineMemory& line = lines_[event.header.line];
     switch (event.body.control.forget) {
         case feed::Forget::nothing:
-        case feed::Forget::numbers:  // what comes late of before it is marked as from before a
-                                     // flush
             break;
         case feed::Forget::quotes:
             flush(line, event.header);

@@ -197,25 +197,6 @@ TEST(BookTransfer, StatesOfDifferentNumberingsDoNotJoin) {
     EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 2U);
 }
 
-TEST(BookTransfer, NumbersThatBeganAnewAreNotComparedWithThoseBefore) {
-    Instance giver(false);
-    Instance taker(true);
-    Events before;
-    before.quote(spy, 1, 100, {.bid = 100});
-    play(before, giver.book, taker.book);
-    Events anew;
-    anew.control(1, 1, Forget::numbers);
-    anew.quote(spy, 1, 2, {.bid = 200});
-    anew.stamp(7);
-    play(anew, giver.book, taker.book);
-    const auto given = giver.give();
-    Events more;
-    more.quote(spy, 1, 3, {.indicator = 'E', .bid = 300});
-    play(more, giver.book, taker.book);
-    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);
-    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));  // number 100 is not behind 2
-}
-
 TEST(BookTransfer, StaleGoesAlongAndSoDoesALossToldLate) {
     Instance giver(false);
     Instance taker(true);

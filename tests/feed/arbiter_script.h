@@ -62,7 +62,7 @@ class WordSink : public ArbiterSink {
     }
 
     void reset(const Block& block, Forget forget, bool inferred) override {
-        static const char* const names[] = {"nothing", "numbers", "quotes", "day"};
+        static const char* const names[] = {"nothing", "quotes", "day"};
         say((inferred ? "inferred" : "reset") +
             std::string(block.role == BlockRole::start_of_day ? "C" : "K") +
             std::to_string(block.sequence) + ":" + names[static_cast<std::size_t>(forget)]);

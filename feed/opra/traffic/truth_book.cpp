@@ -62,14 +62,13 @@ void BookTruth::block(const SentBlock& block) {
     LineNumbers& line = lines_[block.line_number];
     if (block.role == BlockRole::start_of_day || block.role == BlockRole::reset) {
         reset(block);
-        line = {true, false, std::uint64_t{block.header.sequence} + 1};
+        line = {true, std::uint64_t{block.header.sequence} + 1};
         return;
     }
     if (block.role == BlockRole::line_integrity) {
         return;
     }
     const std::uint64_t after = std::uint64_t{block.header.sequence} + block.messages.size();
-    line.wrapped = line.wrapped || after > numbers + 1 || (line.joined && after < line.next);
     line.joined = true;
     line.next = after > numbers + 1 ? after - numbers : after;
     for (const wire::Message& one : block.messages) {
@@ -86,9 +85,7 @@ void BookTruth::reset(const SentBlock& block) {
     const LineNumbers& line = lines_[block.line_number];
     const std::uint64_t number = block.header.sequence;
     const std::uint64_t highest = line.next - 1;
-    const bool near_wrap =
-        highest > numbers + 1 - rollover_zone || (line.wrapped && highest < rollover_zone);
-    const bool rollover = number == 1 && near_wrap;
+    const bool rollover = number == 1 && highest > numbers + 1 - rollover_zone;
     if (line.joined && number + 1 < line.next && !rollover) {
         forget_quotes(block.line_number);
     }

@@ -61,7 +61,6 @@ class BookTruth {
 
     struct LineNumbers {
         bool joined = false;
-        bool wrapped = false;  ///< since the last reset
         std::uint64_t next = 0;
     };
 
