@@ -57,6 +57,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines,
                                      std::int64_t now_ns) override;
 
+    /// As Host::keep_awake, of the life that it has.
     void keep_awake(bool awake);
 
     /// As hosts that give state: one for each time that it was started.
