@@ -96,10 +96,11 @@ class LinePlaces {
         const feed::Header& header = event.header;
         switch (header.kind) {
             case feed::EventKind::control:
-                if (event.body.control.forget == feed::Forget::nothing) {
-                    advance(row, header, header.sequence - 1, header.sequence);
-                } else {
+                if (event.body.control.forget != feed::Forget::nothing) {
                     reset(row, event, remembered);
+                } else if (!row.heard || sequence_after(header.sequence, row.here.sequence)) {
+                    // One that is told behind what follows it takes nothing back.
+                    advance(row, header, header.sequence - 1, header.sequence);
                 }
                 break;
             case feed::EventKind::gap:

@@ -181,6 +181,21 @@ TEST(BookTransfer, AMarkSaysThatNothingWasForThisCore) {
     EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::fresh);
 }
 
+TEST(BookTransfer, AResetToldBehindWhatFollowsItTakesNothingBack) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.play(giver.book);
+    Events both;
+    both.trade(spy, 1, 2, 'I', 105, 7);
+    both.trade(spy, 1, 3, 'I', 105, 7);
+    both.control(1, 1, Forget::nothing);
+    play(both, giver.book, taker.book);
+    EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 1U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+}
+
 TEST(BookTransfer, StatesOfDifferentNumberingsDoNotJoin) {
     Instance giver(false);
     Instance taker(true);
