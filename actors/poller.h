@@ -393,7 +393,8 @@ class Poller final : public PollerTask {
 
         void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
             feed::LineDay& day = poller_.line_->day;
-            const bool starts = block.role == feed::BlockRole::start_of_day;
+            const bool starts =
+                block.role == feed::BlockRole::start_of_day || forget == feed::Forget::day;
             if (starts ? !day.start(poller_.wall_ns_) : !day.original(0)) {
                 return;  // of tests: wipes nothing
             }
@@ -403,9 +404,13 @@ class Poller final : public PollerTask {
             event.header.kind = feed::EventKind::control;
             event.header.sequence = block.sequence;
             event.header.participant = 'O';
-            event.header.type = block.role == feed::BlockRole::start_of_day ? 'C' : 'K';
+            event.header.type = starts ? 'C' : 'K';
             event.body.control = {forget};
             poller_.router_.broadcast(event);
+        }
+
+        [[nodiscard]] bool start_is_due() const override {
+            return poller_.line_->day.start_is_due();
         }
 
         void missing(feed::Position begin, feed::Position end, std::int64_t ts_before_ns,

@@ -51,8 +51,11 @@ class ArbiterSink {
                      GapCause cause, std::int64_t now_ns) = 0;
     /// A start of day or reset, once per line; block has role start_of_day or reset. `forget` says
     /// what it makes consumers forget; inferred: no copy of it was seen, and the block, made up,
-    /// has no bytes.
+    /// has no bytes and role reset, whichever it was.
     virtual void reset(const Block& block, Forget forget, bool inferred) = 0;
+
+    /// Whether a reset that no stream brought is to be taken for the start of a day.
+    [[nodiscard]] virtual bool start_is_due() const { return false; }
 
     /// Notes for recovery, whether the numbers are declared lost yet or not: from now on, whoever
     /// has these may fill them. They were stamped within these times, as far as is known (no_ts_ns,

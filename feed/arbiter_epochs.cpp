@@ -216,7 +216,9 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
     }
     expire_all(now_ns, sink);
     const Position end = expected_position();
-    const Forget forget = inferred ? Forget::quotes : forget_of(identity, epochs_.current(), end);
+    const Forget forget = !inferred             ? forget_of(identity, epochs_.current(), end)
+                          : sink.start_is_due() ? Forget::day
+                                                : Forget::quotes;
     epochs_.current().end = end;
     epochs_.current().newest_ts_ns = newest_ts_ns_;
 
@@ -367,7 +369,7 @@ void Arbiter::adopt_reset(const Arrival& arrival) {
         if (begin < current.begin && current.begin - begin <= rollover_messages) {
             lower_begin(begin, arrival);
         }
-        if (block.role == BlockRole::start_of_day) {
+        if (block.role == BlockRole::start_of_day && current.forget != Forget::day) {
             forget = current.forget = Forget::day;
         }
     }

@@ -3,7 +3,6 @@
 // Resets that have to be recognised by what follows them.
 //
 // A reset lost on both streams leaves every later block looking old. A block below E, stamped later
-// A reset lost on both streams leaves every later block looking old. A block below E, stamped later
 // than all that was delivered, is therefore set aside, also where it would fit into a gap or a
 // hole: what fills those is stamped earlier than what is behind them. If the stream goes on from
 // it, or the other one brings it too, a reset was missed. Usually the other stream is only slower

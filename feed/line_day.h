@@ -19,15 +19,19 @@ class LineDay {
 
     /// A start of day has come. Does it begin a day?
     [[nodiscard]] bool start(std::int64_t now_ns) {
-        phase_ = hours_->on_air(now_ns) ? Phase::open : Phase::testing;
-        return phase_ == Phase::open;
+        const bool begins = hours_->on_air(now_ns);
+        phase_ = begins ? Phase::open : Phase::testing;
+        start_due_ = start_due_ && !begins;
+        return begins;
     }
+
+    /// The end of day has come, the hours of the next one too, but no start of day since.
+    [[nodiscard]] bool start_is_due() const { return start_due_ && phase_ == Phase::open; }
 
     /// The end of day has come.
     void end() {
-        if (!hours_->stretches().empty()) {
-            phase_ = Phase::ended;
-        }
+        start_due_ = true;
+        close();
     }
 
     /// Now and then: with the session's hours the next day begins and ends, though its start or end
@@ -37,7 +41,7 @@ class LineDay {
         if (on_air && !on_air_) {
             phase_ = Phase::open;
         } else if (!on_air && phase_ == Phase::open) {
-            end();
+            close();
         }
         on_air_ = on_air;
     }
@@ -53,9 +57,16 @@ class LineDay {
   private:
     enum class Phase : std::uint8_t { open, ended, testing };
 
+    void close() {
+        if (!hours_->stretches().empty()) {
+            phase_ = Phase::ended;
+        }
+    }
+
     const SessionHours* hours_;
     Phase phase_ = Phase::open;
     bool on_air_ = true;
+    bool start_due_ = false;  // no day ends by the clock alone: it may be set away and back
 };
 
 }  // namespace pinstrike::feed

@@ -143,7 +143,9 @@ class LinePlaces {
 
     static void reset(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
         const bool day = event.body.control.forget == feed::Forget::day;
-        const std::uint32_t number = day ? 0 : event.header.sequence;  // before the first behind it
+        const bool heard = (event.header.flags & feed::flag_inferred) == 0;
+        const std::uint32_t number =  // before the first behind it
+            day && heard ? 0 : event.header.sequence;
         if (!row.heard) {
             begin(row, event.header, number);
         }

@@ -343,6 +343,34 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
     EXPECT_EQ(scene.poller->lead(0, feed::Stream::b).snapshot().count, 0U);
 }
 
+TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is_due) {
+    const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
+    Scene scene{false, 1, {hours, hours}};
+    const auto both = [&](std::uint32_t first, std::int64_t at_ms, std::uint8_t day) {
+        for (const nic::Group& group : {group_a, group_b}) {
+            scene.scripts[0]->give(block_frame(first, 1, group, feed::BlockRole::data, day));
+        }
+        scene.poller->step(at_ms * ms);
+    };
+    both(68, 10, 0);
+    both(67, 20, 1);
+    both(68, 21, 1);
+    scene.poller->step(30 * ms);
+    EXPECT_EQ(scene.told(), "68 K66 67 68") << "no day has ended";
+    both(69, 40, 1);
+    both(70, 41, 1);
+    scene.poller->step(200 * ms);
+    scene.poller->step(510 * ms);
+    both(5, 520, 2);
+    both(6, 521, 2);
+    scene.poller->step(530 * ms);
+    EXPECT_EQ(scene.told(), "69  70 C4 5 6");
+    both(4, 540, 3);
+    both(5, 541, 3);
+    scene.poller->step(550 * ms);
+    EXPECT_EQ(scene.told(), "K3 4 5") << "the day has begun";
+}
+
 TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
     Scene scene{false, 1, {hours, hours}};

@@ -68,6 +68,10 @@ class WordSink : public ArbiterSink {
             std::to_string(block.sequence) + ":" + names[static_cast<std::size_t>(forget)]);
     }
 
+    [[nodiscard]] bool start_is_due() const override { return start_due; }
+
+    bool start_due = false;
+
     void say(const std::string& word) { words.append(words.empty() ? "" : " ").append(word); }
 
   private:
@@ -161,6 +165,8 @@ class Script {
             step(window_ns_);
         } else if (word[0] == '+') {
             step(std::stoll(word.substr(1)));
+        } else if (word == "due") {
+            sink.start_due = true;
         } else if (word.rfind("flush", 0) == 0) {
             arbiter.flush_at(static_cast<std::uint32_t>(std::stoul(word.substr(5))));
         } else {
