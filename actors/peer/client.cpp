@@ -44,9 +44,8 @@ class Client::Connection final : public LinkEnd {
         return refusal;
     }
 
-    bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker,
-                       std::int64_t now_ns) {
-        if (!session_ || !session_->request_state(lines, taker, now_ns)) {
+    bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker) {
+        if (!session_ || !session_->request_state(lines, taker)) {
             return false;
         }
         link_->flush();
@@ -208,8 +207,8 @@ std::optional<feed::Refusal> Client::request(const feed::RepairRequest& request,
     return connection_->request(request, now_ns);
 }
 
-bool Client::request_state(const std::vector<std::uint16_t>& lines, std::int64_t now_ns) {
-    return taker_ != nullptr && connection_->request_state(lines, *taker_, now_ns);
+bool Client::request_state(const std::vector<std::uint16_t>& lines) {
+    return taker_ != nullptr && connection_->request_state(lines, *taker_);
 }
 
 void Client::cancel(std::uint64_t id) {

@@ -47,8 +47,7 @@ class Client final : public feed::RepairSource, public StateSource {
 
     [[nodiscard]] std::string_view peer() const override { return status_.peer; }
 
-    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines,
-                                     std::int64_t now_ns) override;
+    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines) override;
 
     [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& request,
                                                        std::int64_t now_ns) override;

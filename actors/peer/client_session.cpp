@@ -55,13 +55,12 @@ void ClientSession::cancel(std::uint64_t id) {
     in_flight_.erase(id);
 }
 
-bool ClientSession::request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker,
-                                  std::int64_t now_ns) {
+bool ClientSession::request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker) {
     if (!open() || taker_ != nullptr) {
         return false;
     }
     taker_ = &taker;
-    state_heard_ns_ = now_ns;
+    state_heard_ns_ = std::max(stepped_ns_, received_ns_);
     put(writer_, StateRequest{++state_id_, lines});
     return true;
 }
@@ -89,6 +88,7 @@ void ClientSession::receive(std::span<const std::byte> bytes, std::int64_t now_n
 }
 
 void ClientSession::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
+    stepped_ns_ = now_ns;
     if (too_late(now_ns)) {
         refuse(PeerRefusal::late);
     } else if (fell_silent(now_ns)) {

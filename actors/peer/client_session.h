@@ -70,8 +70,7 @@ class ClientSession final : public Session {
     void cancel(std::uint64_t id);
 
     /// Asks for the state of series; the taker, who outlives the session, is told. False: not now.
-    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker,
-                                     std::int64_t now_ns);
+    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker);
 
     void receive(std::span<const std::byte> bytes, std::int64_t now_ns,
                  feed::RepairAnswers& answers);
@@ -113,6 +112,7 @@ class ClientSession final : public Session {
     std::map<std::uint64_t, Pending> in_flight_;  // by id
     StateTaker* taker_ = nullptr;                 // while state is on its way
     std::uint64_t state_id_ = state_ids;          // of the last request for it
+    std::int64_t stepped_ns_ = 0;
     std::int64_t state_heard_ns_ = 0;
 };
 

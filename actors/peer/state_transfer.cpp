@@ -87,16 +87,12 @@ std::size_t StateTransfer::step(std::int64_t now_ns, const std::vector<StateSour
     }
     begun_ns_ = begun_ns_ == 0 ? now_ns : begun_ns_;
     const std::size_t done = read_answers();
-    if (phase_ == Phase::waiting) {
-        if (now_ns - begun_ns_ >= within_ns_) {
-            finish(false, now_ns);
-        } else if (now_ns >= ask_ns_) {
-            ask(now_ns, sources);
-        }
-    } else if (phase_ == Phase::closing && answers_missing_ == 0) {
+    if (phase_ == Phase::closing && answers_missing_ == 0) {
         close_round(now_ns);
-    } else if (now_ns - begun_ns_ >= 2 * within_ns_) {
-        finish(false, now_ns);  // it still comes, but too slowly
+    } else if (now_ns - begun_ns_ >= within_ns_) {
+        finish(false, now_ns);
+    } else if (phase_ == Phase::waiting && now_ns >= ask_ns_) {
+        ask(now_ns, sources);
     }
     return done;
 }
@@ -130,7 +126,7 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
     again_.clear();
     for (std::size_t i = 0; i < sources.size(); ++i) {
         StateSource& source = *sources[(turn_ + i) % sources.size()];
-        if (source.request_state(lines, now_ns)) {
+        if (source.request_state(lines)) {
             counts_.bump(StateCount::requests);
             turn_ = (turn_ + i) % sources.size();
             peer_ = source.peer();

@@ -51,8 +51,7 @@ class StateSource {
     /// "10.1.0.2:9470"
     [[nodiscard]] virtual std::string_view peer() const = 0;
     /// False: it cannot be asked now. Else StateTaker::ended comes, once.
-    [[nodiscard]] virtual bool request_state(const std::vector<std::uint16_t>& lines,
-                                             std::int64_t now_ns) = 0;
+    [[nodiscard]] virtual bool request_state(const std::vector<std::uint16_t>& lines) = 0;
 };
 
 class StateTransfer final : public StateTaker {

@@ -147,7 +147,7 @@ struct StateSession : testing::Test {
     }
 
     void ask(const std::vector<std::uint16_t>& lines = {}) {
-        ASSERT_TRUE(peers.client.request_state(lines, taker, peers.now_ns));
+        ASSERT_TRUE(peers.client.request_state(lines, taker));
         peers.talk();
     }
 
@@ -198,7 +198,7 @@ TEST_F(StateSession, SaysWhyThereIsNone) {
 TEST_F(StateSession, OneRequestAtATime) {
     giver.ends = false;
     ask();
-    EXPECT_FALSE(peers.client.request_state({}, taker, peers.now_ns));
+    EXPECT_FALSE(peers.client.request_state({}, taker));
     FrameWriter second;
     put(second, StateRequest{77, {}});
     peers.server.receive(second.waiting(), peers.now_ns);
@@ -294,17 +294,19 @@ struct StateOfPeers : testing::Test, StateSource {
 
     std::string_view peer() const override { return "b"; }
 
-    bool request_state(const std::vector<std::uint16_t>& lines, std::int64_t now_ns) override {
+    bool request_state(const std::vector<std::uint16_t>& lines) override {
         asked.push_back(lines);
-        return connected && peers.client.request_state(lines, *transfer, now_ns);
+        return connected && peers.client.request_state(lines, *transfer);
     }
 
     void pass(std::int64_t ns) {
         for (const std::int64_t until_ns = peers.now_ns + ns; peers.now_ns < until_ns;) {
             peers.pass(5'000'000);
-            giver.step(peers.now_ns);
+            if (!stuck) {
+                giver.step(peers.now_ns);
+            }
             taker.step(peers.now_ns);
-            transfer->step(peers.now_ns, {this});
+            transfer->step(thread_began_ns + peers.now_ns, {this});
         }
     }
 
@@ -314,9 +316,13 @@ struct StateOfPeers : testing::Test, StateSource {
         copy.play(taker.book);
     }
 
+    /// The transfer and the connection live by clocks of different threads.
+    static constexpr std::int64_t thread_began_ns = 1'790'000'000 * second_ns;
+
     Instance giver{false};
     Instance taker{true};
     bool connected = true;
+    bool stuck = false;  ///< the giver's cores
     std::vector<std::vector<std::uint16_t>> asked;
     std::vector<News> news;
     Peers peers;
@@ -381,6 +387,20 @@ TEST_F(StateOfPeers, TwoThatWereStartedTogetherDoNotWaitForEachOther) {
     giver.desk->set_taking(true);
     pass(4 * second_ns);
     EXPECT_TRUE(transfer->over());
+    ASSERT_EQ(news.size(), 1U);
+    EXPECT_EQ(news[0].kind, News::Kind::state_missing);
+}
+
+TEST_F(StateOfPeers, OneThatGivesNothingIsGivenUpAndAllEndsInTime) {
+    stuck = true;
+    pass(4 * second_ns);
+    EXPECT_EQ(asked.size(), 1U);
+    pass(2 * second_ns);
+    EXPECT_GT(asked.size(), 1U) << "nothing for five seconds: somebody is asked again";
+    EXPECT_FALSE(transfer->over());
+    pass(3 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 0U);
     ASSERT_EQ(news.size(), 1U);
     EXPECT_EQ(news[0].kind, News::Kind::state_missing);
 }

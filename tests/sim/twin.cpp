@@ -188,8 +188,8 @@ std::optional<feed::Refusal> Twin::request(const feed::RepairRequest& request,
     return connection_->client.request(request, now_ns);
 }
 
-bool Twin::request_state(const std::vector<std::uint16_t>& lines, std::int64_t /*now_ns*/) {
-    return connection_ && connection_->client.request_state(lines, *taker_, asked_ns_);
+bool Twin::request_state(const std::vector<std::uint16_t>& lines) {
+    return connection_ && connection_->client.request_state(lines, *taker_);
 }
 
 void Twin::keep_awake(bool awake) {
@@ -219,7 +219,6 @@ void Twin::send(Session& from, std::int64_t its_ns, Wire& over) {
 }
 
 std::size_t Twin::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
-    asked_ns_ = now_ns;
     Offers offers{*this, answers};
     if (connection_ && (cut_ || connection_->client.ended() || connection_->server.ended())) {
         connection_->client.close(actors::peer::SessionEnd::closed, offers);

@@ -54,8 +54,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
 
     [[nodiscard]] std::string_view peer() const override { return "twin"; }
 
-    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines,
-                                     std::int64_t now_ns) override;
+    [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines) override;
 
     /// As Host::keep_awake, of the life that it has.
     void keep_awake(bool awake);
@@ -118,7 +117,6 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     std::vector<std::unique_ptr<Plan>> plans_;  ///< of its lives
     std::vector<std::unique_ptr<Host>> lives_;
     actors::peer::StateTaker* taker_ = nullptr;
-    std::int64_t asked_ns_ = 0;  ///< by the time that its client lives by
     std::unique_ptr<Connection> connection_;
     bool cut_ = false;  ///< the connection is to be closed at the next step
     std::vector<const Block*> brought_;
