@@ -54,6 +54,9 @@ class Poller final : public PollerTask {
         loop_clock_.start_step(counters_, now_ns);
         count_latency(now_ns);
         even_ns_ = even_clock_.step(now_ns);
+        if (!begun_) [[unlikely]] {
+            begin(now_ns);
+        }
         std::size_t packets = 0;
         if (replays_) {
             packets = step_replay(now_ns);
@@ -179,6 +182,16 @@ class Poller final : public PollerTask {
         RejectCounters rejects;
         Counter retransmission_packets;
     };
+
+    /// Before the first packet, which may be a test.
+    void begin(std::int64_t now_ns) {
+        begun_ = true;
+        for (auto& line : lines_) {
+            if (!replays_) {
+                line->day.look(now_ns);
+            }
+        }
+    }
 
     std::size_t receive(Input& input, std::int64_t now_ns) {
         input.filled = input.port->receive(input.burst, now_ns);
@@ -392,6 +405,7 @@ class Poller final : public PollerTask {
         }
 
         void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
+            poller_.line_->lead.reset();
             feed::LineDay& day = poller_.line_->day;
             const bool starts =
                 block.role == feed::BlockRole::start_of_day || forget == feed::Forget::day;
@@ -600,6 +614,7 @@ class Poller final : public PollerTask {
     bool marks_;
     LineHours hours_;
     bool replays_ = false;
+    bool begun_ = false;
     std::int64_t wall_ns_ = 0;
     EvenClock even_clock_;
     std::int64_t even_ns_ = 0;  ///< of this step, for what ports do again and again

@@ -39,6 +39,9 @@ class StreamLead {
         waiting_ = static_cast<std::int32_t>(block.sequence - sequence_) < 0;
     }
 
+    /// Numbers begin anew.
+    void reset() noexcept { waiting_ = false; }
+
     /// By how much the stream was ahead, where it was first.
     [[nodiscard]] const Histogram& of(feed::Stream stream) const noexcept {
         return (*ahead_ns_)[static_cast<std::size_t>(stream)];

@@ -371,6 +371,29 @@ TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is
     EXPECT_EQ(scene.told(), "K3 4 5") << "the day has begun";
 }
 
+TEST(Poller, gives_no_core_what_comes_first_outside_session_hours) {
+    const feed::SessionHours hours{{{500 * ms, 600 * ms}}};
+    Scene scene{false, 1, {hours, hours}};
+    scene.scripts[0]->give(block_frame(1, 2));
+    scene.poller->step(200 * ms);
+    EXPECT_EQ(scene.told(), "");
+}
+
+TEST(Poller, measures_by_how_much_a_stream_is_ahead_behind_a_reset_too) {
+    Scene scene;
+    const auto copies = [&](std::uint32_t number, std::int64_t at_ms, feed::BlockRole role) {
+        for (const nic::Group& group : {group_a, group_b}) {
+            scene.scripts[0]->give(block_frame(number, 1, group, role, 1));
+            scene.poller->step(at_ms++ * ms);
+        }
+    };
+    scene.scripts[0]->give(block_frame(1000, 1, group_a));  // its other copy never comes
+    scene.poller->step(1 * ms);
+    copies(0, 2, feed::BlockRole::start_of_day);
+    copies(1, 4, feed::BlockRole::data);
+    EXPECT_EQ(scene.poller->lead(0, feed::Stream::a).snapshot().count, 1U);
+}
+
 TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
     Scene scene{false, 1, {hours, hours}};
