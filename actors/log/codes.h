@@ -32,7 +32,7 @@ namespace pinstrike::actors {
     ROW(stream_down, warning, 1, "nothing for the time of silence.stream_down_after") \
     ROW(stream_back, info, 1, "a stream that was silent is heard again") \
     ROW(line_down, error, 1, \
-        "neither stream of a line is heard: nothing of its series is known any more") \
+        "neither stream of a line is heard: what is known of its series grows old") \
     ROW(line_back, info, 1, "a line that was down is heard again") \
     ROW(streams_unheard, warning, 1, \
         "some streams have brought no packet since the start, though their session is on: see " \
@@ -41,6 +41,12 @@ namespace pinstrike::actors {
         "both streams of a line lost the same messages: every core was told of the gap") \
     ROW(gap_mended, info, 1, \
         "messages came after they had been declared lost, or by retransmission") \
+    ROW(recovery_short, warning, 1, \
+        "missing messages were given up: the sources did not have them, or could not be asked in " \
+        "time. What of it stays lost, gap_declared says") \
+    ROW(history_short, warning, 1, \
+        "blocks are not kept for peers: the thread that keeps them is behind the poller. A peer " \
+        "that asks for them is refused") \
     ROW(core_slow, error, 1, \
         "a core's ring was full and refused messages, which the core was told of as a gap: its " \
         "actors take too long, or the ring is too small for the bursts") \

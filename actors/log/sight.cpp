@@ -80,6 +80,28 @@ CoreSight core_sight(Appliance& appliance, std::size_t index) {
     return sight;
 }
 
+RecoverySight recovery_sight(Appliance& appliance) {
+    using feed::RecoveryCount;
+    RecoverySight sight;
+    if (appliance.recovery() != nullptr) {
+        const feed::RecoveryCounters& counts = appliance.recovery()->recovery().counters();
+        sight.abandoned = counts.read(RecoveryCount::abandoned);
+        sight.never_asked = counts.read(RecoveryCount::never_asked);
+        sight.untracked = counts.read(RecoveryCount::untracked);
+        sight.repairs_dropped = counts.read(RecoveryCount::repairs_dropped);
+    }
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        const PollerTask& poller = appliance.poller(i);
+        if (poller.roads() != nullptr) {
+            sight.notes_dropped += poller.roads()->notes_dropped().read();
+        }
+        if (poller.history() != nullptr) {
+            sight.not_kept += poller.history()->skipped().read();
+        }
+    }
+    return sight;
+}
+
 }  // namespace
 
 Sight take_sight(Appliance& appliance) {
@@ -92,6 +114,7 @@ Sight take_sight(Appliance& appliance) {
     sight.hot_allocations = heap_guard::allocations.load(std::memory_order_relaxed);
     sight.clock_steps = appliance.clock().steps_count();
     sight.calls = appliance.refused_calls();
+    sight.recovery = recovery_sight(appliance);
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         sight.pollers.push_back(poller_sight(appliance, i));
     }

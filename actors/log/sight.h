@@ -71,11 +71,22 @@ struct CoreSight {
     std::vector<RingSight> rings;
 };
 
+/// What recovery and the history could not do.
+struct RecoverySight {
+    std::uint64_t abandoned = 0;        ///< messages asked for in vain
+    std::uint64_t never_asked = 0;      ///< messages: no budget, or no source, in time
+    std::uint64_t untracked = 0;        ///< messages for which a line's list had no room
+    std::uint64_t notes_dropped = 0;    ///< holes that were not heard of
+    std::uint64_t repairs_dropped = 0;  ///< blocks that were brought, and found no room
+    std::uint64_t not_kept = 0;         ///< blocks that the history missed
+};
+
 struct Sight {
     double seconds = 0;
     bool live = true;  ///< false: captures are replayed
     std::uint64_t hot_allocations = 0;
     std::uint64_t clock_steps = 0;
+    RecoverySight recovery;
     std::vector<PollerSight> pollers;
     std::vector<CoreSight> cores;
     std::vector<RefusedCalls> calls;  ///< of every hot thread

@@ -16,6 +16,7 @@ namespace {
 Sight blank_of(const Sight& now) {
     Sight blank = now;
     blank.hot_allocations = blank.clock_steps = 0;
+    blank.recovery = {};
     for (RefusedCalls& calls : blank.calls) {
         calls = {calls.thread, 0, "", 0};
     }
@@ -142,6 +143,7 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
         before_ = blank_of(now);
     }
     watch_program(now);
+    watch_recovery(now.recovery, before_->recovery);
     for (std::size_t i = 0; i < now.calls.size(); ++i) {
         watch_calls(now.calls[i], before_->calls[i]);
     }
@@ -180,6 +182,28 @@ void Watch::watch_program(const Sight& now) {
     if (const std::uint64_t more = now.clock_steps - before_->clock_steps; more != 0) {
         add(LogCode::clock_stepped, "clock",
             fmt::format("{}, {} since the start", counted(more, "step"), now.clock_steps));
+    }
+}
+
+void Watch::watch_recovery(const RecoverySight& now, const RecoverySight& before) {
+    std::string text;
+    const auto tell = [&text](std::uint64_t more, std::string_view one, std::string_view what) {
+        if (more != 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counted(more, one), what);
+        }
+    };
+    tell(now.abandoned - before.abandoned, "message", "asked for in vain");
+    tell(now.never_asked - before.never_asked, "message",
+         "never asked for (no source was there, or the budget of requests was used up)");
+    tell(now.untracked - before.untracked, "message", "not listed (recovery.ranges_max)");
+    tell(now.notes_dropped - before.notes_dropped, "hole", "not noted");
+    tell(now.repairs_dropped - before.repairs_dropped, "block", "brought, and not taken");
+    if (!text.empty()) {
+        add(LogCode::recovery_short, "recovery", text);
+    }
+    if (const std::uint64_t more = now.not_kept - before.not_kept; more != 0) {
+        add(LogCode::history_short, "history",
+            fmt::format("{} not kept, {} since the start", counted(more, "block"), now.not_kept));
     }
 }
 

@@ -276,5 +276,21 @@ TEST(Watch, tellsOfAllocationsAndClockSteps) {
                             is(LogCode::clock_stepped, "clock", "1 step, 1 since")));
 }
 
+TEST(Watch, tellsWhatRecoveryAndTheHistoryCouldNotDo) {
+    Watched watched;
+    watched.sight.recovery = {.abandoned = 7, .untracked = 1, .not_kept = 2};
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recovery_short, "recovery",
+                                               "7 messages asked for in vain, 1 message not listed "
+                                               "(recovery.ranges_max)"),
+                                            is(LogCode::history_short, "history",
+                                               "2 blocks not kept, 2 since the start")));
+    EXPECT_THAT(watched.look(), IsEmpty());
+    watched.sight.recovery.never_asked = 3;
+    watched.sight.recovery.notes_dropped = 1;
+    watched.sight.recovery.repairs_dropped = 1;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::recovery_short, "recovery", "1 hole not noted, 1 block")));
+}
+
 }  // namespace
 }  // namespace pinstrike::actors::test
