@@ -55,7 +55,7 @@ Interest Book::interest() const {
     wanted.kinds = 0;
     for (const EventKind kind :
          {EventKind::quote, EventKind::trade, EventKind::open_interest, EventKind::end_of_day,
-          EventKind::series_map, EventKind::control, EventKind::gap, EventKind::line_state}) {
+          EventKind::series_map, EventKind::control, EventKind::gap}) {
         wanted.kinds |= Interest::bit(kind);
     }
     return wanted;
