@@ -187,6 +187,7 @@ class TruthCheck {
 
     /// `refused`: the core was refused something, on any line.
     void check(const Json& mine, bool refused) {
+        found_.insert(key_of(mine));
         const std::size_t line = truth_.line_index(mine["line"].get<std::uint16_t>());
         const bool test =
             feed::opra::traffic::is_reserved_symbol(mine["symbol"].get<std::string>());
@@ -208,6 +209,16 @@ class TruthCheck {
             findings_.add(
                 fmt::format("nothing was lost, and a book says\n    {}\n  the truth\n    {}",
                             mine.dump(), wanted.back().dump()));
+        }
+    }
+
+    /// Where everything must be known, no book may be without a series; all were checked.
+    void check_none_missing() {
+        for (const auto& [key, series] : by_state_.empty() ? series_ : by_state_) {
+            const std::size_t line = truth_.line_index(series["line"].get<std::uint16_t>());
+            if (standards_.whole(line) && !found_.contains(key) && !moved_.contains(key)) {
+                findings_.add("nothing was lost, and no book has a series: " + series.dump());
+            }
         }
     }
 
@@ -250,6 +261,7 @@ class TruthCheck {
     std::map<std::string, Json> series_;
     std::map<std::string, Json> by_state_;  ///< where state is taken
     std::set<std::string> moved_;           ///< series that came on another line on a day before
+    std::set<std::string> found_;           ///< series that some book has
     Findings& findings_;
     Weight& weight_;
 };
@@ -265,6 +277,7 @@ void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExp
     if (transfer != nullptr) {
         weight.states_taken += transfer->counts().read(actors::peer::StateCount::taken);
     }
+    bool refused_any = false;
     for (std::size_t core = 0; core < host.cores_count(); ++core) {
         if (!plan.state.taken) {
             check_against_model(core, host, findings);
@@ -273,10 +286,14 @@ void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExp
         for (std::size_t i = 0; i < plan.host.pollers; ++i) {
             refused += host.poller(i).router().counters(core).refused.read();
         }
+        refused_any = refused_any || refused != 0;
         const actors::Book& book = host.book(core);
         book.for_each_series([&](const feed::SeriesKey& key) {
             check.check(Json::parse(actors::series_json(*book.find(key))), refused != 0);
         });
+    }
+    if (!refused_any) {
+        check.check_none_missing();
     }
 }
 
