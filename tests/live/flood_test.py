@@ -3,8 +3,9 @@
 
     flood_test.py PINSTRIKE FLOOD uring|af_xdp GIGABITS SECONDS
 
-Foreign groups and protocols, fragments, and garbage on the feed's own groups: all counted by its
-reason, every message of the feed delivered all the same, and no more memory held than before.
+Foreign groups and protocols, fragments, and garbage on the feed's own groups: what the port gets to
+see of it (a kernel's sockets bring only the garbage) is counted by its reason, every message of the
+feed delivered all the same, and no more memory held than before.
 """
 
 import json
