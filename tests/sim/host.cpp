@@ -6,6 +6,8 @@
 #include "actors/router.h"
 #include "actors/venues.h"
 #include "config/check.h"
+#include "feed/passive_source.h"
+#include "feed/recovery_keys.h"
 #include "feed/venue_sessions.h"
 
 #include <fmt/format.h>
@@ -80,7 +82,13 @@ void Host::make_recovery(std::unique_ptr<Twin> twin) {
         twin->set_taker(*transfer_);
     }
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
-    sources.push_back(std::move(twin));
+    for (const feed::RepairKind kind : plan_.recovery.sources) {
+        if (kind == feed::RepairKind::peer) {
+            sources.push_back(std::move(twin));
+        } else {
+            sources.push_back(std::make_unique<feed::PassiveSource>(feed::word_of(kind)));
+        }
+    }
     recovery_ = std::make_unique<actors::RecoveryTask>(plan_.recovery, std::move(roads_),
                                                        std::move(sources));
     recovery_next_ns_ = begin_ns_;

@@ -345,6 +345,9 @@ Plan draw_plan(std::uint64_t seed) {
     draw_twin(dice, plan);
     Dice late{feed::opra::traffic::scramble(seed ^ 0x5354'4154'45ULL)};
     draw_state(late, plan);
+    if (plan.retransmission.share > 0 && late.chance(0.7)) {
+        plan.recovery.sources = {feed::RepairKind::retransmission, feed::RepairKind::peer};
+    }
     return plan;
 }
 
@@ -419,6 +422,7 @@ std::string describe(const Plan& plan) {
             words += fmt::format("\n  takes its state within {} ms, remembers {} messages",
                                  plan.state.within_ns / ms, plan.state.journal_messages);
         }
+        words += plan.recovery.sources.size() > 1 ? "\n  waits for the groups first" : "";
         words += fmt::format(
             "\n  recovery: asks after {} us, answer within {} ms, gives up after "
             "{} ms, {} requests/s, {} messages/s, {} ranges",
