@@ -85,6 +85,9 @@ class Poller final : public PollerTask {
             select(*line);
             line->arbiter.finish(now_ns_, sink_);
         }
+        if (history_ != nullptr) {
+            history_->publish();
+        }
         router_.settle();
     }
 
@@ -276,18 +279,11 @@ class Poller final : public PollerTask {
 
     /// True if some of its messages had not come before.
     bool admit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
-        const std::uint64_t before = brought(line);
+        const std::uint64_t before = line.arbiter.taken_at_once();
         select(line);
         line.arbiter.admit_slow(block, stream, now_ns_, sink_);
         next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
-        return brought(line) != before && block.role == feed::BlockRole::data;
-    }
-
-    /// Messages that some stream, or a repair, brought first.
-    [[nodiscard]] static std::uint64_t brought(Line& line) {
-        return line.arbiter.counters(feed::Stream::a).read(feed::StreamCount::accepted) +
-               line.arbiter.counters(feed::Stream::b).read(feed::StreamCount::accepted) +
-               line.arbiter.counters().read(feed::LineCount::repaired);
+        return line.arbiter.taken_at_once() != before && block.role == feed::BlockRole::data;
     }
 
     /// The block is in the packet that was taken last.
@@ -425,6 +421,12 @@ class Poller final : public PollerTask {
 
         [[nodiscard]] bool start_is_due() const override {
             return poller_.line_->day.start_is_due();
+        }
+
+        void taken(const feed::Block& block) override {
+            if (poller_.history_ != nullptr && block.role == feed::BlockRole::data) {
+                poller_.history_->copy(block, poller_.line_->index);  // shown with the burst
+            }
         }
 
         void missing(feed::Position begin, feed::Position end, std::int64_t ts_before_ns,

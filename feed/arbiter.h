@@ -57,6 +57,9 @@ class ArbiterSink {
     /// Whether a reset that no stream brought is to be taken for the start of a day.
     [[nodiscard]] virtual bool start_is_due() const { return false; }
 
+    /// A block that had been set aside is taken now, in whole or in part.
+    virtual void taken(const Block& /*block*/) {}
+
     /// Notes for recovery, whether the numbers are declared lost yet or not: from now on, whoever
     /// has these may fill them. They were stamped within these times, as far as is known (no_ts_ns,
     /// any_ts_ns: not known).
@@ -106,6 +109,10 @@ class Arbiter {
 
     /// Whatever admit() called slow. `stream` is of no account for a retransmitted block.
     void admit_slow(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink);
+
+    /// Messages that somebody brought first, but for blocks that were set aside (the sink is told
+    /// of those): more of them behind admit_slow() than before, and its block was taken.
+    [[nodiscard]] std::uint64_t taken_at_once() const { return brought() - brought_aside_; }
 
     /// Gives up waiting where the time has come.
     void step(std::int64_t now_ns, ArbiterSink& sink);
@@ -291,6 +298,7 @@ class Arbiter {
     void process_set_aside(std::int64_t now_ns, ArbiterSink& sink,
                            std::int64_t until_ts_ns = any_ts_ns);
     void process_set_aside(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink);
+    [[nodiscard]] std::uint64_t brought() const;
     [[nodiscard]] bool suspecting() const;
 
     // What the fast path touches: one cache line, the first two counters included, and one of the
@@ -313,7 +321,8 @@ class Arbiter {
     Position flushed_to_ = 0;  // older numbers are from before the latest flush of quotes
     Position delivering_ = 0;  // first position of what the sink is being given; 0: nothing
 
-    HoldArena aside_;         // blocks whose epoch is not yet known
+    HoldArena aside_;  // blocks whose epoch is not yet known
+    std::uint64_t brought_aside_ = 0;
     bool confirmed_ = false;  // a reset was missed: waits for the other stream to bring it
     bool processing_aside_ = false;
     Source confirmed_by_ = Source::a;

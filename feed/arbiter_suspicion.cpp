@@ -285,10 +285,21 @@ void Arbiter::process_set_aside(std::int64_t now_ns, ArbiterSink& sink, std::int
     }
 }
 
+/// Messages that a stream, or a repair, brought first.
+std::uint64_t Arbiter::brought() const {
+    return streams_[0].counters.read(StreamCount::accepted) +
+           streams_[1].counters.read(StreamCount::accepted) + counters_.read(LineCount::repaired);
+}
+
 void Arbiter::process_set_aside(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink) {
     processing_aside_ = true;
     if (!is_reset(held->block)) {
+        const std::uint64_t before = brought();
         process({held->block, held->first, held->last, held->source, now_ns, sink});
+        if (brought() != before) {
+            brought_aside_ += brought() - before;
+            sink.taken(held->block);
+        }
     }
     aside_.release(held);
     processing_aside_ = false;
