@@ -46,6 +46,7 @@ void Weight::add(const Weight& other) {
     sides_vague += other.sides_vague;
     states_taken += other.states_taken;
     series_whole += other.series_whole;
+    blocks_kept += other.blocks_kept;
 }
 
 Tellings::Tellings(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,

@@ -53,6 +53,7 @@ actors::LineHours hours_of(const Plan& plan) {
 Host::Host(const Plan& plan, std::unique_ptr<Twin> twin)
     : plan_(plan),
       random_(feed::opra::traffic::scramble(plan.seed ^ 0x484F'5354ULL)),
+      random_of_keeper_(feed::opra::traffic::scramble(plan.seed ^ 0x4B45'4550ULL)),
       traffic_ns_(plan.days.front().start_ns),
       begin_ns_(traffic_ns_ + plan.host.start_after_ns),
       now_ns_(begin_ns_) {
@@ -71,6 +72,33 @@ Host::Host(const Plan& plan, std::unique_ptr<Twin> twin)
     }
     make_cores(std::move(inputs));
     make_recovery(std::move(twin));
+    make_keeper();
+}
+
+/// Of one poller. Its ports lend nothing: what is kept is copied.
+std::unique_ptr<actors::HistoryRoad> Host::make_history_road(std::vector<std::uint16_t> lines) {
+    constexpr std::size_t slots = 16384;
+    auto ring = actors::Ring<actors::FirstCopy>::make(slots);
+    history_roads_.push_back({std::move(lines), {}, std::move(ring.consumer)});
+    return std::make_unique<actors::HistoryRoad>(std::move(ring.producer));
+}
+
+/// Keeps everything: that it lets go in time is tested elsewhere.
+void Host::make_keeper() {
+    if (!plan_.host.keeps_history) {
+        return;
+    }
+    std::vector<std::uint16_t> lines;
+    for (const feed::LineConfig& line : plan_.lines) {
+        lines.push_back(line.number);
+    }
+    const feed::HistoryConfig config{.keep_ns = never_ns / 2, .memory_bytes = 64 << 20};
+    keeper_ = std::make_unique<actors::peer::PeerTask>(
+        std::make_unique<feed::History>(lines, config), nullptr);
+    for (actors::HistoryRoadEnd& road : history_roads_) {
+        keeper_->add_road(std::move(road));
+    }
+    keeper_next_ns_ = begin_ns_;
 }
 
 void Host::make_recovery(std::unique_ptr<Twin> twin) {
@@ -109,11 +137,14 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
             setup.lines.push_back(plan_.lines[line]);
         }
     }
+    std::vector<std::uint16_t> numbers;
+    for (const feed::LineConfig& line : setup.lines) {
+        numbers.push_back(line.number);
+    }
+    if (host.keeps_history) {
+        setup.history = make_history_road(numbers);
+    }
     if (plan_.twin.there) {
-        std::vector<std::uint16_t> numbers;
-        for (const feed::LineConfig& line : setup.lines) {
-            numbers.push_back(line.number);
-        }
         auto [ends, others] = actors::make_roads(std::move(numbers));
         setup.roads = std::move(ends);
         roads_.push_back(std::move(others));
@@ -260,11 +291,21 @@ void Host::step_recovery() {
     recovery_next_ns_ = now_ns_ + random_.between(1, busy ? 20'000 : 500'000);
 }
 
+void Host::step_keeper() {
+    keeper_->step(program_ns(now_ns_));
+    keeper_next_ns_ = now_ns_ + random_of_keeper_.between(1, 2 * ms);
+}
+
 /// Whose turn is next takes it: when its next one is. Null if that is later than `until_ns`.
 std::int64_t* Host::step_next(std::int64_t until_ns) {
     std::int64_t* next_ns = &recovery_next_ns_;
     const std::size_t recovery = pollers_.size() + cores_.size();
+    const std::size_t keeper = recovery + 1;
     std::size_t index = recovery;
+    if (keeper_next_ns_ < *next_ns) {
+        next_ns = &keeper_next_ns_;
+        index = keeper;
+    }
     for (std::size_t i = 0; i < recovery; ++i) {
         std::int64_t& mine =
             i < pollers_.size() ? pollers_[i].next_ns : cores_[i - pollers_.size()].next_ns;
@@ -279,6 +320,8 @@ std::int64_t* Host::step_next(std::int64_t until_ns) {
     now_ns_ = std::max(now_ns_, *next_ns);
     if (index == recovery) {
         step_recovery();
+    } else if (index == keeper) {
+        step_keeper();
     } else if (index < pollers_.size()) {
         step(pollers_[index], index);
     } else {
@@ -366,6 +409,9 @@ void Host::end() {
     }
     if (recovery_) {
         recovery_->finish();
+    }
+    if (keeper_) {
+        keeper_->finish();
     }
     for (Core& core : cores_) {
         core.core->drain(program_ns(now_ns_));

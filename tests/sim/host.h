@@ -8,6 +8,8 @@
 #include "actors/actor.h"
 #include "actors/book/book.h"
 #include "actors/core.h"
+#include "actors/history_road.h"
+#include "actors/peer/peer_task.h"
 #include "actors/peer/state_desk.h"
 #include "actors/peer/state_transfer.h"
 #include "actors/poller_task.h"
@@ -109,6 +111,11 @@ class Host {
     /// Null where no state is taken.
     [[nodiscard]] const actors::peer::StateTransfer* transfer() const { return transfer_.get(); }
 
+    /// What its pollers sent along for peers; null where nothing is kept.
+    [[nodiscard]] feed::History* history() {
+        return keeper_ == nullptr ? nullptr : keeper_->history();
+    }
+
     /// Packets that found a port's queue full.
     [[nodiscard]] std::uint64_t missed() const;
 
@@ -141,12 +148,16 @@ class Host {
     void make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs);
     void make_state_desk(std::vector<std::optional<actors::StateRoads>> roads);
     void make_recovery(std::unique_ptr<Twin> twin);
+    [[nodiscard]] std::unique_ptr<actors::HistoryRoad> make_history_road(
+        std::vector<std::uint16_t> lines);
+    void make_keeper();
     [[nodiscard]] std::int64_t program_ns(std::int64_t true_ns) const;
     [[nodiscard]] std::size_t nic_of(const Flight& flight) const;
     void bring_until(std::int64_t true_ns);
     void step(Poller& poller, std::size_t index);
     void step(Core& core, std::size_t index);
     void step_recovery();
+    void step_keeper();
     std::int64_t* step_next(std::int64_t until_ns);
     [[nodiscard]] std::int64_t next_arrival_ns() const;
     [[nodiscard]] bool calm() const;
@@ -155,6 +166,7 @@ class Host {
 
     const Plan& plan_;
     Random random_;
+    Random random_of_keeper_;  ///< so that a seed's world beside it stays as it was
     std::vector<std::unique_ptr<Witness>> witnesses_;
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
@@ -164,6 +176,9 @@ class Host {
     Twin* twin_ = nullptr;
     std::unique_ptr<actors::RecoveryTask> recovery_;
     std::int64_t recovery_next_ns_ = std::numeric_limits<std::int64_t>::max();
+    std::vector<actors::HistoryRoadEnd> history_roads_;  ///< until the keeper takes them
+    std::unique_ptr<actors::peer::PeerTask> keeper_;
+    std::int64_t keeper_next_ns_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t traffic_ns_;  ///< its start: times of the plan count from here
     std::int64_t begin_ns_;
     std::int64_t now_ns_;          ///< true time

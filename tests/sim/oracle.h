@@ -31,6 +31,7 @@ struct Weight {
     std::uint64_t sides_fresh = 0;   ///< of books, compared with the truth
     std::uint64_t sides_vague = 0;   ///< stale or unknown
     std::uint64_t states_taken = 0;  ///< of series, from the twin
+    std::uint64_t blocks_kept = 0;   ///< for peers: had to be
     std::uint64_t series_whole = 0;  ///< of books, in everything the truth's
     void add(const Weight& other);
 };
@@ -87,6 +88,9 @@ class Tellings {
 
 void check_account(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
                    Host& host, Findings& findings);
+
+void check_history(const Truth& truth, const std::vector<LineExpectation>& lines, Host& host,
+                   Findings& findings, Weight& weight);
 
 /// `twin`: of each life of a twin that gave state.
 void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,

@@ -276,6 +276,7 @@ void draw_host(Dice& dice, Plan& plan) {
     for (std::size_t i = 0; i < host.cores; ++i) {
         host.core_step_ns.push_back(dice.one_of({20 * us, 300 * us, 300 * us, 5 * ms}));
     }
+    host.keeps_history = true;
     draw_troubles(dice, plan);
 }
 

@@ -53,6 +53,7 @@ struct HostPlan {
     std::vector<Stop> poller_stops;
     std::vector<Stop> core_stops;
     std::vector<ClockStep> clock_steps;
+    bool keeps_history = false;
     std::int64_t start_after_ns = 0;  ///< of the traffic's start
     std::int64_t stop_after_ns = 0;   ///< 0: when everything has arrived and been told
 };

@@ -136,8 +136,9 @@ class Sum {
         const std::lock_guard lock(mutex_);
         return seeds_ >= enough_seeds &&
                (2 * weight_.lines_exact < weight_.lines || weight_.series_whole == 0 ||
-                weight_.sides_fresh == 0 || weight_.states_taken == 0 || weight_.repaired == 0 ||
-                weight_.lost == 0 || weight_.late == 0 || weight_.outside_hours == 0);
+                weight_.sides_fresh == 0 || weight_.states_taken == 0 || weight_.blocks_kept == 0 ||
+                weight_.repaired == 0 || weight_.lost == 0 || weight_.late == 0 ||
+                weight_.outside_hours == 0);
     }
 
     [[nodiscard]] std::uint64_t failed() const {
@@ -152,12 +153,12 @@ class Sum {
             "sent, {} judged one by one, "
             "{} repaired, {} lost, {} undecodable, {} late, {} refused, {} outside hours; {} of {} "
             "lines exact; {} fresh sides equal "
-            "the truth, {} vague; {} series do in everything; {} states taken of a twin; {:.1f} "
-            "s\n",
+            "the truth, {} vague; {} series do in everything; {} states taken of a twin; {} blocks "
+            "kept for one; {:.1f} s\n",
             seeds_, failed_, hours_, trading_hours_, messages_, weight_.messages, weight_.repaired,
             weight_.lost, weight_.undecodable, weight_.late, weight_.refused, weight_.outside_hours,
             weight_.lines_exact, weight_.lines, weight_.sides_fresh, weight_.sides_vague,
-            weight_.series_whole, weight_.states_taken, seconds);
+            weight_.series_whole, weight_.states_taken, weight_.blocks_kept, seconds);
     }
 
   private:

@@ -1,0 +1,60 @@
+// path: cold
+//
+// What the pollers sent along for peers: every block that they took.
+#include "tests/sim/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pinstrike::sim {
+
+namespace {
+
+/// Nothing was let go, and nothing found the road full.
+bool keeps_all(Host& host, std::size_t pollers) {
+    const feed::HistoryCounters& counts = host.history()->counters();
+    bool all =
+        counts.read(feed::HistoryCount::crowded) == 0 && counts.read(feed::HistoryCount::aged) == 0;
+    for (std::size_t i = 0; i < pollers; ++i) {
+        all = all && host.poller(i).history()->skipped().read() == 0;
+    }
+    return all;
+}
+
+bool is_kept(feed::History& history, const Block& block) {
+    const feed::RepairRequest request{1,
+                                      block.line_number,
+                                      block.header.sequence,
+                                      static_cast<std::uint32_t>(block.messages.size()),
+                                      block.ts_ns,
+                                      block.ts_ns};
+    return std::ranges::any_of(history.find(request), [&](const feed::KeptBlock& kept) {
+        return kept.first == block.header.sequence && kept.messages == block.messages.size() &&
+               kept.bytes.size() == block.bytes.size();
+    });
+}
+
+}  // namespace
+
+void check_history(const Truth& truth, const std::vector<LineExpectation>& lines, Host& host,
+                   Findings& findings, Weight& weight) {
+    if (!keeps_all(host, host.witnesses().size())) {
+        return;
+    }
+    for (const Block& block : truth.blocks()) {
+        const LineExpectation& line = lines[block.line];
+        if (!line.exact || !block.numbered() || block.decodable == 0 ||
+            !delivers(line.blocks[block.index].fate)) {
+            continue;
+        }
+        ++weight.blocks_kept;
+        if (!is_kept(*host.history(), block)) {
+            findings.add(fmt::format("line {}: the block of {} from {} was taken, and is not kept",
+                                     block.line_number, block.messages.size(),
+                                     block.header.sequence));
+        }
+    }
+}
+
+}  // namespace pinstrike::sim
