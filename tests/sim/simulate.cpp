@@ -26,15 +26,16 @@ struct Arguments {
     bool verbose = false;
     std::uint16_t line = 0;
     bool keep_going = false;
-    double seconds = 0;   ///< 0: as long as it takes
-    unsigned jobs = 1;    ///< seeds at one time
-    std::string mistake;  ///< one to be planted: then a seed has to fail
+    bool demanding = false;  ///< something of all that seeds are run for has to be judged
+    double seconds = 0;      ///< 0: as long as it takes
+    unsigned jobs = 1;       ///< seeds at one time
+    std::string mistake;     ///< one to be planted: then a seed has to fail
 };
 
 [[noreturn]] void usage() {
     std::cerr
         << "usage: simulate --seed N | --seeds FROM..TO [--verbose] [--line N] [--keep-going] "
-           "[--for SECONDS] [--jobs N] [--mistake NAME]\n";
+           "[--demanding] [--for SECONDS] [--jobs N] [--mistake NAME]\n";
     std::exit(2);
 }
 
@@ -49,6 +50,10 @@ Arguments read(int count, char** words) {
         }
         if (word == "--keep-going") {
             arguments.keep_going = true;
+            continue;
+        }
+        if (word == "--demanding") {
+            arguments.demanding = true;
             continue;
         }
         if (++i == count) {
@@ -130,15 +135,13 @@ class Sum {
         return failed_seed_;
     }
 
-    /// Many seeds, and something of what they are run for was hardly ever judged: then that none
-    /// failed says little.
+    /// Something of what seeds are run for was never judged: then that none failed says little.
     [[nodiscard]] bool judges_too_little() const {
         const std::lock_guard lock(mutex_);
-        return seeds_ >= enough_seeds &&
-               (2 * weight_.lines_exact < weight_.lines || weight_.series_whole == 0 ||
-                weight_.sides_fresh == 0 || weight_.states_taken == 0 || weight_.blocks_kept == 0 ||
-                weight_.repaired == 0 || weight_.lost == 0 || weight_.late == 0 ||
-                weight_.outside_hours == 0);
+        return 2 * weight_.lines_exact < weight_.lines || weight_.series_whole == 0 ||
+               weight_.sides_fresh == 0 || weight_.states_taken == 0 || weight_.blocks_kept == 0 ||
+               weight_.repaired == 0 || weight_.lost == 0 || weight_.late == 0 ||
+               weight_.outside_hours == 0;
     }
 
     [[nodiscard]] std::uint64_t failed() const {
@@ -162,8 +165,6 @@ class Sum {
     }
 
   private:
-    static constexpr std::uint64_t enough_seeds = 10;
-
     mutable std::mutex mutex_;
     Weight weight_;
     std::uint64_t seeds_ = 0;
@@ -223,7 +224,7 @@ int run(const Arguments& arguments) {
     if (!arguments.mistake.empty()) {
         return verdict_on_mistake(sum);
     }
-    if (sum.judges_too_little()) {
+    if (arguments.demanding && sum.judges_too_little()) {
         std::cout << "too little of it was judged: see the sum above\n";
         return 1;
     }
