@@ -381,17 +381,21 @@ TEST(Poller, gives_no_core_what_comes_first_outside_session_hours) {
 
 TEST(Poller, measures_by_how_much_a_stream_is_ahead_behind_a_reset_too) {
     Scene scene;
-    const auto copies = [&](std::uint32_t number, std::int64_t at_ms, feed::BlockRole role) {
+    const auto copies = [&](std::uint32_t number, std::int64_t at_ms, std::uint8_t day,
+                            feed::BlockRole role = feed::BlockRole::data) {
         for (const nic::Group& group : {group_a, group_b}) {
-            scene.scripts[0]->give(block_frame(number, 1, group, role, 1));
+            scene.scripts[0]->give(block_frame(number, 1, group, role, day));
             scene.poller->step(at_ms++ * ms);
         }
     };
+    copies(999, 1, 0);
     scene.scripts[0]->give(block_frame(1000, 1, group_a));  // its other copy never comes
-    scene.poller->step(1 * ms);
-    copies(0, 2, feed::BlockRole::start_of_day);
-    copies(1, 4, feed::BlockRole::data);
-    EXPECT_EQ(scene.poller->lead(0, feed::Stream::a).snapshot().count, 1U);
+    scene.poller->step(3 * ms);
+    copies(0, 4, 1, feed::BlockRole::start_of_day);
+    const std::uint64_t before = scene.poller->lead(0, feed::Stream::a).snapshot().count;
+    copies(1, 6, 1);
+    copies(2, 8, 1);
+    EXPECT_GT(scene.poller->lead(0, feed::Stream::a).snapshot().count, before);
 }
 
 TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
