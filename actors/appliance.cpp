@@ -349,7 +349,7 @@ void Appliance::make_pollers(QueuesByPort queues,
         }
         pollers_.push_back(std::move(thread));
         if (keeps) {
-            add_history_road(*pollers_.back().task, config_.pollers[i], std::move(ring->consumer));
+            recovery_.peers->add_road({config_.pollers[i].lines, std::move(ring->consumer)});
         }
     }
     if (topology_.recovery.runs) {
@@ -357,15 +357,6 @@ void Appliance::make_pollers(QueuesByPort queues,
             config_.recovery, std::move(roads),
             repair_sources(config_, recovery_.peers ? recovery_.peers->peers() : nullptr));
     }
-}
-
-void Appliance::add_history_road(const PollerTask& poller, const PollerConfig& config,
-                                 Consumer<FirstCopy> copies) {
-    HistoryRoadEnd end{config.lines, {}, std::move(copies)};
-    for (std::size_t port = 0; port < poller.ports_count(); ++port) {
-        end.ports.push_back(&poller.port(port));
-    }
-    recovery_.peers->add_road(std::move(end));
 }
 
 bool Appliance::replays() const {

@@ -153,8 +153,6 @@ class Appliance {
     void make_threads(QueuesByPort queues);
     void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                       const std::vector<Parking*>& bells);
-    void add_history_road(const PollerTask& poller, const PollerConfig& config,
-                          Consumer<FirstCopy> copies);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
     [[nodiscard]] bool replays() const;
     [[nodiscard]] bool filters_calls() const;

@@ -4,18 +4,22 @@
 // another thread keeps. A ring (ring.h says why its orders are enough); the poller never waits: a
 // block that finds no room is skipped and counted, and is then not kept.
 //
-// Where the port can lend its buffers, a block goes by reference: the record says where it lies,
-// the port lets the buffer go, once a burst, and the other thread gives it back (nic/port.h). Where
-// it cannot, since its buffers go back to the kernel with the next burst, the bytes are copied into
-// the records behind the first: one piece, since the memory is mapped twice.
+// Where the port can keep packets, a block goes by reference: the record says where it lies, and
+// the port keeps the packet until the other thread has released the record (kept_packets.h). The
+// poll thread gives it back itself: a buffer freed by another thread leaves its head in that
+// core's cache, and the next packet waits for it. Where the port cannot keep, since its buffers go
+// back to the kernel with the next burst, the bytes are copied into the records behind the first:
+// one piece, since the memory is mapped twice.
+//
+// Two records share a cache line: each line comes over from the other core's cache and goes back.
 #pragma once
 
+#include "actors/kept_packets.h"
 #include "actors/ring.h"
 #include "config/counter.h"
 #include "feed/block.h"
 #include "nic/port.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,15 +31,13 @@
 namespace pinstrike::actors {
 
 /// A block that an arbiter took, in whole or in part.
-struct alignas(64) FirstCopy {
-    nic::LentBuffer buffer = nullptr;  ///< null: the bytes lie in the records behind this one
-    const std::byte* lent_bytes = nullptr;
+struct alignas(32) FirstCopy {
+    const std::byte* kept_bytes = nullptr;  ///< null: they lie in the records behind this one
     std::int64_t ts_exchange_ns = 0;
-    std::uint32_t line = 0;  ///< its place among the poller's
-    std::uint32_t port = 0;  ///< that lent the buffer, likewise
     std::uint32_t first = 0;
     std::uint16_t messages = 0;
     std::uint16_t bytes = 0;
+    std::uint32_t line = 0;  ///< its place among the poller's
 
     /// Records that a copied block takes, this one included.
     [[nodiscard]] static constexpr std::size_t records_for(std::size_t block_bytes) {
@@ -43,55 +45,58 @@ struct alignas(64) FirstCopy {
     }
 };
 
-static_assert(sizeof(FirstCopy) == 64 && std::is_trivially_copyable_v<FirstCopy>);
+static_assert(sizeof(FirstCopy) == 32 && std::is_trivially_copyable_v<FirstCopy>);
 
 /// The poller's end. Its counters may be read by any thread.
 class HistoryRoad {
   public:
-    /// Of a poller whose ports lend: as many buffers may be lent at once (2 ms of a million blocks
-    /// a second, and the other thread looks more often).
-    static constexpr std::size_t lending_slots = nic::lent_buffers_max;
+    /// Of a poller whose ports keep packets: as many (4 ms of two million packets a second, and the
+    /// other thread looks more often).
+    static constexpr std::size_t keeping_slots = nic::kept_packets_max;
     /// Of any other: about 4000 full blocks.
-    static constexpr std::size_t copying_slots = 65536;
+    static constexpr std::size_t copying_slots = 131'072;
 
     explicit HistoryRoad(Producer<FirstCopy> copies) : copies_(std::move(copies)) {}
 
-    /// The packet that holds the block stands at `place` in the burst of a port that lends.
-    void lend(const feed::Block& block, std::size_t line, std::size_t port, std::size_t place) {
+    /// The block lies in the burst of a port that keeps.
+    void keep(const feed::Block& block, std::size_t line) {
         FirstCopy* record = claim(block, line, 1);
         if (record != nullptr) {
-            record->port = static_cast<std::uint32_t>(port);
-            record->lent_bytes = block.bytes.data();
-            lent_[lent_count_] = record;
-            places_[lent_count_++] = static_cast<std::uint16_t>(place);
+            record->kept_bytes = block.bytes.data();
+            burst_is_read_ = true;
         }
     }
 
     void copy(const feed::Block& block, std::size_t line) {
         FirstCopy* record = claim(block, line, FirstCopy::records_for(block.bytes.size()));
         if (record != nullptr) {
+            record->kept_bytes = nullptr;
             std::memcpy(static_cast<void*>(record + 1), block.bytes.data(), block.bytes.size());
         }
     }
 
-    /// The burst of this port is done.
-    void end_burst(nic::Port& port) {
-        if (lent_count_ != 0) {
-            port.lend({places_.data(), lent_count_}, {buffers_.data(), lent_count_});
-            for (std::size_t i = 0; i < lent_count_; ++i) {
-                lent_[i]->buffer = buffers_[i];
-            }
-            lent_count_ = 0;
-        }
+    /// A burst of so many packets is done, or none has come. Of a port that keeps.
+    void end_burst(nic::Port& port, KeptPackets& kept, std::size_t packets) {
         publish();
+        if (std::exchange(burst_is_read_, false)) {
+            kept.add(packets, copies_.claimed());
+            port.keep_burst();
+        }
+        if (kept.count() >= look_packets || (packets == 0 && kept.count() != 0)) {
+            port.give_back(kept.release(copies_.released()));
+        }
     }
 
     void publish() { copies_.publish(); }
 
+    /// A block is not kept: too many packets are.
+    void skip() { skipped_.add(); }
+
     [[nodiscard]] const Counter& skipped() const { return skipped_; }
 
   private:
-    static constexpr std::size_t burst_packets_max = 512;  // nic/port_keys.cpp
+    /// While packets come, the other thread's index is looked at for so many at once.
+    static constexpr std::size_t look_packets = 128;
 
     /// Null: there is no room.
     FirstCopy* claim(const feed::Block& block, std::size_t line, std::size_t records) {
@@ -100,7 +105,6 @@ class HistoryRoad {
             skipped_.add();
             return nullptr;
         }
-        record->buffer = nullptr;
         record->ts_exchange_ns = block.ts_exchange_ns;
         record->line = static_cast<std::uint32_t>(line);
         record->first = block.sequence;
@@ -110,17 +114,13 @@ class HistoryRoad {
     }
 
     Producer<FirstCopy> copies_;
-    std::size_t lent_count_ = 0;
+    bool burst_is_read_ = false;
     Counter skipped_;
-    std::array<std::uint16_t, burst_packets_max> places_{};
-    std::array<FirstCopy*, burst_packets_max> lent_{};
-    std::array<nic::LentBuffer, burst_packets_max> buffers_{};
 };
 
 /// The other end.
 struct HistoryRoadEnd {
-    std::vector<std::uint16_t> lines;     ///< of the poller, in its order
-    std::vector<const nic::Port*> ports;  ///< likewise
+    std::vector<std::uint16_t> lines;  ///< of the poller, in its order
     Consumer<FirstCopy> copies;
 };
 

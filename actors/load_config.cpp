@@ -25,7 +25,7 @@ void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
         feed::publish_groups(config.lines, published, config.retransmission, places, problems);
     }
     for (nic::PortConfig& port : config.ports) {
-        port.lends_buffers = port.kind == nic::PortKind::dpdk && config.history.memory_bytes != 0;
+        port.keeps_packets = port.kind == nic::PortKind::dpdk && config.history.memory_bytes != 0;
     }
     for (PollerConfig& poller : config.pollers) {
         if (poller.lines.empty()) {

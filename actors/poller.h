@@ -77,7 +77,9 @@ class Poller final : public PollerTask {
     /// hold is delivered or declared lost.
     void finish() override {
         for (auto& input : inputs_) {
-            admit_burst(*input);
+            if (input->taken != input->filled) {
+                admit_burst(*input);
+            }
         }
         while (roads_ != nullptr && take_repairs() != 0) {
         }
@@ -142,10 +144,10 @@ class Poller final : public PollerTask {
   private:
     /// A port and the burst it gave last.
     struct Input : PollerPort {
-        Input(PollerPort given, std::size_t position)
+        explicit Input(PollerPort given)
             : PollerPort(std::move(given)),
-              index(position),
-              lends(port->lends()),
+              keeps(port->keeps()),
+              kept(keeps ? nic::kept_packets_max : 0),
               burst(burst_packets) {}
 
         [[nodiscard]] bool allows(std::uint32_t source) const noexcept {
@@ -154,8 +156,8 @@ class Poller final : public PollerTask {
                    });
         }
 
-        std::size_t index;  ///< among the poller's
-        bool lends;
+        bool keeps;
+        KeptPackets kept;
         std::vector<nic::Packet> burst;
         std::size_t filled = 0;  ///< packets in the burst
         std::size_t taken = 0;   ///< of these, admitted
@@ -213,7 +215,11 @@ class Poller final : public PollerTask {
         while (input.taken < input.filled) {
             admit<true>(input, input.burst[input.taken++]);
         }
-        history_->end_burst(*input.port);
+        if (input.keeps) {
+            history_->end_burst(*input.port, input.kept, input.filled);
+        } else {
+            history_->publish();
+        }
     }
 
     template <bool keeps>
@@ -288,10 +294,12 @@ class Poller final : public PollerTask {
 
     /// The block is in the packet that was taken last.
     void keep(Input& input, const Line& line, const feed::Block& block) {
-        if (input.lends) {
-            history_->lend(block, line.index, input.index, input.taken - 1);
-        } else {
+        if (!input.keeps) {
             history_->copy(block, line.index);
+        } else if (input.kept.has_room(input.filled)) {
+            history_->keep(block, line.index);
+        } else {
+            history_->skip();
         }
     }
 
@@ -667,7 +675,7 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
     routes_ = LineRoutes{entries};
     for (PollerPort& port : setup.ports) {
         replays_ = replays_ || port.port->replays();
-        inputs_.push_back(std::make_unique<Input>(std::move(port), inputs_.size()));
+        inputs_.push_back(std::make_unique<Input>(std::move(port)));
     }
 }
 

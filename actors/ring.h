@@ -22,9 +22,9 @@
 //   P1  release store of tail, pairs with C1, the acquire load of tail: what the producer wrote
 //       into the slots happens before the consumer sees the index move over them.
 //   C2  release store of head, pairs with P2, the acquire load of head: what the consumer read
-//       from the slots is read before the producer sees them free and writes them again. The
-//       loads must not sink below the store (release), the writes not rise above the load
-//       (acquire).
+//       from the slots, and from what they pointed to, is read before the producer sees them free
+//       and writes them again. The loads must not sink below the store (release), the writes not
+//       rise above the load (acquire).
 //   A side's load of its own index needs no order: it is a plain member. Nothing needs seq_cst:
 //   no decision depends on the order of one thread's stores to two places read in opposite order
 //   by the other. The one that does, parking, brings its own fence (parking.h).
@@ -143,6 +143,17 @@ class Producer {
     /// Has the consumer released everything that was published? Exact for the producer.
     [[nodiscard]] bool drained() const noexcept {
         return control_->head.load(std::memory_order_acquire) == published_;  // P2
+    }
+
+    /// Records claimed, ever.
+    [[nodiscard]] std::uint64_t claimed() const noexcept { return claimed_; }
+
+    /// Records that the consumer has given back, ever: it reads nothing any more that they led to.
+    /// Looks at the consumer's index.
+    [[nodiscard]] std::uint64_t released() noexcept {
+        owner_.check();
+        released_ = control_->head.load(std::memory_order_acquire);  // P2, pairs with C2
+        return released_;
     }
 
     /// The next thread that uses this half has it, once it has joined this one.

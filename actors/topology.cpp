@@ -302,13 +302,13 @@ bool takes_state(const FeedConfig& config) {
 }
 
 std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) {
-    const bool lends =
+    const bool keeps =
         std::any_of(config.ports.begin(), config.ports.end(), [&](const nic::PortConfig& port) {
             return port.kind == nic::PortKind::dpdk &&
                    std::find(poller.ports.begin(), poller.ports.end(), port.name) !=
                        poller.ports.end();
         });
-    return Ring<FirstCopy>::slots_for(lends ? HistoryRoad::lending_slots
+    return Ring<FirstCopy>::slots_for(keeps ? HistoryRoad::keeping_slots
                                             : HistoryRoad::copying_slots);
 }
 

@@ -82,7 +82,7 @@ struct TopologyFindings {
 /// Whether the state of series is taken from a peer at the start.
 [[nodiscard]] bool takes_state(const FeedConfig& config);
 
-/// Records of the road from a poller to the history: few and small where the ports lend buffers.
+/// Records of the road from a poller to the history: few and small where the ports keep packets.
 [[nodiscard]] std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller);
 
 /// Expects a config that was checked (load_config.h).

@@ -30,12 +30,11 @@ struct DeviceStatistics {
     std::optional<bool> link_up;
 };
 
-/// A buffer of a port, in the hands of who borrowed it.
-using LentBuffer = void*;
+/// So many packets at most are asked of a port at once.
+inline constexpr std::size_t burst_packets_max = 512;
 
-/// So many buffers of a queue are lent at once at most: its pool is larger by as many, and by those
-/// that are on their way back.
-inline constexpr std::size_t lent_buffers_max = 4096;
+/// So many packets at most are kept: so many buffers more its pool has.
+inline constexpr std::size_t kept_packets_max = 8192;
 
 /// One receive queue of a network port, a capture, or a simulator.
 ///
@@ -47,23 +46,21 @@ class Port {
 
     /// Fills at most burst.size() packets and says how many. `now_ns` is the wall time of this
     /// step: the arrival of packets that carry no better stamp. The packets of the call before are
-    /// given back to the device. Never blocks.
+    /// given back to the device, unless they are kept. Never blocks.
     virtual std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) = 0;
 
     /// True once no packet will ever come again (the end of a capture).
     [[nodiscard]] virtual bool exhausted() const { return false; }
 
-    /// Can the buffers of packets be borrowed? Only of a port that gives them time.
-    [[nodiscard]] virtual bool lends() const { return false; }
+    /// Can bursts be kept over the next receive()? Only of a port that gives its packets time.
+    [[nodiscard]] virtual bool keeps() const { return false; }
 
-    /// From the poll thread, at most once between two calls of receive(): the packets at these
-    /// places of the last burst, in rising order, stay as they are until take_back(); into
-    /// `buffers` goes what it takes for that. Only of a port that lends.
-    virtual void lend(std::span<const std::uint16_t> /*places*/,
-                      std::span<LentBuffer> /*buffers*/) {}
+    /// The packets of the last burst stay as they are until they are given back. Said before the
+    /// next receive(), of a port that keeps; kept_packets_max in all.
+    void keep_burst() noexcept { keeps_burst_ = true; }
 
-    /// From any thread, while the port lives.
-    virtual void take_back(std::span<const LentBuffer> /*buffers*/) const {}
+    /// So many of the packets that were kept, oldest first, are given back with the next receive().
+    void give_back(std::size_t packets) noexcept { given_back_ += packets; }
 
     /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping,
     /// by a time that goes on evenly where the wall clock is set; on_igmp() has the same.
@@ -108,6 +105,10 @@ class Port {
     }
 
     PortCounters counters_;
+
+    // Of a port that keeps; receive() does it, and forgets it.
+    bool keeps_burst_ = false;
+    std::size_t given_back_ = 0;
 
   private:
     std::string name_;

@@ -100,7 +100,7 @@ struct PortConfig {
     std::string streams = "AB";  ///< which copies arrive here: A, B or AB
 
     /// No key: whether somebody borrows buffers (port.h), for whom the pool is larger.
-    bool lends_buffers = false;
+    bool keeps_packets = false;
 };
 
 }  // namespace pinstrike::nic

@@ -2,6 +2,7 @@
 #include "nic/port_keys.h"
 
 #include "nic/address.h"
+#include "nic/port.h"
 
 #include <fmt/format.h>
 
@@ -185,7 +186,8 @@ Section<PortConfig> port_section() {
         .required();
     add_device_keys(section);
     section
-        .key("burst_packets", &PortConfig::burst_packets, integer(1U, 512U),
+        .key("burst_packets", &PortConfig::burst_packets,
+             integer(1U, static_cast<unsigned>(burst_packets_max)),
              "Most packets taken from the port in one call.")
         .unit("packets");
     add_membership_keys(section);

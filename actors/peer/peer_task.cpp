@@ -4,42 +4,14 @@
 #include "config/check.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace pinstrike::actors::peer {
-
 namespace {
 
 constexpr std::size_t blocks_each_step = 4096;  // of each poller
 /// A clock that is set makes nothing older by more than this.
 constexpr std::int64_t step_ns_max = 1'000'000'000;
-
-/// Buffers of one port on their way back: few at a time, so that they are soon of use again.
-class Returns {
-  public:
-    ~Returns() { flush(); }
-
-    void add(const nic::Port& port, nic::LentBuffer buffer) {
-        if (port_ != &port || count_ == buffers_.size()) {
-            flush();
-        }
-        port_ = &port;
-        buffers_[count_++] = buffer;
-    }
-
-    void flush() {
-        if (count_ != 0) {
-            port_->take_back({buffers_.data(), count_});
-            count_ = 0;
-        }
-    }
-
-  private:
-    const nic::Port* port_ = nullptr;
-    std::size_t count_ = 0;
-    std::array<nic::LentBuffer, 64> buffers_{};
-};
 
 }  // namespace
 
@@ -75,7 +47,6 @@ void PeerTask::finish() {
 }
 
 std::size_t PeerTask::take(HistoryRoadEnd& road) {
-    Returns returns;
     std::size_t taken = 0;
     for (; taken != blocks_each_step; ++taken) {
         const auto head = road.copies.peek(1);
@@ -83,17 +54,14 @@ std::size_t PeerTask::take(HistoryRoadEnd& road) {
             break;
         }
         const FirstCopy copy = head.front();
-        const bool lent = copy.buffer != nullptr;
-        const std::size_t records = lent ? 1 : FirstCopy::records_for(copy.bytes);
+        const bool by_reference = copy.kept_bytes != nullptr;
+        const std::size_t records = by_reference ? 1 : FirstCopy::records_for(copy.bytes);
         const auto whole = road.copies.peek(records);  // published together
         PINSTRIKE_CHECK(whole.size() == records);
-        const auto bytes = lent ? std::span{copy.lent_bytes, copy.bytes}
-                                : std::as_bytes(whole.subspan(1)).first(copy.bytes);
+        const auto bytes = by_reference ? std::span{copy.kept_bytes, copy.bytes}
+                                        : std::as_bytes(whole.subspan(1)).first(copy.bytes);
         history_->keep({road.lines[copy.line], copy.messages, copy.first, copy.ts_exchange_ns,
                         time_ns_, bytes});
-        if (lent) {
-            returns.add(*road.ports[copy.port], copy.buffer);
-        }
         road.copies.release(records);
     }
     return taken;

@@ -35,8 +35,8 @@ class PeerTask {
     /// How much was done.
     std::size_t step(std::int64_t now_ns);
 
-    /// After the pollers have ended, by the thread that stepped or one that joined it: every lent
-    /// buffer is given back.
+    /// After the pollers have ended, by the thread that stepped or one that joined it: all
+    /// that they wrote is read.
     void finish();
 
     [[nodiscard]] feed::History* history() { return history_.get(); }

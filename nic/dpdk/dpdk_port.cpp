@@ -35,22 +35,23 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
         attach();
     }
     give_back();
-    const auto asked = static_cast<std::uint16_t>(std::min(burst.size(), held_.size()));
+    const auto asked = static_cast<std::uint16_t>(std::min(burst.size(), burst_packets_));
     if (asked == 0) [[unlikely]] {
         return 0;
     }
-    held_count_ = rte_eth_rx_burst(device_id_, queue_, held_.data(), asked);
-    if (held_count_ == 0) {
+    const std::size_t received = rte_eth_rx_burst(device_id_, queue_, held_.room(), asked);
+    if (received == 0) {
         return 0;
     }
+    held_.add(received);
     if (from_hardware_) {
-        hand_out<true>(burst, now_ns);
+        hand_out<true>(burst.first(received), now_ns);
     } else {
-        hand_out<false>(burst, now_ns);
+        hand_out<false>(burst.first(received), now_ns);
     }
-    counters_.packets.add(held_count_);
-    counters_.full_bursts.add(held_count_ == asked ? 1 : 0);
-    return held_count_;
+    counters_.packets.add(received);
+    counters_.full_bursts.add(received == asked ? 1 : 0);
+    return received;
 }
 
 /// A frame in several buffers is longer than frame_room_bytes, and so no market data: its first
@@ -59,8 +60,9 @@ template <bool from_hardware>
 inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept {
     std::uint64_t bytes = 0;
     std::uint64_t special = 0;
-    for (std::size_t i = 0; i < held_count_; ++i) {
-        const rte_mbuf& buffer = *held_[i];
+    const std::span<rte_mbuf* const> buffers = held_.last_burst();
+    for (std::size_t i = 0; i < burst.size(); ++i) {
+        const rte_mbuf& buffer = *buffers[i];
         const auto* data = rte_pktmbuf_mtod(&buffer, const std::byte*);
         rte_prefetch0(data);
         const std::uint32_t length_bytes = buffer.data_len;
@@ -87,34 +89,20 @@ inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noe
         bytes += length_bytes;
         special |= not_plain(buffer, pool_);
     }
-    plain_ = special == 0;
+    if (special != 0) [[unlikely]] {
+        held_.note_odd();
+    }
     counters_.bytes.add(bytes);
 }
 
-/// Lent buffers are taken out of those that go back with the next receive().
-void DpdkPort::lend(std::span<const std::uint16_t> places, std::span<LentBuffer> buffers) {
-    if (places.empty()) {
-        return;
-    }
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        buffers[i] = std::exchange(held_[places[i]], nullptr);
-    }
-    const auto first = held_.begin() + places.front();
-    const auto kept = std::remove(first, held_.begin() + held_count_, nullptr);
-    held_count_ = static_cast<std::uint16_t>(kept - held_.begin());
-}
-
 inline void DpdkPort::give_back() noexcept {
-    if (held_count_ == 0) {
-        return;
+    if (given_back_ != 0) {
+        held_.give_back_oldest(std::exchange(given_back_, 0), cache_);
     }
-    if (plain_) [[likely]] {
-        rte_mempool_generic_put(pool_, reinterpret_cast<void* const*>(held_.data()), held_count_,
-                                cache_);
-    } else {
-        rte_pktmbuf_free_bulk(held_.data(), held_count_);
+    if (!std::exchange(keeps_burst_, false)) {
+        held_.give_back_last(cache_);
     }
-    held_count_ = 0;
+    held_.end_burst();
 }
 
 // --- cold ---
@@ -153,9 +141,10 @@ DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig
       verifies_checksums_(device->verifies_checksums()),
       stamps_(device->stamps()),
       pool_(device->pool(config.queue)),
-      held_(config.burst_packets),
+      burst_packets_(config.burst_packets),
+      held_(pool_, config.burst_packets, config.keeps ? kept_packets_max : 0),
       device_(std::move(device)),
-      lends_(config.lends),
+      keeps_(config.keeps),
       link_up_(device_->link_up()) {
     if (config.membership && device_->transmits()) {
         std::uint64_t seed =
@@ -167,23 +156,9 @@ DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig
     }
 }
 
-/// A thread that DPDK does not know has no cache there: its buffers go straight to the pool, which
-/// takes them from any thread. Many at a time, since the poll thread takes buffers from there too.
-void DpdkPort::take_back(std::span<const LentBuffer> buffers) const {
-    std::array<rte_mbuf*, 64> batch;
-    while (!buffers.empty()) {
-        const std::size_t count = std::min(buffers.size(), batch.size());
-        std::transform(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(count),
-                       batch.begin(),
-                       [](LentBuffer buffer) { return static_cast<rte_mbuf*>(buffer); });
-        rte_pktmbuf_free_bulk(batch.data(), static_cast<unsigned>(count));
-        buffers = buffers.subspan(count);
-    }
-}
-
 /// The ending thread need not be the poll thread, whose cache it leaves alone.
 DpdkPort::~DpdkPort() {
-    rte_pktmbuf_free_bulk(held_.data(), held_count_);
+    held_.give_back_all(nullptr);
     if (membership_ && announced_) {
         Reports reports(device_id_, pool_);
         membership_->leave(now_ns_, reports);

@@ -5,6 +5,7 @@
 
 #include "nic/dpdk/device.h"
 #include "nic/dpdk/device_clock.h"
+#include "nic/dpdk/held_buffers.h"
 #include "nic/membership.h"
 #include "nic/port.h"
 
@@ -23,7 +24,7 @@ struct QueueConfig {
     unsigned burst_packets = 64;
     /// Set on one queue of a device, the first: queries come to no other.
     std::optional<MembershipConfig> membership;
-    bool lends = false;  ///< the pool has buffers for that
+    bool keeps = false;  ///< the pool has buffers for that
 };
 
 class DpdkPort final : public Port {
@@ -33,10 +34,8 @@ class DpdkPort final : public Port {
 
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
 
-    [[nodiscard]] bool lends() const override { return lends_; }
+    [[nodiscard]] bool keeps() const override { return keeps_; }
 
-    void lend(std::span<const std::uint16_t> places, std::span<LentBuffer> buffers) override;
-    void take_back(std::span<const LentBuffer> buffers) const override;
     void housekeep(std::int64_t now_ns) override;
     void on_igmp(const Packet& packet, std::int64_t now_ns) override;
     [[nodiscard]] DeviceStatistics statistics() const override;
@@ -55,15 +54,14 @@ class DpdkPort final : public Port {
     // What receive() needs, together.
     std::uint16_t device_id_;
     std::uint16_t queue_;
-    std::uint16_t held_count_ = 0;
     bool attached_ = false;
     bool from_hardware_;  ///< stamps or checksum verdicts are to be read
     bool verifies_checksums_;
-    bool plain_ = true;  ///< every held buffer may go straight back to its pool
     StampField stamps_;
     rte_mempool* pool_;
     rte_mempool_cache* cache_ = nullptr;  ///< of the poll thread
-    std::vector<rte_mbuf*> held_;
+    std::size_t burst_packets_;
+    HeldBuffers held_;
     DeviceClock clock_;
 
     // Housekeeping.
@@ -72,7 +70,7 @@ class DpdkPort final : public Port {
     std::int64_t now_ns_ = 0;  ///< of the last housekeeping
     std::int64_t link_due_ns_ = 0;
     std::int64_t clock_due_ns_ = 0;
-    bool lends_;
+    bool keeps_;
     std::optional<bool> link_up_;
     bool announced_ = false;
 };

@@ -146,7 +146,7 @@ MemoryNeed memory_need(const PortDemand& port) {
                              + port.config.burst_packets         // with the poller
                              + 2 * (pool_cache_buffers * 3 / 2)  // in two threads' caches
                              + transmit_descriptors              // reports on their way
-                             + (port.config.lends_buffers ? lent_buffers_max + 64 : 0) +
+                             + (port.config.keeps_packets ? kept_packets_max : 0) +
                              port.preloaded_frames + 256;
     // Those of AF_XDP lie side by side (device.cpp).
     need.bytes_per_buffer = port.config.hugepages || two_rings ? buffer_bytes : ordinary_page_bytes;

@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<Port>> open_dpdk(const PortConfig& config,
     }
     std::vector<std::unique_ptr<Port>> ports;
     for (std::uint16_t queue = 0; queue < queues; ++queue) {
-        QueueConfig of_queue{queue, config.burst_packets, {}, config.lends_buffers};
+        QueueConfig of_queue{queue, config.burst_packets, {}, config.keeps_packets};
         if (queue == 0 && config.membership == Membership::igmp) {
             of_queue.membership = membership_of(config, *device, groups_by_queue);
         }

@@ -102,11 +102,15 @@ struct Toy {
 /// A port that gives what the test puts in.
 class Script : public nic::Port {
   public:
-    explicit Script(bool replays = false, bool lends = false)
-        : Port("script"), replays_(replays), lends_(lends) {}
+    explicit Script(bool replays = false, bool keeps = false)
+        : Port("script"), replays_(replays), keeps_(keeps) {}
 
     std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
-        handed_.clear();
+        if (!std::exchange(keeps_burst_, false)) {
+            handed_.resize(handed_.size() - last_burst_);
+        }
+        handed_.erase(handed_.begin(),
+                      handed_.begin() + static_cast<std::ptrdiff_t>(std::exchange(given_back_, 0)));
         std::size_t filled = 0;
         while (filled < burst.size() && !waiting_.empty()) {
             handed_.push_back(std::move(waiting_.front()));
@@ -119,6 +123,7 @@ class Script : public nic::Port {
             ++filled;
         }
         count_burst(burst.first(filled), burst.size());
+        last_burst_ = filled;
         return filled;
     }
 
@@ -131,23 +136,10 @@ class Script : public nic::Port {
         igmp_ns = now_ns;
     }
 
-    [[nodiscard]] bool lends() const override { return lends_; }
+    [[nodiscard]] bool keeps() const override { return keeps_; }
 
-    void lend(std::span<const std::uint16_t> places, std::span<nic::LentBuffer> buffers) override {
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            lent.push_back(std::move(handed_[places[i]].first));
-            buffers[i] = lent.back().data();
-        }
-    }
-
-    void take_back(std::span<const nic::LentBuffer> buffers) const override {
-        for (const nic::LentBuffer buffer : buffers) {
-            EXPECT_EQ(
-                std::erase_if(lent, [=](const auto& bytes) { return bytes.data() == buffer; }), 1U);
-        }
-    }
-
-    mutable std::deque<std::vector<std::byte>> lent;
+    /// Packets that are not given back.
+    [[nodiscard]] std::size_t held() const { return handed_.size(); }
 
     void give(std::vector<std::byte> frame, std::int64_t ts_ns = 0) {
         waiting_.emplace_back(std::move(frame), ts_ns);
@@ -166,7 +158,8 @@ class Script : public nic::Port {
 
   private:
     bool replays_;
-    bool lends_;
+    bool keeps_;
+    std::size_t last_burst_ = 0;
     std::deque<std::pair<std::vector<std::byte>, std::int64_t>> waiting_;
     std::deque<std::pair<std::vector<std::byte>, std::int64_t>> handed_;
 };
@@ -210,7 +203,7 @@ inline std::vector<std::byte> igmp_frame() {
 
 inline constexpr std::int64_t ms = 1'000'000;
 
-enum class Keeps { nothing, copies, lent_buffers };
+enum class Keeps { nothing, copies, by_reference };
 
 struct Scene {
     explicit Scene(bool replays = false, std::size_t ports = 1, LineHours hours = {},
@@ -224,7 +217,7 @@ struct Scene {
         setup.hours = std::move(hours);
         setup.marks = marks;
         for (std::size_t i = 0; i < ports; ++i) {
-            auto script = std::make_unique<Script>(replays, keeps == Keeps::lent_buffers);
+            auto script = std::make_unique<Script>(replays, keeps == Keeps::by_reference);
             scripts.push_back(script.get());
             setup.ports.push_back({"script",
                                    std::move(script),
@@ -249,16 +242,12 @@ struct Scene {
             std::move(setup),
             Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
         if (copies) {
-            HistoryRoadEnd end{{1}, {}, std::move(copies->consumer)};
-            for (const Script* script : scripts) {
-                end.ports.push_back(script);
-            }
             constexpr std::array<std::uint16_t, 1> lines{1};
             peers = std::make_unique<peer::PeerTask>(
                 std::make_unique<feed::History>(
                     lines, feed::HistoryConfig{.keep_ns = 1'000'000 * ms, .memory_bytes = 1 << 20}),
                 nullptr);
-            peers->add_road(std::move(end));
+            peers->add_road({{1}, std::move(copies->consumer)});
         }
     }
 

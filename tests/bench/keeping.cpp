@@ -1,16 +1,17 @@
 // path: cold
 //
 // What recovery and a history cost the poll thread. DPDK's net_pcap replays a capture in whole
-// bursts at a rate; one poller takes it on one core; another core empties its ring and, in every
-// second trial, does what the recovery thread does: hears what is missing, and keeps the first
-// copies, which the port lends. Trials with and without take turns, so that both see the same
-// machine.
+// bursts at a rate; one poller takes it on one core; another core empties its ring and, in one
+// trial of three, does what the recovery thread does: hears what is missing, and copies the blocks
+// of the packets that the port keeps. The trials take turns, so that all see the same machine; the
+// third has nothing of it, like the first, and shows what two paths of the same program differ by.
 //
 //     bench_keeping CAPTURE [--pairs N] [--seconds S] [--rate PACKETS_PER_SECOND] [--hugepages]
 //     bench_keeping CAPTURE --alone PACKETS [--keep] [--hugepages]
 //
 // Prints one JSON object: what a packet takes of the poll thread without and with, in ns (medians),
-// and with as a multiple of without (median, lowest and highest pair). A trial's figure is the mean
+// and with as a multiple of without (median, lowest and highest pair), of the whole packet and
+// behind the port; `_same` is the third beside the first. A trial's figure is the mean
 // of the middle half of its bursts: the machine's own stops are in the rest. The other core does
 // the work of two threads; if it did not keep up, the road or the ring was full, and the figures
 // say less than they seem to: `skipped` and `refused` are the shares of all first copies and
@@ -34,14 +35,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::bench {
@@ -73,6 +77,10 @@ class BurstPort final : public nic::Port {
             return 0;
         }
         due_ns_ = now_ns + interval_ns_;
+        if (std::exchange(keeps_burst_, false)) {
+            inner_.keep_burst();
+        }
+        inner_.give_back(std::exchange(given_back_, 0));
         const std::size_t received = inner_.receive(burst, now_ns);
         receive_ns_ = clock_.wall_ns() - now_ns;
         return received;
@@ -81,15 +89,10 @@ class BurstPort final : public nic::Port {
     /// What the other port took for the last burst, and the way to it.
     [[nodiscard]] std::int64_t receive_ns() const { return receive_ns_; }
 
-    [[nodiscard]] bool lends() const override { return inner_.lends(); }
+    [[nodiscard]] bool keeps() const override { return inner_.keeps(); }
 
-    void lend(std::span<const std::uint16_t> places, std::span<nic::LentBuffer> buffers) override {
-        inner_.lend(places, buffers);
-    }
-
-    void take_back(std::span<const nic::LentBuffer> buffers) const override {
-        inner_.take_back(buffers);
-    }
+    /// No burst comes until then.
+    void wait_until(std::int64_t due_ns) { due_ns_ = due_ns; }
 
   private:
     nic::Port& inner_;
@@ -118,14 +121,14 @@ class Keeper {
                                                            std::move(sources));
 
         auto ring = actors::Ring<actors::FirstCopy>::make(
-            actors::Ring<actors::FirstCopy>::slots_for(actors::HistoryRoad::lending_slots));
+            actors::Ring<actors::FirstCopy>::slots_for(actors::HistoryRoad::keeping_slots));
         setup.history = std::make_unique<actors::HistoryRoad>(std::move(ring.producer));
         history_ = std::make_unique<actors::peer::PeerTask>(
             std::make_unique<feed::History>(
                 lines, feed::HistoryConfig{.keep_ns = 10'000'000'000,
                                            .memory_bytes = std::size_t{1} << 28}),
             nullptr);
-        history_->add_road({lines, {setup.ports.front().port.get()}, std::move(ring.consumer)});
+        history_->add_road({lines, std::move(ring.consumer)});
     }
 
     ~Keeper() {
@@ -176,7 +179,10 @@ class Path {
         core_->start();
     }
 
-    std::size_t poll(std::int64_t now_ns) { return poller_->step(now_ns); }
+    std::size_t poll(std::int64_t now_ns) {
+        last_ns_ = now_ns;
+        return poller_->step(now_ns);
+    }
 
     [[nodiscard]] std::int64_t receive_ns() const { return bursts_->receive_ns(); }
 
@@ -185,6 +191,15 @@ class Path {
         if (keeper_ != nullptr) {
             keeper_->step(now_ns);
         }
+    }
+
+    /// Between two trials, when its threads have ended: nothing of the port's is read any more, and
+    /// another path may have it.
+    void rest() {
+        bursts_->wait_until(never_ns);
+        step_other_side(last_ns_);
+        poll(last_ns_);
+        bursts_->wait_until(0);
     }
 
     void finish() {
@@ -205,7 +220,10 @@ class Path {
     }
 
   private:
-    const BurstPort* bursts_ = nullptr;  ///< the poller's
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+
+    BurstPort* bursts_ = nullptr;  ///< the poller's
+    std::int64_t last_ns_ = 0;
     std::unique_ptr<actors::Poller<feed::opra::Opra>> poller_;
     std::unique_ptr<actors::Core> core_;
     std::unique_ptr<Keeper> keeper_;  // ends before the poller and its port
@@ -244,6 +262,7 @@ Trial run_on_two_cores(Path& path, const Options& options) {
     }
     stop.store(true, std::memory_order_relaxed);
     other.join();
+    path.rest();
     Trial trial;
     trial.packets = static_cast<double>(burst_ns.size() * burst_packets);
     trial.packet_ns = middle_mean(std::move(burst_ns)) / burst_packets;
@@ -285,29 +304,37 @@ std::string compared(const char* what, const std::vector<double>& without_ns,
         cost.max);
 }
 
+/// Three paths, whose trials take turns. `again` is one more without: what lies between it and
+/// `bare` is where their memory came to lie, and nothing else.
 void compare(const Options& options, nic::Port& port) {
     Path bare{port, options.rate, false};
     Path kept{port, options.rate, true};
-    run_on_two_cores(bare, options);  // warm: the history's memory has been touched once
-    run_on_two_cores(kept, options);
+    Path again{port, options.rate, false};
+    const std::array paths{&bare, &kept, &again};
+    for (Path* path : paths) {  // warm: the history's memory has been touched once
+        run_on_two_cores(*path, options);
+    }
     const Trial warm = kept.figures();
-    std::vector<double> whole_ns[2];
-    std::vector<double> behind_ns[2];
-    double packets = warm.packets;
+    std::array<std::vector<double>, 3> whole_ns;
+    std::array<std::vector<double>, 3> behind_ns;
+    double packets = 0;
     for (int i = 0; i < options.pairs; ++i) {
-        for (Path* path : {&bare, &kept}) {
-            const Trial trial = run_on_two_cores(*path, options);
-            whole_ns[path == &kept].push_back(trial.packet_ns);
-            behind_ns[path == &kept].push_back(trial.behind_port_ns);
-            packets += trial.packets / 2;
+        for (std::size_t of = 0; of < paths.size(); ++of) {
+            const Trial trial = run_on_two_cores(*paths[of], options);
+            whole_ns[of].push_back(trial.packet_ns);
+            behind_ns[of].push_back(trial.behind_port_ns);
+            packets += paths[of] == &kept ? trial.packets : 0;
         }
     }
-    bare.finish();
-    kept.finish();
+    for (Path* path : paths) {
+        path->finish();
+    }
     const Trial figures = kept.figures();
-    fmt::print("{{\"pairs\": {}, {}, {}, \"skipped\": {:.4f}, \"refused\": {:.4f}}}\n",
+    fmt::print("{{\"pairs\": {}, {}, {}, {}, {}, \"skipped\": {:.4f}, \"refused\": {:.4f}}}\n",
                options.pairs, compared("packet", whole_ns[0], whole_ns[1]),
                compared("behind_port", behind_ns[0], behind_ns[1]),
+               compared("packet_same", whole_ns[0], whole_ns[2]),
+               compared("behind_port_same", behind_ns[0], behind_ns[2]),
                (figures.skipped - warm.skipped) / packets,
                (figures.refused - warm.refused) / (figures.messages - warm.messages));
 }

@@ -28,14 +28,14 @@ struct LoopedCapture {
     std::unique_ptr<nic::Port> port;
 };
 
-inline LoopedCapture open_looped(const std::string& capture, bool hugepages, bool lends) {
+inline LoopedCapture open_looped(const std::string& capture, bool hugepages, bool keeps) {
     nic::PortConfig config;
     config.name = "pcap";
     config.kind = nic::PortKind::dpdk;
     config.vdev = "net_pcap0,rx_pcap=" + capture + ",infinite_rx=1";
     config.hugepages = hugepages;
     config.membership = nic::Membership::fixed;
-    config.lends_buffers = lends;
+    config.keeps_packets = keeps;
     Problems problems;
     nic::dpdk::EalConfig environment;
     environment.ports.push_back(nic::dpdk::demand_of(config, 1));

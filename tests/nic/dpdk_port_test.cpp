@@ -20,8 +20,10 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 namespace pinstrike::nic {
@@ -149,67 +151,93 @@ TEST(DpdkPort, ARepeatedCaptureNeverEndsAndLosesNoBuffer) {
     EXPECT_EQ(port->counters().packets.read(), seen);
 }
 
-/// Another thread, which DPDK does not know, gives them back.
-TEST(DpdkPort, LentBuffersStayAsTheyAreAndComeBack) {
+/// A packet that its port keeps, and what it must hold.
+struct KeptPacket {
+    Packet packet;
+    const Bytes* frame;
+};
+
+void expect_whole(const KeptPacket& kept) {
+    ASSERT_EQ(kept.packet.length_bytes, kept.frame->size());
+    ASSERT_EQ(std::memcmp(kept.packet.bytes, kept.frame->data(), kept.frame->size()), 0);
+}
+
+TEST(DpdkPort, KeptBurstsStayAsTheyAreUntilTheyAreGivenBack) {
     const ScratchDirectory scratch;
     const auto frames = write_capture(scratch.file("a.pcap"), 100);
     PortConfig config = vdev_port("net_pcap0,infinite_rx=1,rx_pcap=" + scratch.file("a.pcap"));
-    config.lends_buffers = true;
+    config.keeps_packets = true;
     const auto port = open_one(config);
     ASSERT_NE(port, nullptr);
-    EXPECT_TRUE(port->lends());
+    EXPECT_TRUE(port->keeps());
+    std::mt19937 dice(7);
     std::array<Packet, 48> burst;
-    std::array<LentBuffer, 16> buffers;
-    const std::array<std::uint16_t, 16> places{0,  1,  2,  5,  6,  9,  10, 11,
-                                               17, 20, 21, 22, 30, 31, 46, 47};
+    std::deque<KeptPacket> kept;
     std::size_t seen = 0;
-    for (int round = 0; round < 5'000; ++round) {
+    std::size_t most = 0;
+    for (int round = 0; round < 20'000; ++round) {
         const std::size_t count = port->receive(burst, round);
         ASSERT_EQ(count, burst.size()) << round;
-        port->lend(places, buffers);
-        ASSERT_EQ(port->receive({}, round), 0U);  // what was not lent is back
-        for (const std::uint16_t place : places) {
-            const Bytes& frame = frames[(seen + place) % frames.size()];
-            ASSERT_EQ(burst[place].length_bytes, frame.size());
-            ASSERT_EQ(std::memcmp(burst[place].bytes, frame.data(), frame.size()), 0);
-        }
-        if (round % 2 == 0) {
-            port->take_back(buffers);
-        } else {
-            std::thread([&] { port->take_back(buffers); }).join();
+        const bool fills = round / 500 % 2 == 0;  // in turns more than is given back, and less
+        if (kept.size() + count <= kept_packets_max && dice() % 8 < (fills ? 7U : 1U)) {
+            port->keep_burst();
+            for (std::size_t i = 0; i < count; ++i) {
+                kept.push_back({burst[i], &frames[(seen + i) % frames.size()]});
+            }
         }
         seen += count;
+        most = std::max(most, kept.size());
+        const std::size_t back = dice() % std::min<std::size_t>(kept.size() + 1, 50);
+        for (std::size_t i = 0; i < back; ++i) {
+            expect_whole(kept.front());
+            kept.pop_front();
+        }
+        port->give_back(back);
     }
-    port->receive(burst, 0);
-    port->lend({}, {});
-    EXPECT_EQ(port->receive(burst, 0), burst.size());
+    EXPECT_GT(most, kept_packets_max - 2 * burst.size());
+    for (const KeptPacket& packet : kept) {
+        expect_whole(packet);
+    }
 }
 
-TEST(DpdkPort, AFrameLongerThanABufferIsHandedOutCut) {
+void hands_out_long_frames_cut(bool keeps, std::size_t frames) {
     const ScratchDirectory scratch;
     Problems problems;
     auto writer = CaptureWriter::open(scratch.file("long.pcap"), problems);
     const Bytes longer = udp_frame(route_of_tests, Bytes(6000));
     const Bytes plain = udp_frame(route_of_tests, Bytes(100));
-    for (int i = 0; i < 500; ++i) {  // more segments than there are buffers: all come back
+    for (std::size_t i = 0; i < frames;
+         ++i) {  // more segments than there are buffers: all come back
         writer->write(longer, 0);
         writer->write(plain, 0);
     }
     ASSERT_TRUE(writer->close(problems));
-    const auto port = open_one(vdev_port("net_pcap0,rx_pcap=" + scratch.file("long.pcap")));
+    PortConfig config = vdev_port("net_pcap0,rx_pcap=" + scratch.file("long.pcap"));
+    config.keeps_packets = keeps;
+    const auto port = open_one(config);
     ASSERT_NE(port, nullptr);
     std::array<Packet, 64> burst;
     std::array<std::size_t, 2> seen{};
-    for (int round = 0; round < 100; ++round) {
-        for (std::size_t i = 0, count = port->receive(burst, round); i < count; ++i) {
+    for (std::size_t round = 0; round < frames / 5; ++round) {
+        const std::size_t count = port->receive(burst, static_cast<std::int64_t>(round));
+        if (keeps) {
+            port->keep_burst();
+            port->give_back(count);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
             Datagram datagram;
             const Drop drop = parse_udp(burst[i], ChecksumCheck::offload, datagram);
             ASSERT_TRUE(drop == Drop::ip_truncated || drop == not_dropped);
             ++seen[drop == not_dropped ? 1 : 0];
         }
     }
-    EXPECT_EQ(seen[0], 500U);
-    EXPECT_EQ(seen[1], 500U);
+    EXPECT_EQ(seen[0], frames);
+    EXPECT_EQ(seen[1], frames);
+}
+
+TEST(DpdkPort, AFrameLongerThanABufferIsHandedOutCut) {
+    hands_out_long_frames_cut(false, 500);
+    hands_out_long_frames_cut(true, 4'000);
 }
 
 TEST(DpdkPort, FullBurstsFromTheNullDriver) {

@@ -1,11 +1,14 @@
 // path: cold
 //
 // What the pollers sent along for peers: every block that they took.
+#include "feed/opra/layout.h"
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 
 namespace pinstrike::sim {
 
@@ -22,6 +25,12 @@ bool keeps_all(Host& host, std::size_t pollers) {
     return all;
 }
 
+/// A copy that was sent again says so in its header.
+bool same_messages(std::span<const std::byte> one, std::span<const std::byte> other) {
+    constexpr std::size_t header = feed::opra::block::header_bytes;
+    return std::ranges::equal(one.subspan(header), other.subspan(header));
+}
+
 bool is_kept(feed::History& history, const Block& block) {
     const feed::RepairRequest request{1,
                                       block.line_number,
@@ -31,7 +40,7 @@ bool is_kept(feed::History& history, const Block& block) {
                                       block.ts_ns};
     return std::ranges::any_of(history.find(request), [&](const feed::KeptBlock& kept) {
         return kept.first == block.header.sequence && kept.messages == block.messages.size() &&
-               kept.bytes.size() == block.bytes.size();
+               kept.bytes.size() == block.bytes.size() && same_messages(kept.bytes, block.bytes);
     });
 }
 

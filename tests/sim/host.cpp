@@ -75,11 +75,11 @@ Host::Host(const Plan& plan, std::unique_ptr<Twin> twin)
     make_keeper();
 }
 
-/// Of one poller. Its ports lend nothing: what is kept is copied.
+/// Of one poller.
 std::unique_ptr<actors::HistoryRoad> Host::make_history_road(std::vector<std::uint16_t> lines) {
-    constexpr std::size_t slots = 16384;
+    constexpr std::size_t slots = 32768;
     auto ring = actors::Ring<actors::FirstCopy>::make(slots);
-    history_roads_.push_back({std::move(lines), {}, std::move(ring.consumer)});
+    history_roads_.push_back({std::move(lines), std::move(ring.consumer)});
     return std::make_unique<actors::HistoryRoad>(std::move(ring.producer));
 }
 
@@ -152,7 +152,8 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
     for (std::size_t nic = 0; nic < nics_count; ++nic) {
         auto port = std::make_unique<LinkPort>(
             fmt::format("nic{}", nic),
-            LinkPortOptions{host.queue_packets, host.nic_checks, host.nic_stamps}, witness);
+            LinkPortOptions{host.queue_packets, host.nic_checks, host.nic_stamps, host.nic_keeps},
+            witness);
         poller.ports.push_back(port.get());
         setup.ports.push_back(
             {port->name(), std::move(port), host.udp_checksum, {}, host.burst_packets});

@@ -1,7 +1,8 @@
 // path: cold
 //
 // A NIC's receive queue at the end of a link: bounded, and what it has no room for is missed. The
-// bytes it hands out are overwritten when it is asked again, as a device's buffers are.
+// bytes it hands out are overwritten once they are given back, as a device's buffers are: when it
+// is asked again, or later where it keeps packets.
 #pragma once
 
 #include "config/check.h"
@@ -23,6 +24,7 @@ struct LinkPortOptions {
     std::size_t queue_packets = 4096;
     bool checks = true;  ///< says whether checksums are right
     bool stamps = false;
+    bool keeps = false;
 };
 
 class LinkPort final : public nic::Port {
@@ -40,18 +42,14 @@ class LinkPort final : public nic::Port {
     }
 
     std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
-        for (std::size_t i = 0; i < lent_; ++i) {
-            std::ranges::fill(buffers_[i], std::byte{0xDD});
-        }
-        buffers_.resize(std::max(buffers_.size(), burst.size()));
+        give_back();
         std::size_t filled = 0;
         for (; filled < burst.size() && !queue_.empty(); ++filled) {
             const auto [flight, stamp_ns] = queue_.front();
             queue_.pop_front();
-            buffers_[filled] = flight->frame;
             nic::Packet& packet = burst[filled];
             packet = {};
-            packet.bytes = buffers_[filled].data();
+            packet.bytes = hold(flight->frame);
             packet.length_bytes = static_cast<std::uint32_t>(flight->frame.size());
             if (options_.checks && flight->whole) {
                 packet.udp_checksum = packet.ip_checksum = nic::Checksum::good;
@@ -59,13 +57,15 @@ class LinkPort final : public nic::Port {
             packet.ts_receive_ns = options_.stamps ? stamp_ns : now_ns;
             witness_.hand(*flight);
         }
-        lent_ = filled;
+        last_burst_ = filled;
         if (filled == burst.size()) {
             witness_.fall_behind();
         }
         count_burst(burst.first(filled), burst.size());
         return filled;
     }
+
+    [[nodiscard]] bool keeps() const override { return options_.keeps; }
 
     void housekeep(std::int64_t /*now_ns*/) override { witness_.housekeep(); }
 
@@ -78,11 +78,46 @@ class LinkPort final : public nic::Port {
     [[nodiscard]] std::uint64_t missed() const { return missed_; }
 
   private:
+    using Buffer = std::vector<std::byte>;
+
+    const std::byte* hold(const Buffer& frame) {
+        if (spare_.empty()) {
+            spare_.emplace_back();
+        }
+        held_.push_back(std::move(spare_.front()));
+        spare_.pop_front();
+        held_.back() = frame;
+        return held_.back().data();
+    }
+
+    void give_back() {
+        PINSTRIKE_CHECK(options_.keeps || (!keeps_burst_ && given_back_ == 0));
+        if (!std::exchange(keeps_burst_, false)) {
+            for (; last_burst_ != 0; --last_burst_) {
+                overwrite(std::move(held_.back()));
+                held_.pop_back();
+            }
+        }
+        PINSTRIKE_CHECK(given_back_ <= held_.size());
+        for (; given_back_ != 0; --given_back_) {
+            overwrite(std::move(held_.front()));
+            held_.pop_front();
+        }
+        PINSTRIKE_CHECK(held_.size() <= nic::kept_packets_max);
+    }
+
+    /// Who still reads it sees that.
+    void overwrite(Buffer buffer) {
+        std::ranges::fill(buffer, std::byte{0xDD});
+        spare_.push_back(std::move(buffer));
+    }
+
     LinkPortOptions options_;
     Witness& witness_;
     std::deque<std::pair<const Flight*, std::int64_t>> queue_;
-    std::vector<std::vector<std::byte>> buffers_;
-    std::size_t lent_ = 0;  ///< of these, handed out last
+    std::deque<Buffer> held_;     ///< handed out: those kept, then the last burst
+    std::deque<Buffer> spare_;    ///< those given back last, last
+    std::size_t last_burst_ = 0;  ///< packets
     std::uint64_t missed_ = 0;
 };
 

@@ -349,6 +349,7 @@ Plan draw_plan(std::uint64_t seed) {
     if (plan.retransmission.share > 0 && late.chance(0.7)) {
         plan.recovery.sources = {feed::RepairKind::retransmission, feed::RepairKind::peer};
     }
+    plan.host.nic_keeps = late.chance(0.5);
     return plan;
 }
 
@@ -392,12 +393,13 @@ std::string describe(const Plan& plan) {
                     static_cast<int>(plan.cabling), plan.swap_after_ns / ms, plan.noise_packets);
     const HostPlan& host = plan.host;
     words += fmt::format(
-        "\n  host: {} pollers, {} cores, ring {}, window {} us, hold {}, queue {}, burst {}, idle "
+        "\n  host: {} pollers, {} cores, ring {}, window {} us, hold {}, queue {}, burst {}{}, "
+        "idle "
         "{} us, packet {} ns, starts {} ms, stops {} ms",
         host.pollers, host.cores, host.ring_slots, host.arbitration.window_ns / us,
         host.arbitration.hold_bytes, host.queue_packets, host.burst_packets,
-        host.poller_idle_ns / us, host.packet_ns, host.start_after_ns / ms,
-        host.stop_after_ns / ms);
+        host.nic_keeps ? " kept" : "", host.poller_idle_ns / us, host.packet_ns,
+        host.start_after_ns / ms, host.stop_after_ns / ms);
     for (const Stop& stop : host.poller_stops) {
         words += fmt::format("\n  poller {} stands at {} ms for {} us", stop.thread,
                              stop.at_ns / ms, stop.for_ns / us);

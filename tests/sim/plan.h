@@ -46,6 +46,7 @@ struct HostPlan {
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::offload;
     bool nic_checks = true;  ///< the NIC says whether checksums are right
     bool nic_stamps = false;
+    bool nic_keeps = false;  ///< a history reads its packets where they are
     bool test_symbols = false;
     std::int64_t poller_idle_ns = 500'000;   ///< at most between two looks at empty queues
     std::int64_t packet_ns = 200;            ///< a poller's work for one packet
