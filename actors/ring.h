@@ -98,10 +98,18 @@ class Producer {
     }
 
     /// The slots that the next claims will give, if claims of `count` in all would leave `spare`
-    /// free; else nullptr. Who fills some of them claims as many afterwards.
+    /// free; else nullptr. Who fills some of them takes as many afterwards, and asks ahead for
+    /// others as it goes (feed/event.h, ask_ahead): one by one they come while it works.
     [[nodiscard]] T* offer(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? slots_ + (claimed_ & (capacity_ - 1)) : nullptr;
+    }
+
+    /// The first `count` slots of the last offer are claimed.
+    void take(std::size_t count) noexcept {
+        owner_.check();
+        PINSTRIKE_CHECK(claimed_ + count - released_ <= capacity_);
+        claimed_ += count;
     }
 
     /// Are so many slots free? Looks at the consumer's index only if what is known will not do.
@@ -174,9 +182,9 @@ class Producer {
     /// stores to lines on their way fill the store buffer. What it asks for beyond the mapping, or
     /// before the consumer has read it, is of no use and of no harm.
     static void fetch_ahead(const T* slots, std::size_t count) noexcept {
-        constexpr std::size_t ahead = 64;  // 32 to 128 measure alike
+        constexpr std::size_t slots_ahead = 64;  // 32 to 128 measure alike
         for (std::size_t i = 0; i < count; ++i) {
-            __builtin_prefetch(slots + ahead + i, 1);
+            __builtin_prefetch(slots + slots_ahead + i, 1);
         }
     }
 

@@ -175,6 +175,13 @@ struct alignas(64) Event {
 static_assert(sizeof(Event) == 64 && sizeof(Event::Body) == 32);
 static_assert(offsetof(Event, body) == 32);
 
+/// Asks for the slot that is written some time after `slot`, whoever fills slots in a row: it was
+/// last in another core's cache. All at once, when the row is full, they would have to queue.
+inline void ask_ahead(const Event* slot) {
+    constexpr std::size_t ahead = 64;
+    __builtin_prefetch(slot + ahead, 1);
+}
+
 /// Second record of a quote with an appendage.
 struct alignas(64) QuoteBest {
     Best bid;

@@ -10,6 +10,7 @@
 #include "feed/opra/quote_event.h"
 #include "feed/opra/test_symbols.h"
 #include "feed/opra/walk.h"
+#include "feed/opra/wide_quotes.h"
 
 #include <algorithm>
 #include <array>
@@ -141,6 +142,11 @@ inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_
     }
 }
 
+/// Are the numbers of so many messages a sum, over no wrap?
+[[nodiscard]] inline bool counts_on(std::uint32_t sequence, unsigned messages) {
+    return std::uint64_t{sequence} + messages <= std::uint64_t{1} << 32;
+}
+
 /// Quotes from the `first` message on into slots that the sink offers, as far as they go without
 /// anything else between; the index of the first message not decoded.
 template <EventSink Sink>
@@ -150,6 +156,17 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     Event* const offered = sink.offer(quote_records_max * (end - first));
     if (offered == nullptr) {
         return first;
+    }
+    if (go_wide(end - first) && counts_on(block.sequence, end)) {
+        const WideRun run = write_quotes_wide(
+            block.bytes.data(), block.offsets, first, end,
+            {context.quotes, context.gth_bits, block.sequence + first, context.wants_tests},
+            offered);
+        for (unsigned test = 0; test < run.tests; ++test) {
+            sink.filtered();
+        }
+        sink.take(run.messages, run.records);
+        return run.end;
     }
     Event* event = offered;
     unsigned messages = 0;
@@ -168,6 +185,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
             continue;
         }
         quote.store(event);
+        ask_ahead(event);
         ++messages;
         if (has_appendage(m)) {
             write_bests(event++, m, form.bytes);
@@ -183,9 +201,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
 template <EventSink Sink>
 inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned end,
                                     const DecodeContext& context, Sink& sink) {
-    constexpr std::uint64_t numbers_end = std::uint64_t{1} << 32;
-    Event* const offered =
-        std::uint64_t{block.sequence} + end <= numbers_end ? sink.offer(end - first) : nullptr;
+    Event* const offered = counts_on(block.sequence, end) ? sink.offer(end - first) : nullptr;
     if (offered == nullptr) {
         return first;
     }
@@ -202,7 +218,8 @@ inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned
             sink.filtered();
             continue;
         }
-        quote.store(event++);
+        quote.store(event);
+        ask_ahead(event++);
     }
     const auto messages = static_cast<std::size_t>(event - offered);
     sink.take(messages, messages);

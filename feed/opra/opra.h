@@ -12,6 +12,7 @@
 #include "feed/opra/line_numbers.h"
 #include "feed/opra/rejects.h"
 #include "feed/opra/walk.h"
+#include "feed/opra/wide_quotes.h"
 
 #include <algorithm>
 #include <array>
@@ -146,7 +147,8 @@ struct Opra {
         const std::byte* start = out.bytes.data();
         const std::size_t size = out.bytes.size();
         std::size_t at = block::header_bytes;
-        unsigned index = find_quotes(out.bytes, out.messages, scratch.offsets.data(), at);
+        const auto find = go_wide(out.messages) ? find_quotes_wide : find_quotes;
+        unsigned index = find(out.bytes, out.messages, scratch.offsets.data(), at);
         unsigned controls = 0;
         std::uint32_t reasons = 0;
         for (; index < out.messages; ++index) {

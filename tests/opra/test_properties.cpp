@@ -15,6 +15,27 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
+/// Short and long ones in turns, of every indicator.
+std::vector<wire::Message> quotes_of_every_form() {
+    std::vector<wire::Message> quotes;
+    for (const char indicator : std::string_view{" ABCDEFGHIJKLMNOP"}) {
+        wire::Message brief = samples::quote_with(indicator);
+        const auto& quote = std::get<wire::ShortQuote>(brief.body);
+        wire::Message full = brief;
+        full.body = wire::LongQuote{.series = {wire::padded("AMZN"), {'L', 29, 23}, 'B', 1330},
+                                    .price_code = 'C',
+                                    .bid = -5,
+                                    .bid_size = 7,
+                                    .offer = 1'000'000'007,
+                                    .offer_size = 0xFFFF'FFFE,
+                                    .best_bid = quote.best_bid,
+                                    .best_offer = quote.best_offer};
+        quotes.push_back(std::move(brief));
+        quotes.push_back(std::move(full));
+    }
+    return quotes;
+}
+
 /// Every layout in a block of its own, and blocks that mix them.
 std::vector<Bytes> sample_blocks() {
     std::vector<Bytes> blocks;
@@ -24,6 +45,10 @@ std::vector<Bytes> sample_blocks() {
     }
     blocks.push_back(samples::block(messages));
     blocks.push_back(samples::block(samples::short_quotes(33)));
+    const auto quotes = quotes_of_every_form();
+    const auto middle = quotes.begin() + static_cast<std::ptrdiff_t>(quotes.size() / 2);
+    blocks.push_back(samples::block({quotes.begin(), middle}));
+    blocks.push_back(samples::block({middle, quotes.end()}));
     return blocks;
 }
 

@@ -1,0 +1,339 @@
+// path: hot
+#include "feed/opra/wide_quotes.h"
+
+// gcc 12 takes the undefined registers within its own intrinsics for mistakes (its bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+#include "feed/opra/layout.h"
+#include "feed/opra/quote_event.h"
+#include "feed/opra/test_symbols.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pinstrike::feed::opra {
+
+bool wide_quotes = __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+
+namespace {
+
+#define PINSTRIKE_WIDE [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]]
+
+using Bytes64 = std::array<std::uint8_t, 64>;
+
+/// A byte of a message in a register that is always 0: no message is that long.
+constexpr std::uint8_t zero_at = 63;
+static_assert(long_quote::bytes + 2 * appendage::bytes == zero_at);
+
+/// For each byte of a record the byte of the message that goes there.
+struct Places {
+    Bytes64 from{};
+
+    constexpr Places() { from.fill(zero_at); }
+
+    constexpr void set(std::size_t to, std::size_t at) { from[to] = static_cast<std::uint8_t>(at); }
+};
+
+/// How a quote of one category and set of appendages is laid out, checked, and written.
+struct alignas(1024) WideForm {  // a shift away from its index
+    Places record;
+    Places bests;
+    Places strike;                 ///< the four bytes from 40 on
+    Bytes64 fill{};                ///< or-ed into the first record
+    Bytes64 bests_fill{};          ///< or-ed into the second
+    Bytes64 least{};               ///< by byte of the message: the least value that will do,
+    Bytes64 more{};                ///< and how many more will do
+    std::uint64_t bytes_mask = 0;  ///< of the message
+    std::uint8_t bytes = 0;
+    std::uint8_t records = 1;
+    std::uint8_t code_mask = 0;  ///< of the strike's code; 0 where it is implied
+    std::uint8_t strike_code = 0;
+
+    constexpr void limit(std::size_t at, std::uint8_t first, std::uint8_t last) {
+        least[at] = first;
+        more[at] = static_cast<std::uint8_t>(last - first);
+    }
+
+    constexpr void limit_code(std::size_t at) { limit(at, 'A', 'I'); }
+};
+
+constexpr std::size_t body_at = offsetof(Event, body);
+constexpr std::size_t strike_at = body_at + offsetof(SeriesKey, strike_e8);
+
+constexpr void lay_out_record(WideForm& form, const detail::QuoteForm& narrow) {
+    form.record.set(offsetof(Header, participant), message::participant.at);
+    form.record.set(offsetof(Header, type), message::type.at);
+    form.record.set(offsetof(Header, indicator), message::indicator.at);
+    for (std::size_t i = 0; i < narrow.body.size(); ++i) {
+        if (narrow.body[i] != detail::none) {
+            const std::size_t base = i < 16 ? 12 : narrow.prices_at;
+            form.record.set(body_at + i, base + static_cast<std::size_t>(narrow.body[i]));
+        }
+    }
+    for (std::size_t i = 0; i < narrow.strike.size(); ++i) {
+        if (narrow.strike[i] != detail::none) {
+            form.strike.set(strike_at - 8 + i, 12 + static_cast<std::size_t>(narrow.strike[i]));
+        }
+    }
+}
+
+constexpr void lay_out_best(WideForm& form, std::size_t to, std::size_t at) {
+    form.bests.set(to + offsetof(Best, participant), at + appendage::participant.at);
+    form.bests.set(to + offsetof(Best, code), at + appendage::code.at);
+    for (std::size_t i = 0; i < 4; ++i) {
+        form.bests.set(to + offsetof(Best, price) + i, at + appendage::price.at + 3 - i);
+        form.bests.set(to + offsetof(Best, size) + i, at + appendage::size.at + 3 - i);
+    }
+    form.limit_code(at + appendage::code.at);
+}
+
+constexpr void lay_out_bests(WideForm& form, std::size_t fixed_bytes, unsigned sides) {
+    std::size_t at = fixed_bytes;
+    for (unsigned side = 0; side < 2; ++side) {
+        const std::size_t to = side == 0 ? offsetof(QuoteBest, bid) : offsetof(QuoteBest, offer);
+        if ((sides >> side & 1U) != 0) {
+            lay_out_best(form, to, at);
+            at += appendage::bytes;
+        } else {
+            form.bests_fill[to + offsetof(Best, code)] = 'I';
+        }
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+        form.bests.set(offsetof(QuoteBest, transaction_id) + i, message::transaction_id.at + 3 - i);
+        form.bests.set(offsetof(QuoteBest, reference) + i, message::reference.at + 3 - i);
+    }
+    form.bytes = static_cast<std::uint8_t>(at);
+    form.bytes_mask = (std::uint64_t{1} << at) - 1;
+    form.records = sides == 0 ? 1 : 2;
+    form.fill[offsetof(Header, records)] = form.records;
+}
+
+constexpr void limit_expiration(WideForm& form, std::size_t at) {
+    form.limit(at, 'A', 'X');
+    form.limit(at + 1, 1, 31);
+    form.limit(at + 2, 0, 99);
+}
+
+constexpr WideForm make_form(bool is_long, unsigned sides) {
+    WideForm form;
+    form.more.fill(0xFF);
+    const detail::QuoteForm& narrow = detail::quote_forms[is_long ? 1 : 0];
+    lay_out_record(form, narrow);
+    form.code_mask = narrow.code_mask;
+    form.strike_code = narrow.strike_code;
+    const std::uint8_t category = is_long ? 'k' : 'q';
+    form.limit(message::category.at, category, category);
+    if (is_long) {
+        form.record.set(offsetof(Header, code), long_quote::price_code.at);
+        limit_expiration(form, long_quote::expiration.at);
+        form.limit_code(long_quote::strike_code.at);
+        form.limit_code(long_quote::price_code.at);
+    } else {
+        form.fill[offsetof(Header, code)] = short_quote::price_code;
+        form.fill[body_at + 4] = ' ';
+        limit_expiration(form, short_quote::expiration.at);
+    }
+    lay_out_bests(form, narrow.bytes, sides);
+    return form;
+}
+
+/// By form_of().
+constexpr std::array<WideForm, 8> forms = [] {
+    std::array<WideForm, 8> all;
+    for (unsigned sides = 0; sides < 4; ++sides) {
+        all[2 * sides] = make_form(false, sides);
+        all[2 * sides + 1] = make_form(true, sides);
+    }
+    return all;
+}();
+
+constexpr unsigned no_form = 0xFF;
+
+/// By indicator, twice the sides with an appendage; no_form: unknown.
+constexpr auto form_of_indicator = [] {
+    std::array<std::uint8_t, 256> table{};
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        table[byte] = known_indicator(static_cast<char>(byte))
+                          ? static_cast<std::uint8_t>(2 * appendage_sides[byte])
+                          : static_cast<std::uint8_t>(no_form);
+    }
+    return table;
+}();
+
+constexpr auto form_of_category = [] {
+    std::array<std::uint8_t, 256> table{};
+    table.fill(no_form);
+    table['q'] = 0;
+    table['k'] = 1;
+    return table;
+}();
+
+/// Above 7: the message is no quote, or its indicator is unknown.
+[[gnu::always_inline]] inline unsigned form_of(const std::byte* m) {
+    return unsigned{form_of_category[static_cast<std::uint8_t>(m[message::category.at])]} |
+           form_of_indicator[static_cast<std::uint8_t>(m[message::indicator.at])];
+}
+
+PINSTRIKE_WIDE inline __m512i row(const Bytes64& bytes) {
+    return _mm512_load_si512(bytes.data());
+}
+
+PINSTRIKE_WIDE inline __m512i placed(const Places& places, __m512i message) {
+    return _mm512_permutexvar_epi8(row(places.from), message);
+}
+
+/// The bits of all three.
+PINSTRIKE_WIDE inline __m512i any_of(__m512i one, __m512i two, __m512i three) {
+    return _mm512_ternarylogic_epi64(one, two, three, 0xFE);
+}
+
+// --- where messages are ---
+
+/// A quote's length by the low six bits of a byte: of its category without appendages, of its
+/// indicator what those take. 0x80 and more: no quote.
+constexpr std::uint8_t no_length = 0x80;
+
+alignas(64) constexpr Bytes64 category_lengths = [] {
+    Bytes64 table{};
+    table.fill(no_length);
+    table['q' & 0x3F] = short_quote::bytes;
+    table['k' & 0x3F] = long_quote::bytes;
+    return table;
+}();
+
+alignas(64) constexpr Bytes64 indicator_lengths = [] {
+    Bytes64 table{};
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        if (known_indicator(static_cast<char>(byte))) {
+            table[byte & 0x3F] = appendages_bytes[byte];
+        }
+    }
+    return table;
+}();
+
+/// The first `count` bytes, at most 64 of them; nothing behind them is read.
+PINSTRIKE_WIDE inline __m512i load_up_to(const std::byte* at, std::ptrdiff_t count) {
+    const std::ptrdiff_t bytes = std::clamp<std::ptrdiff_t>(count, 0, 64);
+    return _mm512_maskz_loadu_epi8(_bzhi_u64(~0ULL, static_cast<unsigned>(bytes)), at);
+}
+
+/// The length that a message would have, for each byte of the block from `at` on: so a message is
+/// found by one load from where the one before it ends, with nothing to be looked up between.
+PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::size_t at,
+                                        std::uint8_t* lengths) {
+    const __m512i of_category = row(category_lengths);
+    const __m512i of_indicator = row(indicator_lengths);
+    for (; at < block.size(); at += 64) {
+        const std::byte* from = block.data() + at;
+        const auto left = static_cast<std::ptrdiff_t>(block.size() - at);
+        const __m512i categories =
+            load_up_to(from + message::category.at, left - std::ptrdiff_t{message::category.at});
+        const __m512i indicators =
+            load_up_to(from + message::indicator.at, left - std::ptrdiff_t{message::indicator.at});
+        _mm512_storeu_si512(lengths + at,
+                            _mm512_add_epi8(_mm512_permutexvar_epi8(categories, of_category),
+                                            _mm512_permutexvar_epi8(indicators, of_indicator)));
+    }
+}
+
+// --- events ---
+
+/// The header that quotes share, its count of records left out, in a whole record, with the number
+/// of the first.
+PINSTRIKE_WIDE inline __m512i shared_record(const WideContext& context) {
+    const __m256i header = _mm256_andnot_si256(
+        _mm256_set_epi64x(0, 0, 0, std::int64_t{0xFF} << (8 * offsetof(Header, records))),
+        context.header);
+    const __m256i number = _mm256_set_epi64x(context.sequence, 0, 0, 0);
+    return _mm512_inserti64x4(
+        _mm512_maskz_set1_epi64(1U << (body_at / 8), static_cast<long long>(context.gth_bits)),
+        _mm256_or_si256(header, number), 0);
+}
+
+/// The event of the message in `message`, of which `code` is the strike's.
+PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message, std::uint8_t code,
+                                           __m512i numbered) {
+    const auto power = static_cast<long long>(detail::powers[std::size_t{code} - 'A'].to_e8);
+    const __m512i strike = _mm512_mul_epi32(placed(form.strike, message),
+                                            _mm512_maskz_set1_epi64(1U << (strike_at / 8), power));
+    return _mm512_or_si512(any_of(placed(form.record, message), strike, row(form.fill)), numbered);
+}
+
+[[nodiscard, gnu::always_inline]] inline bool is_test(const std::byte* m, const WideForm& form) {
+    const auto word = load_native<std::uint64_t>(m + 12);
+    const std::uint64_t symbol = form.code_mask != 0
+                                     ? word & 0xFF'FFFF'FFFFULL
+                                     : (word & 0xFFFF'FFFFULL) | std::uint64_t{' '} << 32;
+    return is_test_symbol(symbol);
+}
+
+}  // namespace
+
+PINSTRIKE_WIDE unsigned find_quotes_wide(std::span<const std::byte> block, unsigned count,
+                                         std::uint16_t* offsets, std::size_t& at) {
+    alignas(64) std::array<std::uint8_t, block::bytes_max + 2 * 64> lengths;
+    find_lengths(block, at, lengths.data());
+    __m512i wrong = _mm512_setzero_si512();
+    std::size_t next = at;
+    unsigned found = 0;
+    for (; found < count && next < block.size(); ++found) {
+        const std::byte* m = block.data() + next;
+        const std::size_t bytes = lengths[next];
+        if (bytes >= no_length || block.size() - next < bytes) {
+            break;
+        }
+        const unsigned which = form_of(m);
+        if (which >= forms.size()) [[unlikely]] {  // six bits deceived
+            break;
+        }
+        const WideForm& form = forms[which];
+        const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
+        const __m512i above = _mm512_sub_epi8(message, row(form.least));
+        wrong = _mm512_or_si512(wrong, _mm512_subs_epu8(above, row(form.more)));
+        offsets[found] = static_cast<std::uint16_t>(next);
+        next += bytes;
+    }
+    if (_mm512_test_epi8_mask(wrong, wrong) != 0) {
+        return 0;
+    }
+    at = next;
+    return found;
+}
+
+PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const std::uint16_t* offsets,
+                                         unsigned first, unsigned end, const WideContext& context,
+                                         Event* events) {
+    const __m512i next_number = _mm512_maskz_set1_epi32(1U << (offsetof(Header, sequence) / 4), 1);
+    __m512i numbered = shared_record(context);
+    unsigned tests = 0;
+    Event* event = events;
+    unsigned i = first;
+    for (; i < end; ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
+        const std::byte* m = block + offsets[i];
+        const unsigned which = form_of(m);
+        if (which >= forms.size()) [[unlikely]] {
+            break;
+        }
+        const WideForm& form = forms[which];
+        if (is_test(m, form) && !context.wants_tests) [[unlikely]] {
+            ++tests;
+            continue;
+        }
+        const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
+        const auto code = static_cast<std::uint8_t>(
+            (static_cast<std::uint8_t>(m[long_quote::strike_code.at]) & form.code_mask) |
+            form.strike_code);
+        _mm512_store_si512(event, first_record(form, message, code, numbered));
+        _mm512_store_si512(event + 1,
+                           _mm512_or_si512(placed(form.bests, message), row(form.bests_fill)));
+        ask_ahead(event);
+        event += form.records;
+    }
+    return {i, i - first - tests, static_cast<std::size_t>(event - events), tests};
+}
+
+}  // namespace pinstrike::feed::opra
