@@ -10,7 +10,8 @@
 //     };
 //
 // A message is the story's until it awaits the next. The story's end ends the actor; what it throws
-// fails it. Price beside a handler: one indirect jump per message, and one allocation at the start.
+// fails it. g++ 12 mistranslates an await in the condition of a loop: give it a statement of its
+// own. Price beside a handler: one indirect jump per message, and one allocation at the start.
 #pragma once
 
 #include "actors/runtime/actor.h"
@@ -77,18 +78,26 @@ class Script : public Actor {
     }
 
   protected:
-    struct Next {
-        Script& script;
+    /// Neither an aggregate nor copied: g++ 12 loses awaiters that are.
+    class Next {
+      public:
+        explicit Next(Script& script) : script_(&script) {}
+
+        Next(const Next&) = delete;
+        Next& operator=(const Next&) = delete;
 
         [[nodiscard]] bool await_ready() const noexcept { return false; }
 
         void await_suspend(std::coroutine_handle<>) const noexcept {}
 
-        [[nodiscard]] T& await_resume() const noexcept { return *script.message_; }
+        [[nodiscard]] T& await_resume() const noexcept { return *script_->message_; }
+
+      private:
+        Script* script_;
     };
 
     /// The next message, when it comes.
-    [[nodiscard]] Next next() noexcept { return {*this}; }
+    [[nodiscard]] Next next() noexcept { return Next{*this}; }
 
     virtual Story story() = 0;
 
