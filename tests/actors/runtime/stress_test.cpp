@@ -14,7 +14,7 @@
 namespace pinstrike::actors::runtime {
 namespace {
 
-constexpr CoreThreadOptions sleepy{.spins = 0};
+const CoreThreadOptions sleepy{.spins = 0};
 
 /// Waits for an actor on another thread; the test's timeout is the only other way out.
 template <class Done>
