@@ -74,8 +74,9 @@ class Mailbox final : public Inbox {
     /// For a thread that is no actor, and that alone uses it. Any thread may make one.
     [[nodiscard]] Sender<T> sender() { return make_sender(nullptr, bounds_); }
 
-    /// For an actor, to use in its handlers alone. Throws std::invalid_argument where actors could
-    /// come to wait for each other in a circle (wait_graph.h).
+    /// For an actor, to use in its handlers alone; it goes before its actor does. Throws
+    /// std::invalid_argument where actors could come to wait for each other in a circle
+    /// (wait_graph.h).
     [[nodiscard]] Sender<T> sender(Actor& from) { return make_sender(&from, bounds_); }
 
   private:

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace pinstrike::actors::runtime {
 namespace {
 
@@ -56,6 +58,23 @@ TEST(Example, the_same_as_a_coroutine) {
     EXPECT_EQ(summer.sum, 1 + 2 + 3 + 4);
     EXPECT_TRUE(summer.ended()) << "its story has an end";
     EXPECT_EQ(to_summer.send({5}), Sent::stopped);
+}
+
+class FailingScript : public Script<Number> {
+    Story story() override {
+        static_cast<void>(co_await next());
+        throw std::runtime_error{"the story breaks off"};
+    }
+};
+
+TEST(Example, a_story_that_throws_fails_its_actor) {
+    Core core;
+    auto& failing = core.add<FailingScript>();
+    Sender<Number> to = failing.inbox.sender();
+    EXPECT_EQ(to.send({1}), Sent::sent);
+    to.flush();
+    core.drain(0);
+    EXPECT_TRUE(failing.failed());
 }
 
 }  // namespace

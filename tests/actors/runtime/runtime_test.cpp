@@ -254,7 +254,6 @@ TEST(BackPressure, a_circle_of_waiting_actors_is_refused) {
     auto& loose = core.add<Keeper>();
     auto ab = b.items.sender(a);
     auto bc = c.items.sender(b);
-    auto ac = c.items.sender(a);
     EXPECT_THROW(static_cast<void>(a.items.sender(a)), std::invalid_argument);
     EXPECT_THROW(static_cast<void>(a.items.sender(b)), std::invalid_argument);
     try {
@@ -290,6 +289,21 @@ TEST(BackPressure, one_who_waits_for_an_actor_that_ends_goes_on) {
     ASSERT_EQ(answers.size(), 6U);
     EXPECT_EQ(answers[4], Sent::stopped);
     EXPECT_EQ(target.items.dropped(), 4U);
+}
+
+TEST(BackPressureDeathTest, a_step_does_not_wait_as_threads_do) {
+    Core core{asleep_at_once};
+    auto& target = core.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
+    auto& wrong = core.add<Keeper>();
+    auto out = target.items.sender();  // of a thread, not of the actor
+    wrong.then = [&](Item& item) {
+        EXPECT_EQ(out.send(item), Sent::sent);
+        EXPECT_EQ(out.send(item), Sent::sent);
+    };
+    auto to = wrong.items.sender();
+    EXPECT_EQ(to.send({}), Sent::sent);
+    to.flush();
+    EXPECT_DEATH(core.step(0), "inside_a_step");
 }
 
 TEST(Ending, finish_ends_behind_the_handler) {

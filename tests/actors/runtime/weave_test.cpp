@@ -174,6 +174,8 @@ struct TwoCores : OneKeeper {
         core.drain(0);
     }
 
+    ~TwoCores() { senders.clear(); }  // before the actor whose they are
+
     Core here{asleep_at_once};
     Keeper& relay;
     std::vector<Sent> answers;
