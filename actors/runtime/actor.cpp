@@ -33,7 +33,7 @@ void Actor::monitor(Mailbox<Down>& downs) {
     Sender<Down> sender = downs.make_sender(nullptr, {.most = 1});
     const std::lock_guard guard{monitors_->lock};
     if (monitors_->told) {
-        static_cast<void>(sender.try_send(down_));  // refused: the one who asked has ended
+        static_cast<void>(sender.try_send(Down{down_}));  // refused: the one who asked has ended
     } else {
         monitors_->senders.push_back(std::move(sender));
     }
@@ -43,7 +43,7 @@ void Actor::tell_monitors() noexcept {
     const std::lock_guard guard{monitors_->lock};
     monitors_->told = true;
     for (Sender<Down>& sender : monitors_->senders) {
-        static_cast<void>(sender.try_send(down_));  // refused: that one has ended. Never full
+        static_cast<void>(sender.try_send(Down{down_}));  // refused: that one has ended. Never full
         sender.flush();
     }
     monitors_->senders.clear();

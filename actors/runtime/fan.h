@@ -67,7 +67,7 @@ class Workers {
   public:
     /// `full`: no worker that would take it has room. With workers that wait when full a thread
     /// waits, and an actor is not called again, until the least loaded one has room.
-    Sent send(T message) noexcept {
+    Sent send(T&& message) noexcept {
         Sender<T>* best = nullptr;
         std::uint64_t fewest = 0;
         Sent otherwise = Sent::stopped;

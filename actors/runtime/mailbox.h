@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace pinstrike::actors::runtime {
@@ -136,8 +137,9 @@ class Sender {
         }
     }
 
-    /// An actor never blocks here. A thread does if the mailbox waits when full.
-    [[nodiscard]] Sent send(T message) noexcept {
+    /// An actor never blocks here. A thread does if the mailbox waits when full. What is not sent
+    /// is not moved from.
+    [[nodiscard]] Sent send(T&& message) noexcept {
         Lane<T>& lane = *lane_;
         if (!lane.wants(message)) {
             return Sent::unwanted;
@@ -159,8 +161,15 @@ class Sender {
         return Sent::sent;
     }
 
+    /// A copy of it.
+    [[nodiscard]] Sent send(const T& message) noexcept
+        requires std::is_nothrow_copy_constructible_v<T>
+    {
+        return send(T{message});
+    }
+
     /// As send(), but a thread does not wait either.
-    [[nodiscard]] Sent try_send(T message) noexcept {
+    [[nodiscard]] Sent try_send(T&& message) noexcept {
         Lane<T>& lane = *lane_;
         if (!lane.closed() && !lane.has_room()) {
             lane.publish_and_ring();

@@ -123,8 +123,12 @@ TEST(Mailbox, moves_messages_that_own_something) {
     core.drain(0);
     ASSERT_EQ(owner.kept.size(), 1U);
     EXPECT_EQ(*owner.kept[0], 1);
-    EXPECT_EQ(to.send(std::make_unique<int>(2)), Sent::sent);  // stays: freed with its lane
-    to.flush();
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(to.send(std::make_unique<int>(i)), Sent::sent);  // stays: freed with its lane
+    }
+    auto refused = std::make_unique<int>(3);
+    EXPECT_EQ(to.send(std::move(refused)), Sent::full);
+    EXPECT_EQ(*refused, 3) << "what is not sent is still the sender's";
 }
 
 TEST(Mailbox, takes_senders_that_come_and_go) {
