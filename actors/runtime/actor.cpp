@@ -1,0 +1,196 @@
+// path: cold
+#include "actors/runtime/actor.h"
+
+#include "actors/runtime/core.h"
+#include "actors/runtime/mailbox.h"
+#include "actors/runtime/timer.h"
+#include "actors/runtime/wait_graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+namespace pinstrike::actors::runtime {
+
+/// Who is told of the end. The lock is taken when somebody begins to monitor, and at the end.
+struct Actor::Monitors {
+    std::mutex lock;
+    bool told = false;
+    std::vector<Sender<Down>> senders;
+};
+
+Actor::Actor() : monitors_(std::make_unique<Monitors>()) {
+    down_.which = this;
+}
+
+Actor::~Actor() {
+    forget_waits(*this);
+}
+
+void Actor::monitor(Mailbox<Down>& downs) {
+    Sender<Down> sender = downs.make_sender(nullptr, {.most = 1});
+    const std::lock_guard guard{monitors_->lock};
+    if (monitors_->told) {
+        static_cast<void>(sender.try_send(Down{down_}));  // refused: the one who asked has ended
+    } else {
+        monitors_->senders.push_back(std::move(sender));
+    }
+}
+
+void Actor::tell_monitors() noexcept {
+    const std::lock_guard guard{monitors_->lock};
+    monitors_->told = true;
+    for (Sender<Down>& sender : monitors_->senders) {
+        static_cast<void>(sender.try_send(Down{down_}));  // refused: that one has ended. Never full
+        sender.flush();
+    }
+    monitors_->senders.clear();
+}
+
+void Actor::stop() noexcept {
+    stop_asked_.store(true, std::memory_order_relaxed);
+    RING_HOOK("actor:stop_asked");
+    fence_seq_cst();  // B2 of bell.h
+    ring();
+}
+
+void Actor::make_ready() noexcept {
+    core_->make_ready(*this);
+}
+
+void Actor::fail(const char* what) noexcept {
+    down_.failed = true;
+    std::strncpy(down_.text.data(), what, down_.text.size() - 1);
+    finishing_ = true;
+}
+
+/// Nothing is handled any more. Those who wait for room here are woken, and are refused.
+void Actor::end() noexcept {
+    if (started_ && !down_.failed) {
+        try {
+            on_stop();
+        } catch (const std::exception& error) {
+            fail(error.what());
+        } catch (...) {
+            fail("something that is no std::exception");
+        }
+    }
+    flush();
+    static_cast<void>(bell_.take());  // nobody puts it on the ready list any more
+    for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {
+        box->close();
+    }
+    ended_.store(true, std::memory_order_release);
+    tell_monitors();
+}
+
+void Actor::untouch(LaneBase& lane) noexcept {
+    for (LaneBase** at = &touched_; *at != nullptr; at = &(*at)->next_touched_) {
+        if (*at == &lane) {
+            *at = lane.next_touched_;
+            lane.touched_ = false;
+            return;
+        }
+    }
+}
+
+// --- hot ---
+
+void Actor::activate(std::size_t budget, std::size_t& handled) noexcept {
+    finishing_ = finishing_ || stop_asked_.load(std::memory_order_relaxed);
+    if (finishing_ || waits_for_room()) {
+        return;
+    }
+    halted_ = false;
+    try {  // tidy: allowed: costs nothing until a handler throws
+        work(budget, handled);
+    } catch (const std::exception& error) {
+        fail(error.what());
+    } catch (...) {
+        fail("something that is no std::exception");
+    }
+    flush();
+}
+
+void Actor::work(std::size_t budget, std::size_t& handled) {
+    if (!started_) {
+        started_ = true;
+        on_start();
+    }
+    while (due_ != nullptr && !halted_) {
+        TimerBase& timer = *due_;
+        due_ = timer.next_due_;
+        timer.in_due_ = false;
+        if (!std::exchange(timer.told_, true)) {
+            ++handled;
+            timer.tell();
+        }
+    }
+    for (Inbox* box = inboxes_; box != nullptr && !halted_; box = box->next_) {
+        box->serve(budget, handled);
+    }
+}
+
+/// Publishes what the activation sent, with one fence for all. What is too full stays in the list.
+void Actor::flush() noexcept {
+    if (touched_ == nullptr) {
+        return;
+    }
+    for (LaneBase* lane = touched_; lane != nullptr; lane = lane->next_touched_) {
+        lane->publish();
+    }
+    fence_seq_cst();  // B2 of bell.h, for all of them
+    LaneBase** at = &touched_;
+    while (*at != nullptr) {
+        LaneBase& lane = **at;
+        lane.ring_receiver();
+        if (!lane.closed() && lane.is_too_full()) {
+            at = &lane.next_touched_;
+        } else {
+            lane.touched_ = false;
+            *at = lane.next_touched_;
+        }
+    }
+}
+
+/// Are there lanes that have not room enough yet? Forgets those that have.
+bool Actor::waits_for_room() noexcept {
+    LaneBase** at = &touched_;
+    while (*at != nullptr) {
+        LaneBase& lane = **at;
+        if (lane.has_much_room()) {
+            lane.touched_ = false;
+            *at = lane.next_touched_;
+        } else {
+            at = &lane.next_touched_;
+        }
+    }
+    return touched_ != nullptr;
+}
+
+void Actor::want_room() noexcept {
+    for (LaneBase* lane = touched_; lane != nullptr; lane = lane->next_touched_) {
+        lane->want_room();
+    }
+}
+
+/// What the sleeper looks at again once its bell is armed. While it waits for room, mail is no
+/// reason to run.
+bool Actor::could_run() noexcept {
+    if (stop_asked_.load(std::memory_order_relaxed)) {
+        return true;
+    }
+    if (touched_ != nullptr) {
+        return !waits_for_room();
+    }
+    for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {
+        if (box->has_mail()) {
+            return true;
+        }
+    }
+    return due_ != nullptr;
+}
+
+}  // namespace pinstrike::actors::runtime

@@ -1,0 +1,214 @@
+// path: hot
+#include "actors/runtime/core.h"
+
+#include "config/check.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pinstrike::actors::runtime {
+
+namespace {
+
+thread_local const Core* stepping = nullptr;
+
+}  // namespace
+
+bool inside_a_step() noexcept {
+#ifdef PINSTRIKE_HOOKS
+    if (weave_point != nullptr) {
+        return false;  // the threads of a woven test are one thread
+    }
+#endif
+    return stepping != nullptr;
+}
+
+std::size_t Core::step(std::int64_t now_ns) {
+    const Core* outer = std::exchange(stepping, this);
+    now_ns_ = now_ns;
+    admit_ready();
+    run_timers();
+    std::size_t handled = 0;
+    Actor* const last = run_last_;  // those that come in meanwhile wait for the next step
+    for (bool more = run_first_ != nullptr; more;) {
+        Actor& actor = *run_first_;
+        run_first_ = actor.next_run_;
+        if (run_first_ == nullptr) {
+            run_last_ = nullptr;
+        }
+        more = &actor != last;
+        const std::size_t before = handled;
+        actor.activate(options_.budget, handled);
+        settle(actor, handled != before);
+    }
+    handled_.add(handled);
+    stepping = outer;
+    return handled;
+}
+
+/// Back into the queue, asleep, or ended.
+void Core::settle(Actor& actor, bool did_something) noexcept {
+    if (actor.finishing_) [[unlikely]] {
+        actor.end();
+        return;
+    }
+    actor.dry_ = did_something ? 0 : actor.dry_ + 1;
+    if (actor.dry_ <= options_.linger) {
+        queue(actor);
+        return;
+    }
+    actor.dry_ = 0;
+    actor.want_room();
+    actor.bell_.arm();
+    // If there is something after all, whoever takes the bell brings the actor back.
+    if (actor.could_run() && actor.bell_.take()) {
+        queue(actor);
+    }
+}
+
+void Core::queue(Actor& actor) noexcept {
+    actor.next_run_ = nullptr;
+    (run_last_ == nullptr ? run_first_ : run_last_->next_run_) = &actor;
+    run_last_ = &actor;
+}
+
+void Core::admit_ready() noexcept {
+    Actor* actor = ready_.take_all();
+    while (actor != nullptr) {
+        Actor* next = actor->below;
+        queue(*actor);
+        actor = next;
+    }
+}
+
+void Core::make_ready(Actor& actor) noexcept {
+    ready_.push(actor);
+    parking_.wake();
+}
+
+void Core::run_timers() noexcept {
+    while (!timers_.empty() && timers_[0]->due_ns_ <= now_ns_) {
+        TimerBase& timer = *timers_[0];
+        timer.fire(now_ns_);
+        // If its actor is not asleep it is in the queue, or on the ready list.
+        if (timer.owner_.bell_.take()) {
+            queue(timer.owner_);
+        }
+    }
+}
+
+/// Into its actor's list, and on to the next time or out of the heap.
+void TimerBase::fire(std::int64_t now_ns) noexcept {
+    Core& core = *owner_.core_;
+    core.remove(*this);
+    if (owner_.ended()) {
+        return;
+    }
+    if (period_ns_ != 0) {
+        due_ns_ += ((now_ns - due_ns_) / period_ns_ + 1) * period_ns_;
+        core.insert(*this);
+    }
+    told_ = false;
+    if (!in_due_) {
+        in_due_ = true;
+        next_due_ = nullptr;
+        (owner_.due_ == nullptr ? owner_.due_ : owner_.due_last_->next_due_) = this;
+        owner_.due_last_ = this;
+    }
+}
+
+void TimerBase::set(std::int64_t delay_ns, std::int64_t period_ns) noexcept {
+    PINSTRIKE_CHECK(owner_.core_ != nullptr);  // not in a constructor: on_start is the place
+    PINSTRIKE_CHECK(delay_ns >= 0 && period_ns >= 0);
+    cancel();
+    due_ns_ = owner_.core_->now_ns_ + delay_ns;
+    period_ns_ = period_ns;
+    owner_.core_->insert(*this);
+}
+
+void TimerBase::cancel() noexcept {
+    told_ = true;
+    if (place_ != nowhere) {
+        owner_.core_->remove(*this);
+    }
+}
+
+void Core::insert(TimerBase& timer) noexcept {
+    PINSTRIKE_CHECK(timers_.size() < timers_.capacity());
+    timer.place_ = timers_.size();
+    timers_.push_back(&timer);  // tidy: allowed: adopt() has reserved room for all
+    sift(timer.place_);
+}
+
+void Core::remove(TimerBase& timer) noexcept {
+    const std::size_t place = std::exchange(timer.place_, TimerBase::nowhere);
+    TimerBase* last = timers_.back();
+    timers_.pop_back();
+    if (last != &timer) {
+        timers_[place] = last;
+        last->place_ = place;
+        sift(place);
+    }
+}
+
+/// Moves the timer at `place` up or down to where it belongs.
+void Core::sift(std::size_t place) noexcept {
+    const auto earlier = [this](std::size_t a, std::size_t b) {
+        return timers_[a]->due_ns_ < timers_[b]->due_ns_;
+    };
+    const auto swap = [this](std::size_t a, std::size_t b) {
+        std::swap(timers_[a], timers_[b]);
+        std::swap(timers_[a]->place_, timers_[b]->place_);
+    };
+    while (place != 0 && earlier(place, (place - 1) / 2)) {
+        swap(place, (place - 1) / 2);
+        place = (place - 1) / 2;
+    }
+    for (;;) {
+        std::size_t least = place;
+        for (const std::size_t child : {2 * place + 1, 2 * place + 2}) {
+            least = child < timers_.size() && earlier(child, least) ? child : least;
+        }
+        if (least == place) {
+            return;
+        }
+        swap(place, least);
+        place = least;
+    }
+}
+
+// --- cold ---
+
+Core::Core(CoreOptions options) : options_(options) {}
+
+Core::~Core() = default;
+
+void Core::adopt(std::unique_ptr<Actor> actor) {
+    actor->core_ = this;
+    timers_known_ += actor->timers_count_;
+    timers_.reserve(timers_known_);
+    queue(*actor);
+    actors_.push_back(std::move(actor));
+}
+
+std::size_t Core::drain(std::int64_t now_ns) {
+    std::size_t handled = 0;
+    do {
+        handled += step(now_ns);
+    } while (has_work());
+    return handled;
+}
+
+void Core::stop_all() noexcept {
+    const Core* outer = std::exchange(stepping, this);
+    for (const auto& actor : actors_) {
+        if (!actor->ended()) {
+            actor->end();
+        }
+    }
+    admit_ready();
+    run_first_ = run_last_ = nullptr;
+    stepping = outer;
+}
+
+}  // namespace pinstrike::actors::runtime

@@ -1,0 +1,58 @@
+// path: cold
+#include "actors/runtime/core_thread.h"
+
+#include <immintrin.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <chrono>
+#include <utility>
+
+namespace pinstrike::actors::runtime {
+
+namespace {
+
+/// A cpu that the system refuses leaves the thread where it is: slower, not wrong.
+void place(int cpu, const std::string& name) {
+    constexpr std::size_t longest = 15;
+    pthread_setname_np(pthread_self(), name.substr(0, longest).c_str());
+    if (cpu >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(static_cast<unsigned>(cpu), &set);
+        pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+    }
+}
+
+std::int64_t steady_ns() {
+    return std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();
+}
+
+}  // namespace
+
+CoreThread::CoreThread(Core& core, CoreThreadOptions options)
+    : core_(core), options_(std::move(options)), thread_([this] { run(); }) {}
+
+CoreThread::~CoreThread() {
+    stop_.store(true, std::memory_order_relaxed);
+    core_.wake();
+    thread_.join();
+}
+
+void CoreThread::run() {
+    place(options_.cpu, options_.name);
+    unsigned dry = 0;
+    while (!stop_.load(std::memory_order_relaxed)) {
+        const std::int64_t now_ns = steady_ns();
+        if (core_.step(now_ns) != 0) {
+            dry = 0;
+        } else if (dry < options_.spins) {
+            dry += options_.spins == CoreThreadOptions::never ? 0 : 1;
+            _mm_pause();
+        } else if (!core_.has_work()) {
+            core_.park(now_ns, [this] { return stop_.load(std::memory_order_relaxed); });
+        }
+    }
+}
+
+}  // namespace pinstrike::actors::runtime

@@ -1,0 +1,121 @@
+// path: hot
+//
+// An actor whose life is written as one function: it awaits its messages in a loop, and its state
+// are the function's variables.
+//
+//     class Summer : public Script<Number> {
+//         Story story() override {
+//             for (;;) { sum += (co_await next()).value; }
+//         }
+//     };
+//
+// A message is the story's until it awaits the next. The story's end ends the actor; what it throws
+// fails it. g++ 12 mistranslates an await in the condition of a loop: give it a statement of its
+// own. Price beside a handler: one indirect jump per message, and one allocation at the start.
+#pragma once
+
+#include "actors/runtime/actor.h"
+#include "actors/runtime/mailbox.h"
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+namespace pinstrike::actors::runtime {
+
+/// What a story returns: the handle of its frame.
+class Story {
+  public:
+    struct promise_type {
+        Story get_return_object() { return Story{Handle::from_promise(*this)}; }
+
+        std::suspend_always initial_suspend() noexcept { return {}; }
+
+        std::suspend_always final_suspend() noexcept { return {}; }
+
+        void return_void() noexcept {}
+
+        void unhandled_exception() { std::rethrow_exception(std::current_exception()); }
+    };
+
+    using Handle = std::coroutine_handle<promise_type>;
+
+    Story() = default;
+
+    Story(Story&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+
+    Story& operator=(Story&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+
+    ~Story() {
+        if (handle_) {
+            handle_.destroy();
+        }
+    }
+
+    void resume() const { handle_.resume(); }
+
+    [[nodiscard]] bool done() const noexcept { return handle_.done(); }
+
+  private:
+    explicit Story(Handle handle) : handle_(handle) {}
+
+    Handle handle_;
+};
+
+template <class T>
+class Script : public Actor {
+  public:
+    explicit Script(Bounds bounds = {}) : inbox(this, bounds) {}
+
+    Mailbox<T> inbox;
+
+    void on(T& message) {
+        message_ = &message;
+        go_on();
+    }
+
+  protected:
+    /// Neither an aggregate nor copied: g++ 12 loses awaiters that are.
+    class Next {
+      public:
+        explicit Next(Script& script) : script_(&script) {}
+
+        Next(const Next&) = delete;
+        Next& operator=(const Next&) = delete;
+
+        [[nodiscard]] bool await_ready() const noexcept { return false; }
+
+        void await_suspend(std::coroutine_handle<>) const noexcept {}
+
+        [[nodiscard]] T& await_resume() const noexcept { return *script_->message_; }
+
+      private:
+        Script* script_;
+    };
+
+    /// The next message, when it comes.
+    [[nodiscard]] Next next() noexcept { return Next{*this}; }
+
+    virtual Story story() = 0;
+
+  private:
+    void on_start() final {
+        story_ = story();
+        go_on();
+    }
+
+    void go_on() {
+        story_.resume();
+        if (story_.done()) {
+            finish();
+        }
+    }
+
+    T* message_ = nullptr;
+    Story story_;
+};
+
+}  // namespace pinstrike::actors::runtime

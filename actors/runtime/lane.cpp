@@ -1,0 +1,72 @@
+// path: cold
+#include "actors/runtime/lane.h"
+
+#include "actors/runtime/core.h"
+
+#include <immintrin.h>
+
+namespace pinstrike::actors::runtime {
+
+LaneBase::LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t message_bytes)
+    : to_(to), from_(from), most_(bounds.most) {
+    constexpr std::size_t chunk_bytes = 16 * 1024;
+    const bool by_memory = bounds.memory_bytes != 0;
+    if (by_memory) {
+        most_ = std::max<std::size_t>(bounds.memory_bytes / message_bytes, 1);
+    }
+    PINSTRIKE_CHECK(most_ != 0);
+    // What bounds by memory is meant to be deep: waiting for half of it would be a mistake.
+    PINSTRIKE_CHECK(!by_memory || bounds.when_full == WhenFull::refuse);
+    const bool waits = bounds.when_full == WhenFull::wait;
+    limit_ = most_ + (waits && from != nullptr ? bounds.overflow : 0);
+    resume_at_ = waits ? most_ / 2 : never;
+    release_every_ = std::clamp<std::uint64_t>(most_ / 8, 1, 64);
+    chunk_slots_ = std::clamp<std::size_t>(chunk_bytes / message_bytes, 8, 1024);
+    if (!by_memory) {
+        chunk_slots_ = std::clamp<std::size_t>(limit_ / 4, 8, chunk_slots_);
+    }
+    chunks_max_ = (limit_ + chunk_slots_ - 1) / chunk_slots_ + 1;
+    preallocated_ = !by_memory;
+}
+
+void LaneBase::wait_for_room() noexcept {
+    constexpr std::int64_t timeout_ns = 3'600'000'000'000;
+    PINSTRIKE_CHECK(!inside_a_step());  // an actor must not block: it has senders of its own
+    for (unsigned spins = 0; spins < spins_before_park; ++spins) {
+        if (closed() || look() < limit_) {
+            return;
+        }
+        _mm_pause();
+    }
+    while (!has_much_room()) {
+        parking_.park([this] { return has_much_room(); }, timeout_ns);
+    }
+}
+
+void LaneBase::ring_sender() noexcept {
+    if (from_ == nullptr) {
+        parking_.wake();
+    } else if (wanted_.load(std::memory_order_relaxed) != 0) {  // L6
+        RING_HOOK("lane:before_clear_wanted");
+        wanted_.store(0, std::memory_order_relaxed);
+        RING_HOOK("lane:before_ring_sender");
+        from_->ring();
+    }
+}
+
+void LaneBase::close() noexcept {
+    closed_.store(true, std::memory_order_release);
+    fence_seq_cst();  // as behind L3
+    if (waits()) {
+        ring_sender();
+    }
+}
+
+void LaneBase::let_go(LaneBase* lane) noexcept {
+    // acq_rel: what either holder did with the lane is done before the last one destroys it.
+    if (lane->holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        delete lane;
+    }
+}
+
+}  // namespace pinstrike::actors::runtime

@@ -1,0 +1,80 @@
+// path: hot
+#include "actors/runtime/mailbox.h"
+
+namespace pinstrike::actors::runtime {
+
+Inbox::Inbox(Actor* owner) : owner_(*owner), next_(owner->inboxes_) {
+    owner->inboxes_ = this;
+}
+
+Inbox::~Inbox() {
+    close();
+    while (lanes_ != nullptr) {
+        LaneBase* lane = lanes_;
+        lanes_ = lane->below;
+        LaneBase::let_go(lane);
+    }
+}
+
+void Inbox::join(LaneBase& lane) noexcept {
+    new_lanes_.push(lane);
+    fence_seq_cst();  // either close() sees the lane on the stack, or this sees that it has closed
+    if (closed_.load(std::memory_order_relaxed)) {
+        lane.close();
+    }
+}
+
+void Inbox::take_new_lanes() noexcept {
+    LaneBase* lane = new_lanes_.take_all();
+    while (lane != nullptr) {
+        LaneBase* next = lane->below;
+        lane->below = lanes_;
+        lanes_ = lane;
+        lane = next;
+    }
+}
+
+void Inbox::drop_old_lanes() noexcept {
+    LaneBase** at = &lanes_;
+    while (*at != nullptr) {
+        LaneBase* lane = *at;
+        if (lane->is_over()) {
+            *at = lane->below;
+            LaneBase::let_go(lane);
+        } else {
+            at = &lane->below;
+        }
+    }
+}
+
+/// A lane that is new counts as mail: its sender may have rung before it was known here.
+bool Inbox::has_mail() const noexcept {
+    if (!new_lanes_.empty()) {
+        return true;
+    }
+    for (const LaneBase* lane = lanes_; lane != nullptr; lane = lane->below) {
+        if (lane->has_mail()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void Inbox::close() noexcept {
+    closed_.store(true, std::memory_order_relaxed);
+    fence_seq_cst();  // pairs with that in join()
+    take_new_lanes();
+    for (LaneBase* lane = lanes_; lane != nullptr; lane = lane->below) {
+        lane->close();
+    }
+}
+
+std::uint64_t Inbox::dropped() const noexcept {
+    std::uint64_t dropped = 0;
+    for (const LaneBase* lane = lanes_; lane != nullptr; lane = lane->below) {
+        dropped += lane->waiting();
+    }
+    return dropped;
+}
+
+}  // namespace pinstrike::actors::runtime

@@ -1,0 +1,253 @@
+// path: hot
+//
+// Mailbox<T> is a member of an actor and calls the actor's `on(T&)`; Sender<T> is the handle by
+// which one actor, or one thread, sends to it. A Sender moves and never copies: it is one end of
+// one lane.
+//
+//     class Summer : public Actor {
+//       public:
+//         Mailbox<Number> numbers{this, {.most = 100, .when_full = WhenFull::wait}};
+//         void on(Number& number) { sum_ += number.value; }
+//
+// The message belongs to the handler until it returns; it may be moved from. Messages of one sender
+// keep their order; of different senders nothing is said. An actor with `static bool wants(const
+// T&)` gets no others: each sender asks before it takes a slot, on its own thread, so the answer
+// must depend on the message alone.
+#pragma once
+
+#include "actors/runtime/actor.h"
+#include "actors/runtime/lane.h"
+#include "actors/runtime/wait_graph.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace pinstrike::actors::runtime {
+
+/// What an actor knows of a mailbox: a list of lanes.
+class Inbox {
+  public:
+    Inbox(const Inbox&) = delete;
+    Inbox& operator=(const Inbox&) = delete;
+
+    /// Messages that were sent and that the actor, having ended, did not take. Exact once the
+    /// senders have ended too.
+    [[nodiscard]] std::uint64_t dropped() const noexcept;
+
+  protected:
+    explicit Inbox(Actor* owner);
+    virtual ~Inbox();
+
+    /// A new lane begins its life, from any thread.
+    void join(LaneBase& lane) noexcept;
+    void take_new_lanes() noexcept;
+    void drop_old_lanes() noexcept;
+
+    Actor& owner_;
+    LaneBase* lanes_ = nullptr;
+
+  private:
+    friend class Actor;
+
+    virtual void serve(std::size_t budget, std::size_t& handled) = 0;
+    [[nodiscard]] bool has_mail() const noexcept;
+    void close() noexcept;
+
+    Inbox* next_ = nullptr;
+    PushStack<LaneBase> new_lanes_;
+    std::atomic<bool> closed_{false};  ///< fenced against join(): one of both closes the lane
+};
+
+template <class T>
+class Mailbox final : public Inbox {
+  public:
+    template <class A>
+    explicit Mailbox(A* owner, Bounds bounds = {})
+        : Inbox(owner), bounds_(bounds), serve_(&serve_lanes<A>) {
+        if constexpr (requires(const T& message) { A::wants(message); }) {
+            wants_ = [](const T& message) -> bool { return A::wants(message); };
+        }
+    }
+
+    /// For a thread that is no actor, and that alone uses it. Any thread may make one.
+    [[nodiscard]] Sender<T> sender() { return make_sender(nullptr, bounds_); }
+
+    /// For an actor, to use in its handlers alone; it goes before its actor does. Throws
+    /// std::invalid_argument where actors could come to wait for each other in a circle
+    /// (wait_graph.h).
+    [[nodiscard]] Sender<T> sender(Actor& from) { return make_sender(&from, bounds_); }
+
+  private:
+    friend class Actor;
+
+    [[nodiscard]] Sender<T> make_sender(Actor* from, const Bounds& bounds);
+
+    void serve(std::size_t budget, std::size_t& handled) override {
+        serve_(*this, budget, handled);
+    }
+
+    /// The loop with the actor's handler in it: one indirect call per activation.
+    template <class A>
+    static void serve_lanes(Mailbox& box, std::size_t budget, std::size_t& handled) {
+        auto& actor = static_cast<A&>(box.owner_);
+        box.take_new_lanes();
+        bool any_over = false;
+        for (LaneBase* lane = box.lanes_; lane != nullptr; lane = lane->below) {
+            static_cast<Lane<T>*>(lane)->take(budget, handled, [&](T& message) {
+                actor.on(message);
+                return !box.owner_.halted_;
+            });
+            if (box.owner_.halted_) {
+                box.begin_behind(lane);
+                return;
+            }
+            any_over = any_over || lane->is_over();
+        }
+        if (any_over) {
+            box.drop_old_lanes();
+        }
+    }
+
+    void begin_behind(LaneBase* lane) noexcept;
+
+    Bounds bounds_;
+    void (*serve_)(Mailbox&, std::size_t, std::size_t&);
+    bool (*wants_)(const T&) = nullptr;
+};
+
+template <class T>
+class Sender {
+  public:
+    Sender() = default;
+
+    Sender(Sender&& other) noexcept : lane_(std::exchange(other.lane_, nullptr)) {}
+
+    Sender& operator=(Sender&& other) noexcept {
+        Sender old{std::move(*this)};
+        lane_ = std::exchange(other.lane_, nullptr);
+        return *this;
+    }
+
+    ~Sender() {
+        if (lane_ != nullptr) {
+            leave();
+        }
+    }
+
+    /// An actor never blocks here. A thread does if the mailbox waits when full. What is not sent
+    /// is not moved from.
+    [[nodiscard]] Sent send(T&& message) noexcept {
+        Lane<T>& lane = *lane_;
+        if (!lane.wants(message)) {
+            return Sent::unwanted;
+        }
+        if (!lane.has_room() && !make_room()) [[unlikely]] {
+            lane.refused_.add();
+            return lane.closed() ? Sent::stopped : Sent::full;
+        }
+        if (lane.closed() || !lane.put(std::move(message))) [[unlikely]] {
+            lane.refused_.add();
+            return lane.closed() ? Sent::stopped : Sent::full;
+        }
+        if (lane.from_ != nullptr) {
+            lane.from_->touch(lane);
+        }
+        if ((lane.claimed_ & (LaneBase::publish_every - 1)) == 0) {
+            lane.publish_and_ring();
+        }
+        return Sent::sent;
+    }
+
+    /// A copy of it.
+    [[nodiscard]] Sent send(const T& message) noexcept
+        requires std::is_nothrow_copy_constructible_v<T>
+    {
+        return send(T{message});
+    }
+
+    /// As send(), but a thread does not wait either.
+    [[nodiscard]] Sent try_send(T&& message) noexcept {
+        Lane<T>& lane = *lane_;
+        if (!lane.closed() && !lane.has_room()) {
+            lane.publish_and_ring();
+            lane.refused_.add();
+            return Sent::full;
+        }
+        return send(std::move(message));
+    }
+
+    /// Shows the receiver what was sent. An actor's senders do so when its activation ends.
+    void flush() noexcept { lane_->publish_and_ring(); }
+
+    /// Sent and not taken yet; looks.
+    [[nodiscard]] std::uint64_t in_flight() noexcept { return lane_->look(); }
+
+    /// Has the receiver ended?
+    [[nodiscard]] bool stopped() const noexcept { return lane_->closed(); }
+
+    /// Does the receiver's filter want it?
+    [[nodiscard]] bool wants(const T& message) const noexcept { return lane_->wants(message); }
+
+    /// Messages that were answered `full` or `stopped`.
+    [[nodiscard]] std::uint64_t refused() const noexcept { return lane_->refused_.read(); }
+
+  private:
+    friend class Mailbox<T>;
+
+    explicit Sender(Lane<T>& lane) : lane_(&lane) {}
+
+    /// Publishes, so that room can come; then waits, if this is a thread and the mailbox says so.
+    bool make_room() noexcept {
+        lane_->publish_and_ring();
+        if (lane_->from_ == nullptr && lane_->waits()) {
+            lane_->wait_for_room();
+        }
+        return lane_->has_room();
+    }
+
+    void leave() noexcept;
+
+    Lane<T>* lane_ = nullptr;
+};
+
+// --- cold ---
+
+template <class T>
+Sender<T> Mailbox<T>::make_sender(Actor* from, const Bounds& bounds) {
+    if (from != nullptr && bounds.when_full == WhenFull::wait) {
+        add_wait(*from, owner_);
+    }
+    auto* lane = new Lane<T>(owner_, from, bounds, wants_);
+    join(*lane);
+    return Sender<T>{*lane};
+}
+
+/// The next activation takes the lanes behind this one first: no lane starves behind another.
+template <class T>
+void Mailbox<T>::begin_behind(LaneBase* lane) noexcept {
+    if (lane->below == nullptr) {
+        return;
+    }
+    LaneBase* last = lane;
+    while (last->below != nullptr) {
+        last = last->below;
+    }
+    last->below = lanes_;
+    lanes_ = std::exchange(lane->below, nullptr);
+}
+
+template <class T>
+void Sender<T>::leave() noexcept {
+    if (lane_->from_ != nullptr) {
+        lane_->from_->untouch(*lane_);
+    }
+    lane_->publish_and_ring();
+    lane_->wanted_.store(0, std::memory_order_relaxed);  // a figure of this thread until it waits
+    lane_->left_.store(true, std::memory_order_release);
+    LaneBase::let_go(lane_);
+}
+
+}  // namespace pinstrike::actors::runtime

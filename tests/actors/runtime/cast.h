@@ -1,0 +1,62 @@
+// Actors that the tests share.
+#pragma once
+
+#include "actors/runtime/core.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors::runtime {
+
+/// A message that says where it comes from and which of its sender's it is.
+struct Item {
+    std::uint32_t from = 0;
+    std::uint32_t number = 0;
+};
+
+/// Keeps what it is told, and does what the test wants done with it.
+class Keeper : public Actor {
+  public:
+    explicit Keeper(Bounds bounds = {}) : items(this, bounds) {}
+
+    Mailbox<Item> items;
+
+    void on(Item& item) {
+        kept.push_back(item);
+        if (then) {
+            then(item);
+        }
+    }
+
+    void on_start() override { started = true; }
+
+    void on_stop() override { stopped = true; }
+
+    [[nodiscard]] std::string_view name() const override { return "keeper"; }
+
+    using Actor::finish;
+
+    std::vector<Item> kept;
+    std::function<void(Item&)> then;
+    bool started = false;
+    bool stopped = false;
+};
+
+/// Keeps whom it heard to be down.
+class Mourner : public Actor {
+  public:
+    Mailbox<Down> downs{this, {.most = 4}};
+
+    void on(Down& down) { heard.push_back(down); }
+
+    std::vector<Down> heard;
+};
+
+/// Actors in these tests fall asleep at once, so that each way of waking is walked.
+constexpr CoreOptions asleep_at_once{.budget = 4, .linger = 0};
+
+}  // namespace pinstrike::actors::runtime

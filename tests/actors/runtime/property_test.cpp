@@ -1,0 +1,196 @@
+// Random programs: actors on several cores send to each other by a random graph of mailboxes of all
+// kinds, cores are stepped in a random order at random times, actors are stopped and fail. What
+// must hold whatever happens: each sender's messages are told in order and none twice; what was
+// answered `sent` is handled, or counted as dropped by an actor that has ended; and nobody is
+// stuck.
+#include "tests/actors/runtime/cast.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <stdexcept>
+
+namespace pinstrike::actors::runtime {
+namespace {
+
+class Random {
+  public:
+    explicit Random(unsigned seed) : engine_(seed) {}
+
+    unsigned below(std::size_t limit) { return static_cast<unsigned>(engine_() % limit); }
+
+  private:
+    std::minstd_rand engine_;
+};
+
+/// Passes on what it is told, by chance, and counts.
+class Node : public Actor {
+  public:
+    Node(Bounds bounds, unsigned seed) : items(this, bounds), random_(seed) {}
+
+    struct Out {
+        Sender<Item> sender;
+        std::uint32_t id;
+        std::uint32_t sent = 0;
+    };
+
+    Mailbox<Item> items;
+    Timer<int> tick{this};
+
+    void on(Item& item) {
+        ++handled;
+        if (last.size() <= item.from) {
+            last.resize(item.from + 1);
+        }
+        // Refused messages take no number, so the numbers of each sender come without a hole.
+        in_order = in_order && item.number == last[item.from]++;
+        for (Out& out : outs) {
+            send_some(out);
+        }
+        if (random_.below(4000) == 0) {
+            throw std::runtime_error{"by chance"};
+        }
+    }
+
+    void on(int&) {
+        for (Out& out : outs) {
+            send_some(out);
+        }
+    }
+
+    void send_some(Out& out) {
+        const auto wanted = budget == 0 ? 0 : random_.below(3);
+        for (unsigned i = 0; i < wanted; ++i) {
+            --budget;
+            const Sent answer = out.sender.send({out.id, out.sent});
+            out.sent += answer == Sent::sent ? 1 : 0;
+            if (budget == 0) {
+                return;
+            }
+        }
+    }
+
+    std::vector<Out> outs;
+    std::vector<std::uint32_t> last;
+    std::uint64_t handled = 0;
+    unsigned budget = 2000;  ///< so that it comes to an end
+    bool in_order = true;
+
+  private:
+    Random random_;
+};
+
+class Program {
+  public:
+    explicit Program(unsigned seed) : random_(seed) {
+        for (int i = 0; i < 3; ++i) {
+            cores_.push_back(std::make_unique<Core>(
+                CoreOptions{.budget = 1 + random_.below(8), .linger = random_.below(3)}));
+        }
+        const std::size_t count = 2 + random_.below(8);
+        for (std::size_t i = 0; i < count; ++i) {
+            nodes_.push_back(&cores_[random_.below(cores_.size())]->add<Node>(
+                some_bounds(), random_.below(1U << 30U)));
+        }
+        for (Node* from : nodes_) {
+            for (std::size_t edges = random_.below(4); edges != 0; --edges) {
+                connect(*from, *nodes_[random_.below(nodes_.size())]);
+            }
+        }
+        for (Node* to : nodes_) {
+            feeds_.push_back({to->items.sender(), next_id_++});
+        }
+    }
+
+    void run() {
+        for (std::int64_t now = 0; now < 3000; ++now) {
+            cores_[random_.below(cores_.size())]->step(now);
+            Node& any = *nodes_[random_.below(nodes_.size())];
+            auto& feed = feeds_[random_.below(feeds_.size())];
+            switch (random_.below(4000)) {
+                case 0:
+                    any.stop();
+                    break;
+                case 1:
+                    feed.sender.flush();
+                    break;
+                default:
+                    feed.sent += feed.sender.try_send({feed.id, feed.sent}) == Sent::sent ? 1 : 0;
+            }
+        }
+        for (auto& feed : feeds_) {
+            feed.sender.flush();
+        }
+        for (int rounds = 0; has_work(); ++rounds) {
+            ASSERT_LT(rounds, 1'000'000) << "it does not come to an end";
+            cores_[random_.below(cores_.size())]->step(3000);
+        }
+    }
+
+    void check() const {
+        std::uint64_t sent = 0;
+        std::uint64_t told = 0;
+        for (const auto& feed : feeds_) {
+            sent += feed.sent;
+        }
+        for (const Node* node : nodes_) {
+            for (const auto& out : node->outs) {
+                sent += out.sent;
+            }
+            EXPECT_TRUE(node->in_order);
+            EXPECT_TRUE(node->ended() || node->items.dropped() == 0) << "left lying: it is stuck";
+            told += node->handled + node->items.dropped();
+        }
+        EXPECT_EQ(sent, told);
+    }
+
+  private:
+    Bounds some_bounds() {
+        const std::size_t most = 1 + random_.below(20);
+        switch (random_.below(3)) {
+            case 0:
+                return {.most = most};
+            case 1:
+                return {.most = most, .when_full = WhenFull::wait, .overflow = random_.below(4)};
+            default:
+                return Bounds::of_memory(most * 400);
+        }
+    }
+
+    /// Unless actors could then wait for each other in a circle.
+    void connect(Node& from, Node& to) {
+        try {
+            from.outs.push_back({to.items.sender(from), next_id_});
+            ++next_id_;
+        } catch (const std::invalid_argument&) {
+        }
+    }
+
+    [[nodiscard]] bool has_work() const {
+        for (const auto& core : cores_) {
+            if (core->has_work()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    Random random_;
+    std::vector<std::unique_ptr<Core>> cores_;
+    std::vector<Node*> nodes_;
+    std::vector<Node::Out> feeds_;
+    std::uint32_t next_id_ = 0;
+};
+
+TEST(RuntimeProperty, nothing_is_lost_nor_stuck) {
+    for (unsigned seed = 1; seed <= 300 && !HasFailure(); ++seed) {
+        SCOPED_TRACE(seed);
+        Program program{seed};
+        program.run();
+        program.check();
+    }
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::runtime

@@ -1,0 +1,165 @@
+// Threads against each other, with every wait as short as it can be, so that each way of falling
+// asleep and being woken is taken often. A lost wake-up hangs: nothing here wakes by itself in
+// time.
+#include "actors/runtime/core_thread.h"
+#include "tests/actors/runtime/cast.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::actors::runtime {
+namespace {
+
+const CoreThreadOptions sleepy{.spins = 0};
+
+/// Waits for an actor on another thread; the test's timeout is the only other way out.
+template <class Done>
+void wait_until(Done&& done) {
+    while (!done()) {
+        std::this_thread::yield();
+    }
+}
+
+class CountingActor : public Actor {
+  public:
+    explicit CountingActor(Bounds bounds) : items(this, bounds) {}
+
+    Mailbox<Item> items;
+
+    void on(Item& item) {
+        in_order = in_order && item.number == next[item.from];
+        next[item.from] = item.number + 1;
+        count.add();
+    }
+
+    std::array<std::uint32_t, 4> next{};
+    bool in_order = true;
+    Counter count;
+};
+
+TEST(RuntimeStress, threads_that_wait_for_room_lose_nothing) {
+    constexpr std::uint32_t each = 50'000;
+    Core core{asleep_at_once};
+    auto& actor = core.add<CountingActor>(Bounds{.most = 3, .when_full = WhenFull::wait});
+    {
+        const CoreThread thread{core, sleepy};
+        std::vector<std::thread> senders;
+        for (std::uint32_t from = 0; from < 3; ++from) {
+            senders.emplace_back([&actor, from] {
+                auto to = actor.items.sender();
+                for (std::uint32_t i = 0; i < each; ++i) {
+                    ASSERT_EQ(to.send({from, i}), Sent::sent);
+                }
+            });
+        }
+        for (auto& sender : senders) {
+            sender.join();
+        }
+        wait_until([&] { return actor.count.read() == std::uint64_t{3} * each; });
+    }
+    EXPECT_TRUE(actor.in_order);
+    EXPECT_GT(core.sleeps().read(), 0U);
+}
+
+/// Passes each item on.
+class Passer : public Actor {
+  public:
+    explicit Passer(Bounds bounds) : items(this, bounds) {}
+
+    Mailbox<Item> items;
+
+    void on(Item& item) {
+        refused += out.send(item) == Sent::sent ? 0 : 1;
+        count.add();
+    }
+
+    Sender<Item> out;
+    std::uint64_t refused = 0;
+    Counter count;
+};
+
+/// A chain across two cores, there and back, each link with room for two: suspended and resumed at
+/// nearly each message.
+TEST(RuntimeStress, a_chain_of_waiting_actors_passes_everything_on) {
+    constexpr std::uint32_t count = 50'000;
+    constexpr Bounds two{.most = 2, .when_full = WhenFull::wait, .overflow = 1};
+    Core here{asleep_at_once};
+    Core there{asleep_at_once};
+    auto& a = here.add<Passer>(two);
+    auto& b = there.add<Passer>(two);
+    auto& c = here.add<Passer>(two);
+    auto& last = there.add<CountingActor>(two);
+    a.out = b.items.sender(a);
+    b.out = c.items.sender(b);
+    c.out = last.items.sender(c);
+    {
+        const CoreThread one{here, sleepy};
+        const CoreThread other{there, sleepy};
+        auto to = a.items.sender();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            ASSERT_EQ(to.send({0, i}), Sent::sent);
+        }
+        to.flush();
+        wait_until([&] { return last.count.read() == count; });
+    }
+    EXPECT_TRUE(last.in_order);
+    EXPECT_EQ(a.refused + b.refused + c.refused, 0U);
+}
+
+/// Actors end while threads send to them: each message is refused, handled, or counted as dropped.
+TEST(RuntimeStress, the_account_of_an_end_balances) {
+    for (int round = 0; round < 300; ++round) {
+        Core core{asleep_at_once};
+        auto& actor = core.add<CountingActor>(Bounds{.most = 5, .when_full = WhenFull::wait});
+        std::atomic<std::uint64_t> sent{0};
+        {
+            const CoreThread thread{core, sleepy};
+            std::vector<std::thread> senders;
+            for (std::uint32_t from = 0; from < 2; ++from) {
+                senders.emplace_back([&actor, &sent, from] {
+                    auto to = actor.items.sender();
+                    std::uint32_t i = 0;
+                    while (to.send({from, i}) == Sent::sent) {
+                        ++i;
+                    }
+                    sent += i;
+                });
+            }
+            wait_until([&] { return actor.count.read() > 20; });
+            actor.stop();
+            for (auto& sender : senders) {
+                sender.join();
+            }
+        }
+        EXPECT_TRUE(actor.ended() && actor.in_order);
+        EXPECT_EQ(sent.load(), actor.count.read() + actor.items.dropped());
+    }
+}
+
+class Ticking : public Actor {
+  public:
+    Timer<int> tick{this};
+
+    void on(int&) { ticks.add(); }
+
+    void on_start() override { tick.every(100'000); }
+
+    Counter ticks;
+};
+
+TEST(RuntimeStress, a_core_that_sleeps_wakes_for_its_timers) {
+    Core core{asleep_at_once};
+    auto& ticking = core.add<Ticking>();
+    {
+        const CoreThread thread{core, sleepy};
+        wait_until([&] { return ticking.ticks.read() >= 20; });
+    }
+    EXPECT_GT(core.sleeps().read(), 0U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::runtime

@@ -1,0 +1,350 @@
+// The actor runtime: messages a second from one core to another, pairs of actors that answer each
+// other, and back-pressure. `bench_runtime RUNS` for more runs.
+#include "actors/runtime/core_thread.h"
+#include "actors/runtime/coroutine.h"
+#include "tests/bench/measure.h"
+
+#include <immintrin.h>
+#include <sched.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace pinstrike::actors::runtime;
+
+constexpr unsigned spins = 20'000;
+
+struct Number {
+    std::uint64_t value;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point begun) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+void must(bool right, const char* what) {
+    if (!right) {
+        std::fprintf(stderr, "%s\n", what);
+        std::exit(1);
+    }
+}
+
+/// An empty handler, but that the last message is noticed.
+class Empty : public Actor {
+  public:
+    explicit Empty(std::uint64_t wanted) : numbers(this, {.most = 16'384}), wanted_(wanted) {}
+
+    Mailbox<Number> numbers;
+
+    void on(Number& number) {
+        if (number.value == wanted_) {
+            finish();
+        }
+    }
+
+  private:
+    std::uint64_t wanted_;
+};
+
+class EmptyScript : public Script<Number> {
+  public:
+    explicit EmptyScript(std::uint64_t wanted)
+        : Script({.most = 16'384}), numbers(inbox), wanted_(wanted) {}
+
+    Mailbox<Number>& numbers;
+
+  private:
+    Story story() override {
+        for (;;) {
+            const Number& number = co_await next();
+            if (number.value == wanted_) {
+                co_return;
+            }
+        }
+    }
+
+    std::uint64_t wanted_;
+};
+
+/// Sends 1, 2, 3 ... for a number of steps of its core, at each step what there is room for.
+class Pusher : public Actor {
+  public:
+    Pusher(Mailbox<Number>& to, std::uint64_t wanted) : to_(to.sender(*this)), wanted_(wanted) {}
+
+    Timer<int> again{this};
+
+    void on_start() override { again.every(1); }
+
+    void on(int&) {
+        for (int i = 0; i < 1024 && sent_ < wanted_; ++i) {
+            if (to_.send({sent_ + 1}) != Sent::sent) {
+                return;
+            }
+            ++sent_;
+        }
+    }
+
+  private:
+    Sender<Number> to_;
+    std::uint64_t sent_ = 0;
+    std::uint64_t wanted_;
+};
+
+/// Millions of messages a second from a plain thread to an actor on another core.
+template <class Receiver>
+double push_from_thread() {
+    constexpr std::uint64_t count = 20'000'000;
+    Core core;
+    auto& receiver = core.add<Receiver>(count);
+    const CoreThread thread{core, {.cpu = 1, .spins = spins}};
+    auto to = receiver.numbers.sender();
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::uint64_t i = 1; i <= count; ++i) {
+        while (to.try_send({i}) != Sent::sent) {
+            _mm_pause();
+        }
+    }
+    to.flush();
+    while (!receiver.ended()) {
+        _mm_pause();
+    }
+    return static_cast<double>(count) / seconds_since(begun) / 1e6;
+}
+
+/// The same, from an actor.
+template <class Receiver>
+double push_from_actor() {
+    constexpr std::uint64_t count = 20'000'000;
+    Core core;
+    Core sending;
+    auto& receiver = core.add<Receiver>(count);
+    sending.add<Pusher>(receiver.numbers, count);
+    const CoreThread thread{core, {.cpu = 1, .spins = spins}};
+    const auto begun = std::chrono::steady_clock::now();
+    {
+        const CoreThread pushing{sending, {.cpu = 0, .spins = spins}};
+        while (!receiver.ended()) {
+            std::this_thread::sleep_for(std::chrono::microseconds{200});
+        }
+    }
+    return static_cast<double>(count) / seconds_since(begun) / 1e6;
+}
+
+struct More {};
+
+constexpr std::uint64_t row = 1000;
+
+/// Tells `row` numbers, in order, whenever it is asked for more.
+class Pinger : public Actor {
+  public:
+    explicit Pinger(std::uint64_t wanted) : wanted_(wanted) {}
+
+    Mailbox<More> mores{this, {.most = 4}};
+
+    void on(More&) {
+        for (std::uint64_t i = 0; i < row && sent < wanted_; ++i) {
+            must(pings.send({sent++}) == Sent::sent, "a ping was refused");
+        }
+    }
+
+    Sender<Number> pings;
+    std::uint64_t sent = 0;
+
+  private:
+    std::uint64_t wanted_;
+};
+
+/// Checks the order, and asks for more when it has come to the end of a row.
+class Ponger : public Actor {
+  public:
+    explicit Ponger(std::uint64_t wanted) : wanted_(wanted) {}
+
+    Mailbox<Number> pings{this, {.most = 4 * row}};
+
+    void on_start() override {
+        static_cast<void>(mores.send({}));
+        static_cast<void>(mores.send({}));
+    }
+
+    void on(Number& ping) {
+        must(ping.value == told_++, "out of order");
+        if (told_ == wanted_) {
+            finish();
+        } else if (told_ % row == 0) {
+            must(mores.send({}) == Sent::sent, "a more was refused");
+        }
+    }
+
+    Sender<More> mores;
+
+  private:
+    std::uint64_t told_ = 0;
+    std::uint64_t wanted_;
+};
+
+/// Four pairs, pingers on one core, pongers on the other; milliseconds per million messages.
+double pairs() {
+    constexpr std::uint64_t each = 2'500'000;
+    Core here;
+    Core there;
+    std::vector<Ponger*> pongers;
+    for (int i = 0; i < 4; ++i) {
+        auto& pinger = here.add<Pinger>(each);
+        auto& ponger = there.add<Ponger>(each);
+        pinger.pings = ponger.pings.sender(pinger);
+        ponger.mores = pinger.mores.sender(ponger);
+        pongers.push_back(&ponger);
+    }
+    const auto begun = std::chrono::steady_clock::now();
+    const CoreThread one{here, {.cpu = 0, .spins = spins}};
+    const CoreThread other{there, {.cpu = 1, .spins = spins}};
+    for (const Ponger* ponger : pongers) {
+        while (!ponger->ended()) {
+            std::this_thread::sleep_for(std::chrono::microseconds{200});
+        }
+    }
+    return seconds_since(begun) * 1e3 / (4 * static_cast<double>(each) / 1e6);
+}
+
+/// Sums 1000 numbers per message.
+struct Work {
+    std::array<std::uint32_t, 1000> numbers{};
+    std::uint64_t total = 0;
+
+    Work() { std::iota(numbers.begin(), numbers.end(), 0U); }
+
+    void run(const Number& number) {
+        pinstrike::bench::keep(numbers);
+        total += std::accumulate(numbers.begin(), numbers.end(), 0U) + number.value;
+    }
+};
+
+class Summer : public Actor {
+  public:
+    explicit Summer(std::uint64_t wanted) : wanted_(wanted) {}
+
+    Mailbox<Number> numbers{this, {.most = 100, .when_full = WhenFull::wait}};
+
+    void on(Number& number) {
+        work_.run(number);
+        if (number.value == wanted_) {
+            finish();
+        }
+    }
+
+    [[nodiscard]] std::uint64_t total() const { return work_.total; }
+
+  private:
+    Work work_;
+    std::uint64_t wanted_;
+};
+
+class SummingScript : public Script<Number> {
+  public:
+    explicit SummingScript(std::uint64_t wanted)
+        : Script({.most = 100, .when_full = WhenFull::wait}), numbers(inbox), wanted_(wanted) {}
+
+    Mailbox<Number>& numbers;
+
+    [[nodiscard]] std::uint64_t total() const { return work_.total; }
+
+  private:
+    Story story() override {
+        for (std::uint64_t last = 0; last != wanted_;) {
+            const Number& number = co_await next();
+            last = number.value;
+            work_.run(number);
+        }
+    }
+
+    Work work_;
+    std::uint64_t wanted_;
+};
+
+constexpr std::uint64_t sums_count = 100'000;
+constexpr std::uint64_t sums_total =
+    sums_count * (999 * 1000 / 2) + sums_count * (sums_count + 1) / 2;
+
+/// Milliseconds for 100,000 messages from one thread that waits when the mailbox is full.
+template <class Receiver>
+double bounded_sums() {
+    Core core;
+    auto& summer = core.add<Receiver>(sums_count);
+    const CoreThread thread{core, {.cpu = 1, .spins = spins}};
+    auto to = summer.numbers.sender();
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::uint64_t i = 1; i <= sums_count; ++i) {
+        must(to.send({i}) == Sent::sent, "a message was refused");
+    }
+    to.flush();
+    while (!summer.ended()) {
+        _mm_pause();
+    }
+    const double took = seconds_since(begun) * 1e3;
+    must(summer.total() == sums_total, "messages were lost");
+    return took;
+}
+
+double work_alone() {
+    auto work = std::make_unique<Work>();
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::uint64_t i = 1; i <= sums_count; ++i) {
+        work->run({i});
+    }
+    const double took = seconds_since(begun) * 1e3;
+    must(work->total == sums_total, "the work is wrong");
+    return took;
+}
+
+struct Row {
+    const char* what;
+    double (*measure)();
+    const char* unit;
+    std::vector<double> figures{};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (std::thread::hardware_concurrency() < 2) {
+        std::printf("skipped: needs two processors\n");
+        return 77;
+    }
+    const int runs = argc > 1 ? std::atoi(argv[1]) : 7;
+    std::vector<Row> rows{
+        {"empty handler, from a thread", push_from_thread<Empty>, "M messages/s"},
+        {"  as a coroutine", push_from_thread<EmptyScript>, "M messages/s"},
+        {"empty handler, from an actor", push_from_actor<Empty>, "M messages/s"},
+        {"  as a coroutine", push_from_actor<EmptyScript>, "M messages/s"},
+        {"four pairs, more every 1000", pairs, "ms per M messages"},
+        {"bounded to 100, 100,000 sums of 1000", bounded_sums<Summer>, "ms"},
+        {"  as a coroutine", bounded_sums<SummingScript>, "ms"},
+        {"  the work alone, one core", work_alone, "ms"},
+    };
+    // The main thread sends too: away from the receiver's cpu.
+    cpu_set_t set;
+    for (int run = 0; run < runs; ++run) {
+        for (Row& each : rows) {
+            CPU_ZERO(&set);
+            CPU_SET(0, &set);
+            sched_setaffinity(0, sizeof(set), &set);
+            each.figures.push_back(each.measure());
+        }
+    }
+    pinstrike::bench::print_head("");
+    for (const Row& each : rows) {
+        pinstrike::bench::print_row(each.what, pinstrike::bench::spread_of(each.figures),
+                                    each.unit);
+    }
+    return 0;
+}
