@@ -311,6 +311,11 @@ void Appliance::make_threads(QueuesByPort queues) {
         cores_[i].core =
             std::make_unique<Core>(std::move(options), std::move(inputs[i]), std::move(actors));
         cores_[i].core->announce(std::move(series_.by_core[i]));
+        std::vector<const LoopCounters*> producers;
+        for (const PollerThread& poller : pollers_) {
+            producers.push_back(&poller.task->counters());
+        }
+        cores_[i].core->know_producers(std::move(producers));
     }
 }
 

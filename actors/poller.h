@@ -487,6 +487,7 @@ class Poller final : public PollerTask {
             return;
         }
         next_deadline_ns_ = feed::Arbiter::never_ns;
+        loop_clock_.acted();
         for (auto& line : lines_) {
             if (line->arbiter.next_deadline_ns() <= now_ns_) {
                 select(*line);
@@ -550,6 +551,7 @@ class Poller final : public PollerTask {
 
     /// Low-rate work, at random intervals, so that the pollers do not fall into step.
     void housekeep() {
+        loop_clock_.acted();
         for (auto& input : inputs_) {
             input->port->housekeep(even_ns_);
         }
@@ -606,6 +608,9 @@ class Poller final : public PollerTask {
     void count_latency(std::int64_t now_ns) {
         if (sample_ts_exchange_ns_ != 0 && !replays_) {
             counters_.exchange_to_decoded_ns.record(now_ns - sample_ts_exchange_ns_);
+            if (overlaps_stop(sample_ts_exchange_ns_, counters_.stopped_until_ns)) [[unlikely]] {
+                counters_.exchange_to_decoded_disturbed_ns.record(now_ns - sample_ts_exchange_ns_);
+            }
         }
         sample_ts_exchange_ns_ = 0;
     }

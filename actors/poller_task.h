@@ -62,6 +62,7 @@ struct PollerSetup {
 
 struct PollerCounters : LoopCounters {
     Histogram exchange_to_decoded_ns;  ///< of a block each burst, by wall time; live input only
+    Histogram exchange_to_decoded_disturbed_ns;  ///< of these, those that overlap a stop
 };
 
 class PollerTask {
@@ -70,6 +71,9 @@ class PollerTask {
 
     /// One burst of each port. Packets handled; 0: there were none.
     virtual std::size_t step(std::int64_t now_ns) = 0;
+
+    /// The thread slept since the last step: no stop of the machine.
+    void slept() noexcept { loop_clock_.slept(); }
 
     /// After the last step: nothing received is left behind.
     virtual void finish() = 0;
