@@ -22,6 +22,7 @@
 #include "config/counter.h"
 #include "feed/event.h"
 #include "nic/clock.h"
+#include "nic/replay_start.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,15 +43,16 @@ struct CoreCounters : LoopCounters {
     Counter announced_series;   ///< of the day's file, told before the first message; in no other
     Counter records;            ///< of 64 bytes, all of the above
     Counter batches;
-    Histogram receive_to_actor_ns;            ///< of each batch's first message; live input only
+    /// From arrival, or from when it was due; each message as the first of its batch.
+    Histogram receive_to_actor_ns;
     Histogram receive_to_actor_disturbed_ns;  ///< of these, those that overlap a stop
 };
 
 /// What is measured of one actor; its core's thread writes.
 struct ActorCounters {
-    Counter events;        ///< data messages given to it
-    Counter batches;       ///< calls of on_events
-    Histogram waiting_ns;  ///< from arrival at the host to the call; sampled, live input only
+    Counter events;                  ///< data messages given to it
+    Counter batches;                 ///< calls of on_events
+    Histogram waiting_ns;            ///< from arrival, or when due, to the call; likewise, sampled
     Histogram waiting_disturbed_ns;  ///< of these, those that overlap a stop
     Histogram service_ns;            ///< inside on_events; sampled
 };
@@ -60,6 +62,7 @@ struct CoreOptions {
     std::size_t batch_records = 256;
     const nic::Clock* clock = nullptr;  ///< null: actors are not timed (simulation)
     bool live = true;                   ///< false: events carry the time of a capture
+    nic::DueTimes due;                  ///< of a capture: when that was, if it has a pace
 };
 
 class Core {

@@ -17,6 +17,7 @@
 #include "nic/drops.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
+#include "nic/replay_start.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -56,12 +57,14 @@ struct PollerSetup {
     bool block_checksum = true;
     bool test_symbols = false;
     bool marks = false;                    ///< cores are told how far each line has come
+    nic::DueTimes due;                     ///< of captures that have a pace
     std::unique_ptr<PollerRoads> roads;    ///< from and to recovery; null: there is none
     std::unique_ptr<HistoryRoad> history;  ///< null: none is kept
 };
 
 struct PollerCounters : LoopCounters {
-    Histogram exchange_to_decoded_ns;  ///< of a block each burst, by wall time; live input only
+    /// By wall time; of captures from when due. Each packet as the first of its burst.
+    Histogram exchange_to_decoded_ns;
     Histogram exchange_to_decoded_disturbed_ns;  ///< of these, those that overlap a stop
 };
 

@@ -196,6 +196,9 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog&
         print_problems(problems);
         status = problems.empty() ? status : Exit::failed;
     }
+    if (options.at_end && options.at_end(appliance) != Exit::ok) {
+        status = Exit::failed;
+    }
     return status;
 }
 

@@ -31,7 +31,7 @@ std::string LatencyRow::title() const {
 std::vector<LatencyRow> latency_rows(const LatencyReading& reading) {
     std::vector<LatencyRow> rows;
     for (const LoopReading& loop : reading.loops) {
-        if (loop.polls) {
+        if (loop.polls && !reading.from_due) {
             rows.push_back({"arrival to poll", loop.thread, "", LatencyRow::Kind::by_time,
                             wait_for_look(loop)});
         }

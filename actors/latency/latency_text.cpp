@@ -104,16 +104,18 @@ constexpr std::string_view live_notes =
     "  that comes at any time waits until the poller looks. Packets of a burst come together, and\n"
     "  may do so at the worst time. Part of the stages below only where the NIC stamps packets.\n"
     "exchange to decoded: begins with the exchange's clock, ends with this host's, whatever the\n"
-    "  two differ by. One block a burst.\n"
+    "  two differ by. Each packet counts as the first of its burst.\n"
     "receive to actor, waiting: begin with the NIC's or kernel's stamp where there is one, else\n"
     "  when the poller looked; end when the core turns to a batch, and when it calls the actor.\n"
-    "  The first message of each batch; waiting and service: of one batch in 8.\n";
+    "  Each message counts as the first of its batch: none waited longer. Waiting and service: of\n"
+    "  one batch in 8.\n";
 
 constexpr std::string_view due_notes =
     "due to decoded, due to actor, waiting: begin when the packet was due by the captures' times\n"
-    "  and the pace, so that a thread that comes late counts as late. One block a burst; the "
-    "first\n"
-    "  message of each batch; waiting and service: of one batch in 8.\n";
+    "  and the pace, so that who comes late counts as late. Each packet counts as the first of "
+    "its\n"
+    "  burst, each message as the first of its batch: none waited longer. Reading the captures is\n"
+    "  the poller's work, and counts. Waiting and service: of one batch in 8.\n";
 
 constexpr std::string_view stop_notes =
     "stops: turns in which a thread did nothing and that took 5 us or longer. \"without stops\"\n"

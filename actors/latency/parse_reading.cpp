@@ -123,6 +123,8 @@ class Parser {
             reading_.clock_error_s = sample.value;
         } else if (name == "clock_steps_total") {
             reading_.clock_steps = count_of(sample.value);
+        } else if (name == "latency_from_due") {
+            reading_.from_due = sample.value == 1;
         } else if (name == "loop_steps_total") {
             loop(sample).turns = count_of(sample.value);
         } else if (name == "loop_seconds_total") {

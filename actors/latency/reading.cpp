@@ -85,6 +85,7 @@ LatencyReading read_latency(Appliance& appliance) {
     reading.seconds = reading.running_s;
     reading.clock_error_s = static_cast<double>(appliance.clock().error_ns()) * 1e-9;
     reading.clock_steps = appliance.clock().steps_count();
+    reading.from_due = appliance.due().known();
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         const PollerTask& poller = appliance.poller(i);
         const PollerCounters& counters = poller.counters();

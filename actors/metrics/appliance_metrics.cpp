@@ -158,9 +158,9 @@ void add_loop(Families& out, const LoopCounters& counters, const std::string& na
 
 constexpr std::string_view latency_help =
     "By stage. exchange_to_decoded: from the exchange's block timestamp to the end of decoding, "
-    "one "
-    "block a burst; its error is at least that of the clock. receive_to_actor: from the arrival at "
-    "this host to the turn of the core that hands it to its actors, first message of a batch";
+    "each packet as the first of its burst; its error is at least that of the clock. "
+    "receive_to_actor: from the arrival at this host to the turn of the core that hands it to its "
+    "actors, each message as the first of its batch. Of a replay at a pace: from when it was due";
 
 constexpr std::string_view disturbed_help =
     "Of latency_seconds, those that overlap a stop of the machine (loop_stop_seconds) of one of "
@@ -240,9 +240,11 @@ void add_actor(Families& out, const Core& core, std::size_t i) {
                 number(counters.events));
     out.counter("actor_batches_total", "Batches given to the actor", labels,
                 number(counters.batches));
-    out.histogram("actor_waiting_seconds",
-                  "From a message's arrival at this host to the actor's call, sampled by the batch",
-                  labels, counters.waiting_ns.snapshot());
+    out.histogram(
+        "actor_waiting_seconds",
+        "From a message's arrival at this host to the actor's call, each as the first of its "
+        "batch; one batch in 8",
+        labels, counters.waiting_ns.snapshot());
     out.histogram("actor_service_seconds", "Time in the actor's call, sampled by the batch", labels,
                   counters.service_ns.snapshot());
     if (const auto* book = dynamic_cast<const Book*>(&core.actor(i))) {

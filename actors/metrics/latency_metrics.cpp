@@ -28,6 +28,8 @@ std::vector<prometheus::MetricFamily> latency_metrics(const LatencyReading& read
               reading.clock_error_s);
     out.counter("clock_steps_total", "Times that the machine's clock was seen to jump", {},
                 static_cast<double>(reading.clock_steps));
+    out.gauge("latency_from_due", "1: a replay, measured from when packets were due", {},
+              reading.from_due ? 1 : 0);
     for (const StageReading& stage : reading.stages) {
         Labels labels{{"stage", stage.stage}, {"thread", stage.thread}};
         if (!stage.actor.empty()) {

@@ -34,14 +34,14 @@ class Sink : public Actor {
 
 /// A core whose one ring the test fills; time passes by step() alone.
 struct Scene {
-    Scene() {
+    explicit Scene(CoreOptions options = {}) {
         auto halves = Ring<Event>::make(1024);
         producer = std::make_unique<Producer<Event>>(std::move(halves.producer));
         std::vector<Consumer<Event>> rings;
         rings.push_back(std::move(halves.consumer));
         std::vector<std::unique_ptr<Actor>> actors;
         actors.push_back(std::make_unique<Sink>());
-        core = std::make_unique<Core>(CoreOptions{}, std::move(rings), std::move(actors));
+        core = std::make_unique<Core>(std::move(options), std::move(rings), std::move(actors));
         core->know_producers({&poller});
         core->start();
         turn(0);  // timers, and actors asked what can wait
@@ -200,6 +200,52 @@ TEST(Stops, a_clock_set_back_leaves_none_ahead) {
     scene.turn(50);
     EXPECT_EQ(scene.disturbed().count, 0U);
     EXPECT_EQ(scene.stops(), 1U);
+}
+
+TEST(Stops, each_message_of_a_batch_counts_so_that_a_backlog_is_not_one_sample) {
+    Scene scene;
+    for (int i = 0; i < 100; ++i) {
+        scene.arrive(scene.now_ns);
+        scene.turn(50);
+    }
+    const std::int64_t late_ns = scene.now_ns;
+    for (int i = 0; i < 100; ++i) {
+        scene.arrive(late_ns);
+    }
+    scene.turn(100 * us);
+    EXPECT_EQ(scene.raw().count, 200U);
+    EXPECT_EQ(scene.raw().quantile_ns(0.75), 100'000U);
+}
+
+/// Of a replay at a pace a packet is late from when it was due, whenever somebody looked.
+TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
+    constexpr std::int64_t captured_ns = 5'000 * ms;
+    nic::ReplayStart start;
+    start.reckon_with(captured_ns);
+    CoreOptions options;
+    options.live = false;
+    options.due = {&start, nic::Pace{2}};
+    Scene scene{options};
+    ASSERT_TRUE(start.is_due(captured_ns, scene.now_ns, nic::Pace{2}));
+    scene.arrive(captured_ns + 2 * ms);  // due 1 ms behind the start
+    scene.turn(1 * ms + 200 * us);
+    EXPECT_EQ(scene.raw().count, 1U);
+    EXPECT_EQ(scene.raw().highest_ns, 200'000U);
+    EXPECT_EQ(scene.disturbed().count, 1U);  // that turn was a stop, and still on when it was due
+
+    scene.arrive(captured_ns + 4 * ms);  // 800 us from now; the handler takes 10 ms
+    scene.turn(10 * ms);
+    EXPECT_EQ(scene.raw().highest_ns, 9'200'000U);
+    EXPECT_EQ(scene.disturbed().count, 1U);
+}
+
+TEST(Due, without_a_pace_nothing_was_ever_due) {
+    CoreOptions options;
+    options.live = false;
+    Scene scene{options};
+    scene.arrive(1);
+    scene.turn(50);
+    EXPECT_EQ(scene.raw().count, 0U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ No figure is judged by how large it is: machines differ. That they agree with ea
 
 import csv
 import io
+import signal
 import socket
 import subprocess
 import sys
@@ -187,6 +188,67 @@ class Running(unittest.TestCase):
         self.assertIn("pinstrike_latency_disturbed_seconds_bucket", text)
 
 
+class Replay(unittest.TestCase):
+    """Of captures: from when packets were due."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        cls.capture = cls.folder / "session.pcap"
+        subprocess.run([PINSTRIKE, "generate", "--out", cls.capture, "--lines", "1-2", "--messages",
+                        "30000", "--series", "2000", "--roots", "30", "--no-session", "--rate",
+                        "5000"], check=True, capture_output=True)  # 6 s
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def rows(self, text):
+        return {(row["stage"], row["samples"]): row for row in csv.DictReader(io.StringIO(text))}
+
+    def test_stages_begin_when_packets_were_due(self):
+        done = latency("--replay", self.capture, "--pace", "x10", "--svg", self.folder / "a.svg")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("due to decoded", "due to actor", "book: service", "begin when the packet"):
+            self.assertIn(words, done.stdout)
+        self.assertNotIn("receive to actor", done.stdout)
+        self.assertIn("the account balances", done.stderr)
+        xml.parse(self.folder / "a.svg")
+
+    def test_a_config_says_threads_and_lines(self):
+        config = self.folder / "run.yaml"
+        config.write_text(RUNNING.format(wait="park", address="none"))
+        done = latency(config, "--replay", self.capture, "--pace", "x10", "--csv", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        threads = {row["thread"] for row in csv.DictReader(io.StringIO(done.stdout))}
+        self.assertEqual(threads, {"poller0", "core0", "core1"})
+
+    def test_what_a_standstill_keeps_waiting_is_not_left_out(self):
+        """Half a second in which nothing runs: who was due meanwhile is late by up to that."""
+        program = subprocess.Popen([PINSTRIKE, "latency", "--replay", self.capture, "--csv", "-"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            tasks = Path(f"/proc/{program.pid}/task")
+            end = time.monotonic() + 60
+            while len(list(tasks.iterdir())) < 3 and time.monotonic() < end:
+                time.sleep(0.05)
+            time.sleep(1)
+            program.send_signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            program.send_signal(signal.SIGCONT)
+            text, errors = program.communicate(timeout=120)
+        finally:
+            program.kill()
+            program.wait()
+        self.assertEqual(program.returncode, 0, errors)
+        rows = self.rows(text)
+        for stage in ("due to decoded", "due to actor"):
+            self.assertGreater(int(rows[stage, "all"]["max_ns"]), 400_000_000, text)
+            # A twelfth of all packets were due meanwhile: not one of them is missing.
+            self.assertGreater(int(rows[stage, "all"]["p99_ns"]), 1_000_000, text)
+
+
 class Complaints(unittest.TestCase):
     def expect(self, status, part, *words):
         done = latency(*words)
@@ -195,7 +257,10 @@ class Complaints(unittest.TestCase):
         self.assertNotIn("terminate", done.stderr)
 
     def test_wrong_use(self):
-        self.expect(2, "CONFIG or --from")
+        self.expect(2, "CONFIG, --from or --replay")
+        self.expect(2, "--replay goes with", "--replay", "a.pcap", "--from", "127.0.0.1:1")
+        self.expect(2, "--replay goes with", "--replay", "a.pcap", "--seconds", "1")
+        self.expect(2, "neither real nor", "--replay", "a.pcap", "--pace", "max")
         self.expect(2, "not an address", "--from", "nonsense")
         self.expect(2, "not https", "--from", "https://127.0.0.1:1/metrics")
         self.expect(2, "--seconds", "--from", "127.0.0.1:1", "--seconds", "0")
@@ -204,6 +269,7 @@ class Complaints(unittest.TestCase):
 
     def test_configs(self):
         self.expect(78, "no-such.yaml", "no-such.yaml")
+        self.expect(1, "no-such.pcap", "--replay", "no-such.pcap")
         with tempfile.TemporaryDirectory() as folder:
             config = Path(folder) / "silent.yaml"
             config.write_text(RUNNING.format(wait="park", address="none"))
