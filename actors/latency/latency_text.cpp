@@ -118,9 +118,12 @@ constexpr std::string_view due_notes =
     "  the poller's work, and counts. Waiting and service: of one batch in 8.\n";
 
 constexpr std::string_view stop_notes =
-    "stops: turns in which a thread did nothing and that took 5 us or longer. \"without stops\"\n"
-    "  leaves out what overlaps one. A stop that hits a thread at work cannot be told from its\n"
-    "  work: it is not found, and stays in all figures. So does what queued behind a stop.\n"
+    "stops: turns in which a thread did nothing and that took 5 us or longer: the hypervisor,\n"
+    "  interrupts, other threads on its processor. \"without stops\" leaves out what overlaps one. "
+    "A\n"
+    "  stop that hits a thread at work cannot be told from its work: it is not found, and stays "
+    "in\n"
+    "  all figures. So does what queued behind a stop.\n"
     "-: too few values to tell. Values are known to 1/16.\n";
 
 }  // namespace
