@@ -130,7 +130,8 @@ class Actor {
     virtual void on_timer(std::int64_t /*now_ns*/) {}
 
     /// Where no ring had anything: a little of what can wait. How much was done; 0: nothing waits.
-    /// Not called while the core is busy; what must be done then belongs to on_timer.
+    /// Not called while the core is busy; what must be done then belongs to on_timer. Where nothing
+    /// waited it is asked again a microsecond later.
     virtual std::size_t on_idle() { return 0; }
 
     /// After the last message; may allocate.

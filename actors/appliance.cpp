@@ -181,7 +181,6 @@ bool Appliance::open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log,
     // The ports hold it; here it only has to outlive their opening.
     const auto dpdk = start_dpdk(config_, topology_, std::move(device_log), found);
     const auto sources = frame_sources(config_);
-    const auto start = std::make_shared<nic::ReplayStart>();
     for (std::size_t i = 0; i < config_.ports.size() && found.empty(); ++i) {
         nic::GroupsByQueue groups;
         for (const std::size_t poller : topology_.port_readers[i]) {
@@ -192,7 +191,7 @@ bool Appliance::open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log,
             queues.emplace_back();
             continue;
         }
-        queues.push_back(nic::open_port(config_.ports[i], groups, sources, found, start));
+        queues.push_back(nic::open_port(config_.ports[i], groups, sources, found, replay_start_));
     }
     problems.insert(problems.end(), found.begin(), found.end());
     return found.empty();
@@ -208,6 +207,7 @@ PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) con
     setup.block_checksum = config_.block_checksum;
     setup.test_symbols = config_.test_symbols;
     setup.marks = config_.peer.state && !replays();
+    setup.due = due();
     for (const std::size_t line : plan.lines) {
         setup.lines.push_back(config_.lines[line]);
     }
@@ -308,9 +308,15 @@ void Appliance::make_threads(QueuesByPort queues) {
                         static_cast<unsigned>(cores_.size())};
         options.clock = &clock_;
         options.live = live;
+        options.due = due();
         cores_[i].core =
             std::make_unique<Core>(std::move(options), std::move(inputs[i]), std::move(actors));
         cores_[i].core->announce(std::move(series_.by_core[i]));
+        std::vector<const LoopCounters*> producers;
+        for (const PollerThread& poller : pollers_) {
+            producers.push_back(&poller.task->counters());
+        }
+        cores_[i].core->know_producers(std::move(producers));
     }
 }
 
@@ -357,6 +363,20 @@ void Appliance::make_pollers(QueuesByPort queues,
             config_.recovery, std::move(roads),
             repair_sources(config_, recovery_.peers ? recovery_.peers->peers() : nullptr));
     }
+}
+
+nic::DueTimes Appliance::due() const {
+    nic::DueTimes due;
+    for (const nic::PortConfig& port : config_.ports) {
+        if (port.kind == nic::PortKind::pcap) {
+            const bool same = !due.known() || due.pace.factor == port.pace.factor;
+            if (port.pace.factor <= 0 || !same) {
+                return {};
+            }
+            due = {replay_start_.get(), port.pace};
+        }
+    }
+    return due;
 }
 
 bool Appliance::replays() const {

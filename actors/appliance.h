@@ -22,6 +22,7 @@
 #include "config/problem.h"
 #include "nic/clock.h"
 #include "nic/dpdk/log.h"
+#include "nic/replay_start.h"
 
 #include <atomic>
 #include <cstddef>
@@ -108,6 +109,9 @@ class Appliance {
 
     [[nodiscard]] const nic::Clock& clock() const { return clock_; }
 
+    /// When captures' packets are due; unknown where the input is live or has no pace.
+    [[nodiscard]] nic::DueTimes due() const;
+
     /// Since start(), until stop(). Any thread.
     [[nodiscard]] double seconds() const;
 
@@ -158,6 +162,7 @@ class Appliance {
     [[nodiscard]] bool filters_calls() const;
 
     FeedConfig config_;
+    std::shared_ptr<nic::ReplayStart> replay_start_ = std::make_shared<nic::ReplayStart>();
     Topology topology_;
     SeriesList series_;
     nic::Clock clock_;

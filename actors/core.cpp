@@ -52,6 +52,7 @@ Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
 
 void Core::start() {
     PINSTRIKE_CHECK(state_ == State::made);
+    PINSTRIKE_CHECK(producers_.empty() || producers_.size() == rings_.size());
     for (Seat& seat : actors_) {
         seat.actor->on_start(options_.info);
     }
@@ -95,6 +96,7 @@ void Core::stop() {
 // --- hot ---
 
 void Core::drain(std::int64_t now_ns) {
+    next_idle_ns_ = 0;
     while (step(now_ns) != 0) {
     }
 }
@@ -103,19 +105,22 @@ std::size_t Core::step(std::int64_t now_ns) {
     PINSTRIKE_CHECK(state_ == State::running);
     loop_clock_.start_step(counters_, now_ns);
     std::size_t done = 0;
-    for (auto& ring : rings_) {
+    for (std::size_t i = 0; i < rings_.size(); ++i) {
+        auto& ring = rings_[i];
         // The next batch is peeked as well: its records are asked for while this one is worked on.
         const Batch batch =
             whole_messages(ring.peek(2 * options_.batch_records), options_.batch_records);
         if (!batch.records.empty()) {
-            hand_on(batch, now_ns);
+            hand_on(batch, i, now_ns);
             ring.release(batch.records.size());
             done += batch.records.size();
         }
     }
     run_timers(now_ns);
     if (done == 0) {
-        done = run_idle();
+        done = run_idle(now_ns);
+    } else {
+        next_idle_ns_ = 0;  // there may be more to do now than a moment ago
     }
     if (done != 0) {
         loop_clock_.worked();
@@ -163,12 +168,28 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
     return batch;
 }
 
-void Core::hand_on(const Batch& batch, std::int64_t now_ns) {
+bool Core::disturbed_since(std::int64_t begin_ns, std::size_t ring) const noexcept {
+    return overlaps_stop(begin_ns, counters_.stopped_until_ns) ||
+           (!producers_.empty() && overlaps_stop(begin_ns, producers_[ring]->stopped_until_ns));
+}
+
+void Core::hand_on(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
     const bool sampled = options_.clock != nullptr && counters_.batches.read() % sample_every == 0;
-    const std::int64_t arrived_ns = batch.records.front().header.ts_receive_ns;
+    const bool timed = options_.live || options_.due.known();
+    std::int64_t arrived_ns = batch.records.front().header.ts_receive_ns;
+    if (options_.due.known()) [[unlikely]] {
+        arrived_ns = options_.due.due_ns(arrived_ns);  // who comes late counts as late
+    }
     count(batch);
-    if (options_.live) {
-        counters_.receive_to_actor_ns.record(now_ns - arrived_ns);
+    // Each message counts as the first, which waited longest: where a core falls behind, batches
+    // grow, and one figure a batch would make the long waits rare.
+    const std::uint64_t times = std::max<std::uint64_t>(batch.events, 1);
+    const bool disturbed = timed && disturbed_since(arrived_ns, ring);
+    if (timed) {
+        counters_.receive_to_actor_ns.record(now_ns - arrived_ns, times);
+        if (disturbed) [[unlikely]] {
+            counters_.receive_to_actor_disturbed_ns.record(now_ns - arrived_ns, times);
+        }
     }
     if (!sampled) {
         for (Seat& seat : actors_) {
@@ -181,8 +202,11 @@ void Core::hand_on(const Batch& batch, std::int64_t now_ns) {
         give(seat, batch);
         const std::int64_t after_ns = options_.clock->wall_ns();
         seat.counters->service_ns.record(after_ns - before_ns);
-        if (options_.live) {
-            seat.counters->waiting_ns.record(before_ns - arrived_ns);
+        if (timed) {
+            seat.counters->waiting_ns.record(before_ns - arrived_ns, times);
+            if (disturbed) [[unlikely]] {
+                seat.counters->waiting_disturbed_ns.record(before_ns - arrived_ns, times);
+            }
         }
         before_ns = after_ns;
     }
@@ -254,11 +278,19 @@ void Core::count(const Batch& batch) noexcept {
     }
 }
 
-std::size_t Core::run_idle() {
+/// Actors that have nothing are asked again after a while: most empty steps run none of their code,
+/// so that a long one is no actor's doing.
+std::size_t Core::run_idle(std::int64_t now_ns) {
+    const bool set_back = now_ns < next_idle_ns_ - idle_period_ns;  // the clock was
+    if (now_ns < next_idle_ns_ && !set_back) {
+        return 0;
+    }
+    loop_clock_.acted();
     std::size_t done = 0;
     for (Seat& seat : actors_) {
         done += seat.actor->on_idle();
     }
+    next_idle_ns_ = done != 0 ? now_ns : now_ns + idle_period_ns;
     return done;
 }
 
@@ -266,6 +298,7 @@ void Core::run_timers(std::int64_t now_ns) {
     const bool set_back = now_ns < next_timer_ns_ - timer_period_ns;  // the clock was
     if (now_ns >= next_timer_ns_ || set_back) {
         next_timer_ns_ = now_ns + timer_period_ns;
+        loop_clock_.acted();
         for (Seat& seat : actors_) {
             seat.actor->on_timer(now_ns);
         }

@@ -22,6 +22,7 @@
 #include "config/counter.h"
 #include "feed/event.h"
 #include "nic/clock.h"
+#include "nic/replay_start.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,15 +43,18 @@ struct CoreCounters : LoopCounters {
     Counter announced_series;   ///< of the day's file, told before the first message; in no other
     Counter records;            ///< of 64 bytes, all of the above
     Counter batches;
-    Histogram receive_to_actor_ns;  ///< of each batch's first message; live input only
+    /// From arrival, or from when it was due; each message as the first of its batch.
+    Histogram receive_to_actor_ns;
+    Histogram receive_to_actor_disturbed_ns;  ///< of these, those that overlap a stop
 };
 
 /// What is measured of one actor; its core's thread writes.
 struct ActorCounters {
-    Counter events;        ///< data messages given to it
-    Counter batches;       ///< calls of on_events
-    Histogram waiting_ns;  ///< from arrival at the host to the call; sampled, live input only
-    Histogram service_ns;  ///< inside on_events; sampled
+    Counter events;                  ///< data messages given to it
+    Counter batches;                 ///< calls of on_events
+    Histogram waiting_ns;            ///< from arrival, or when due, to the call; likewise, sampled
+    Histogram waiting_disturbed_ns;  ///< of these, those that overlap a stop
+    Histogram service_ns;            ///< inside on_events; sampled
 };
 
 struct CoreOptions {
@@ -58,6 +62,7 @@ struct CoreOptions {
     std::size_t batch_records = 256;
     const nic::Clock* clock = nullptr;  ///< null: actors are not timed (simulation)
     bool live = true;                   ///< false: events carry the time of a capture
+    nic::DueTimes due;                  ///< of a capture: when that was, if it has a pace
 };
 
 class Core {
@@ -68,11 +73,20 @@ class Core {
     /// The series of the day's file that belong to this core; before start().
     void announce(std::vector<feed::SeriesMap> series) { announced_ = std::move(series); }
 
+    /// The counters of the thread that fills each ring, in the rings' order; before start().
+    /// Without them only the core's own stops are known.
+    void know_producers(std::vector<const LoopCounters*> producers) {
+        producers_ = std::move(producers);
+    }
+
     /// Calls on_start of every actor, then tells them of the series that were announced.
     void start();
 
     /// Hands on at most one batch of each ring; runs timers. Records handed on; 0: nothing to do.
     std::size_t step(std::int64_t now_ns);
+
+    /// The thread slept since the last step: no stop of the machine.
+    void slept() noexcept { loop_clock_.slept(); }
 
     /// Hands on everything that is still in the rings; their producers have ended.
     void drain(std::int64_t now_ns);
@@ -97,7 +111,8 @@ class Core {
 
   private:
     static constexpr std::int64_t timer_period_ns = 1'000'000;
-    static constexpr std::uint64_t sample_every = 8;  ///< batches: two clock reads an actor
+    static constexpr std::int64_t idle_period_ns = 1'000;  ///< between two askings in vain
+    static constexpr std::uint64_t sample_every = 8;       ///< batches: two clock reads an actor
 
     enum class State : std::uint8_t { made, running, stopped };
 
@@ -131,21 +146,24 @@ class Core {
     void tell_announced(Seat& seat) const;
     [[nodiscard]] static Batch whole_messages(std::span<const feed::Event> waiting,
                                               std::size_t records_max) noexcept;
-    void hand_on(const Batch& batch, std::int64_t now_ns);
+    void hand_on(const Batch& batch, std::size_t ring, std::int64_t now_ns);
+    [[nodiscard]] bool disturbed_since(std::int64_t begin_ns, std::size_t ring) const noexcept;
     static void give(Seat& seat, const Batch& batch);
     static void give_wanted(Seat& seat, std::span<const feed::Event> records);
     void count(const Batch& batch) noexcept;
     void run_timers(std::int64_t now_ns);
-    std::size_t run_idle();
+    std::size_t run_idle(std::int64_t now_ns);
 
     CoreOptions options_;
     std::vector<Consumer<feed::Event>> rings_;
+    std::vector<const LoopCounters*> producers_;  ///< of each ring; empty: not known
     std::vector<Seat> actors_;
     std::vector<feed::SeriesMap> announced_;  ///< until start()
     CoreCounters counters_;
     State state_ = State::made;
     LoopClock loop_clock_;
     std::int64_t next_timer_ns_ = 0;
+    std::int64_t next_idle_ns_ = 0;
 };
 
 }  // namespace pinstrike::actors

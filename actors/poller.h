@@ -69,6 +69,7 @@ class Poller final : public PollerTask {
         }
         if (packets != 0) {
             loop_clock_.worked();
+            burst_packets_ = packets;
         }
         return packets;
     }
@@ -266,7 +267,9 @@ class Poller final : public PollerTask {
             case feed::Verdict::deliver_all:
                 select(line);
                 decode(block, 0, block.messages, 0);
-                sample_ts_exchange_ns_ = block.ts_exchange_ns;
+                if (sample_ts_exchange_ns_ == 0) {
+                    sample_ts_exchange_ns_ = block.ts_exchange_ns;
+                }
                 line.lead.first(block, route.stream);
                 if constexpr (keeps) {
                     keep(input, line, block);
@@ -487,6 +490,7 @@ class Poller final : public PollerTask {
             return;
         }
         next_deadline_ns_ = feed::Arbiter::never_ns;
+        loop_clock_.acted();
         for (auto& line : lines_) {
             if (line->arbiter.next_deadline_ns() <= now_ns_) {
                 select(*line);
@@ -526,6 +530,7 @@ class Poller final : public PollerTask {
             }
             const nic::Packet& packet = next->burst[next->taken++];
             now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
+            burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
             run_timers();
             admit<false>(*next, packet);
             ++packets;
@@ -550,6 +555,7 @@ class Poller final : public PollerTask {
 
     /// Low-rate work, at random intervals, so that the pollers do not fall into step.
     void housekeep() {
+        loop_clock_.acted();
         for (auto& input : inputs_) {
             input->port->housekeep(even_ns_);
         }
@@ -601,11 +607,18 @@ class Poller final : public PollerTask {
         return {of(Stream::a), of(Stream::b)};
     }
 
-    /// Wall time from the exchange's stamp to the end of the burst: the start of this step is the
-    /// end of the last. One block a burst.
+    /// Wall time from the exchange's stamp, or from when a capture's packet was due, to the end of
+    /// the burst: the start of this step is the end of the last. Each packet counts as the first:
+    /// bursts grow where the poller was late, and one figure a burst would make that rare.
     void count_latency(std::int64_t now_ns) {
-        if (sample_ts_exchange_ns_ != 0 && !replays_) {
-            counters_.exchange_to_decoded_ns.record(now_ns - sample_ts_exchange_ns_);
+        if (sample_ts_exchange_ns_ != 0 && (!replays_ || due_.known())) {
+            const std::int64_t begin_ns =
+                replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
+            counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
+            if (overlaps_stop(begin_ns, counters_.stopped_until_ns)) [[unlikely]] {
+                counters_.exchange_to_decoded_disturbed_ns.record(now_ns - begin_ns,
+                                                                  burst_packets_);
+            }
         }
         sample_ts_exchange_ns_ = 0;
     }
@@ -633,8 +646,11 @@ class Poller final : public PollerTask {
     std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;
     std::int64_t next_housekeeping_ns_ = 0;
     std::int64_t next_look_ns_ = 0;
-    std::int64_t sample_ts_exchange_ns_ = 0;
-    Line* line_ = nullptr;  ///< whose messages are being delivered
+    std::int64_t sample_ts_exchange_ns_ = 0;  ///< of the step's first block that was delivered
+    std::uint64_t burst_packets_ = 0;         ///< of the last step that had any
+    nic::DueTimes due_;
+    std::int64_t burst_ts_ns_ = 0;  ///< of a replay: when the step's first packet was captured
+    Line* line_ = nullptr;          ///< whose messages are being delivered
     LineRoutes routes_;
     Router router_;
     typename Feed::Scratch scratch_;
@@ -665,6 +681,7 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
       test_symbols_(setup.test_symbols),
       marks_(setup.marks),
       hours_(std::move(setup.hours)),
+      due_(setup.due),
       router_(std::move(router)),
       sink_(*this) {
     std::vector<LineRoutes::Entry> entries;

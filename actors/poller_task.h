@@ -17,6 +17,7 @@
 #include "nic/drops.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
+#include "nic/replay_start.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -56,12 +57,15 @@ struct PollerSetup {
     bool block_checksum = true;
     bool test_symbols = false;
     bool marks = false;                    ///< cores are told how far each line has come
+    nic::DueTimes due;                     ///< of captures that have a pace
     std::unique_ptr<PollerRoads> roads;    ///< from and to recovery; null: there is none
     std::unique_ptr<HistoryRoad> history;  ///< null: none is kept
 };
 
 struct PollerCounters : LoopCounters {
-    Histogram exchange_to_decoded_ns;  ///< of a block each burst, by wall time; live input only
+    /// By wall time; of captures from when due. Each packet as the first of its burst.
+    Histogram exchange_to_decoded_ns;
+    Histogram exchange_to_decoded_disturbed_ns;  ///< of these, those that overlap a stop
 };
 
 class PollerTask {
@@ -70,6 +74,9 @@ class PollerTask {
 
     /// One burst of each port. Packets handled; 0: there were none.
     virtual std::size_t step(std::int64_t now_ns) = 0;
+
+    /// The thread slept since the last step: no stop of the machine.
+    void slept() noexcept { loop_clock_.slept(); }
 
     /// After the last step: nothing received is left behind.
     virtual void finish() = 0;

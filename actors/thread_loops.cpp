@@ -58,6 +58,7 @@ void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& cl
         const std::int64_t idle_ns = wait == WaitStrategy::park ? idleness.grows(now_ns) : 0;
         if (idle_ns != 0) {
             nap(std::min(idle_ns, poller_nap_ns_max));  // short pauses of the traffic, short naps
+            poller.slept();
         } else {
             _mm_pause();
         }
@@ -123,6 +124,7 @@ void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
                 bell->park(
                     [&] { return core.has_work() || control.stop.load(std::memory_order_acquire); },
                     core_nap_ns);
+                core.slept();
             } else {
                 _mm_pause();
             }

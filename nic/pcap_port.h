@@ -7,12 +7,10 @@
 #include "nic/capture_reader.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
+#include "nic/replay_start.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,27 +26,6 @@ struct GroupFilter {
     bool takes_listed = false;
 
     [[nodiscard]] bool takes(const Packet& packet) const;
-};
-
-/// When frames are due: capture time, counted from the first frame, against wall time, counted from
-/// when it was first asked for, so that rounding never adds up to a drift. All captures that are
-/// replayed together count from one start, whatever ports and pollers they are spread over: one
-/// that begins later than the others comes later.
-class ReplayStart {
-  public:
-    /// The time of a capture's first frame. Before any poll thread begins.
-    void reckon_with(std::int64_t first_ts_ns) { ts_ns_ = std::min(ts_ns_, first_ts_ns); }
-
-    /// From any poll thread.
-    [[nodiscard]] bool is_due(std::int64_t ts_ns, std::int64_t now_ns, Pace pace);
-
-  private:
-    static constexpr std::int64_t not_yet = std::numeric_limits<std::int64_t>::min();
-
-    std::int64_t ts_ns_ = std::numeric_limits<std::int64_t>::max();
-    /// Wall time. Set once, by whichever thread comes first; relaxed is enough, as the one value is
-    /// all that the threads tell each other.
-    std::atomic<std::int64_t> started_ns_{not_yet};
 };
 
 /// One or several captures, merged by time (a tie goes to the file named first), each frame once.

@@ -5,21 +5,19 @@
 #include "actors/account_text.h"
 #include "actors/book/book_json.h"
 #include "actors/command/drive_log.h"
+#include "actors/command/output_file.h"
 #include "actors/command/print_problems.h"
 #include "actors/confine/rights.h"
 #include "actors/live_view.h"
 #include "actors/metrics/metrics_endpoint.h"
 #include "config/version.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -123,36 +121,12 @@ std::string_view wait_for_the_end(actors::Appliance& appliance, const StopSignal
     return "the input has ended";
 }
 
-bool write_text(const std::string& path, const std::string& text) {
-    std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
-    bool written = file != nullptr;
-    written = written && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    written = written && std::fflush(file) == 0;
-    if (file != nullptr && file != stdout) {
-        written = std::fclose(file) == 0 && written;
-    }
-    if (!written) {
-        std::perror(("pinstrike: " + path).c_str());
-    }
-    return written;
-}
-
 /// What is written at the end can be written: better known now than after a day, and with the
 /// rights that are left then.
 bool can_write_later(const DriveOptions& options) {
     bool good = true;
     for (const std::string& path : {options.account_file, options.book_file}) {
-        if (path.empty() || path == "-") {
-            continue;
-        }
-        constexpr unsigned for_all = 0666;
-        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, for_all);
-        if (file >= 0) {
-            ::close(file);
-        } else if (errno != ENXIO) {  // a pipe that nobody reads yet
-            complain("{}: {}", path, std::strerror(errno));
-            good = false;
-        }
+        good = can_write(path) && good;
     }
     return good;
 }
@@ -221,6 +195,9 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog&
         actors::write_books(books, options.book_file, problems);
         print_problems(problems);
         status = problems.empty() ? status : Exit::failed;
+    }
+    if (options.at_end && options.at_end(appliance) != Exit::ok) {
+        status = Exit::failed;
     }
     return status;
 }

@@ -8,6 +8,7 @@
 #include "config/problem.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,8 @@ struct DriveOptions {
     std::string book_file;               ///< empty: none
     bool view = false;                   ///< show on standard output what goes on, once a second
     bool metrics = false;                ///< serve them where the config says
+    /// What else there is to do at the end, with all threads joined; empty: nothing.
+    std::function<Exit(actors::Appliance&)> at_end;
 };
 
 /// Runs until the input ends, the time is over, or SIGINT, SIGTERM or SIGHUP comes; stops in order,

@@ -4,79 +4,14 @@
 // The input can wait, so nothing is refused.
 #include "actors/command/command.h"
 #include "actors/command/drive.h"
-#include "actors/command/print_problems.h"
-#include "actors/load_config.h"
-#include "config/units.h"
-#include "feed/opra/lines.h"
-#include "nic/capture_reader.h"
+#include "actors/command/replay_config.h"
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace pinstrike::command {
 namespace {
-
-/// "max", "real", or "x2.5".
-std::optional<nic::Pace> parse_pace(const std::string& text) {
-    if (text == "max") {
-        return nic::Pace{0};
-    }
-    if (text == "real") {
-        return nic::Pace{1};
-    }
-    const auto factor = text.rfind('x', 0) == 0 ? parse_number(text.substr(1)) : std::nullopt;
-    return factor && *factor > 0 ? std::optional{nic::Pace{*factor}} : std::nullopt;
-}
-
-/// One poller and one core for all published lines.
-actors::FeedConfig default_config() {
-    actors::FeedConfig config;
-    config.lines = feed::opra::published_lines(feed::opra::published_lines());
-    actors::PollerConfig poller;
-    poller.name = "poll0";
-    for (const feed::LineConfig& line : config.lines) {
-        poller.lines.push_back(line.number);
-    }
-    config.pollers.push_back(std::move(poller));
-    actors::CoreConfig core;
-    core.name = "core0";
-    core.wait = actors::WaitStrategy::park;
-    config.cores.push_back(std::move(core));
-    config.log_level = actors::LogLevel::warning;  // its output is what it found
-    return config;
-}
-
-/// The config's threads and lines, fed by the captures alone.
-void feed_from(actors::FeedConfig& config, const std::vector<std::string>& files, nic::Pace pace) {
-    nic::PortConfig port;
-    port.name = "capture";
-    port.kind = nic::PortKind::pcap;
-    port.files = files;
-    port.pace = pace;
-    config.ports = {port};
-    config.when_full = actors::WhenFull::wait;
-    for (actors::PollerConfig& poller : config.pollers) {
-        poller.ports = {port.name};
-        if (pace.factor != 0) {
-            poller.wait = actors::WaitStrategy::park;
-        }
-    }
-}
-
-/// Are all files there, and captures? Tells what is wrong with each.
-bool readable(const std::vector<std::string>& files) {
-    Problems problems;
-    for (const std::string& file : files) {
-        if (file != "-") {
-            static_cast<void>(nic::CaptureReader::open(file, problems));
-        }
-    }
-    print_problems(problems);
-    return problems.empty();
-}
 
 struct Arguments {
     std::vector<std::string> files;
@@ -86,21 +21,12 @@ struct Arguments {
 };
 
 Exit replay(const Arguments& given) {
-    std::optional<actors::FeedConfig> config;
-    if (given.config.empty()) {
-        config = default_config();
-    } else {
-        Problems problems;
-        config = actors::load_config(given.config, problems);
-        print_problems(problems);
-        if (!config) {
-            return Exit::config;
-        }
+    Exit status = Exit::ok;
+    const auto config =
+        replay_config({given.files, given.config, *parse_pace(given.pace), false}, status);
+    if (!config) {
+        return status;
     }
-    if (!readable(given.files)) {
-        return Exit::failed;
-    }
-    feed_from(*config, given.files, *parse_pace(given.pace));
     DriveOptions options = given.drive;
     options.config_file = given.config;
     return drive(*config, options);

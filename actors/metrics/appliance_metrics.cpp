@@ -150,13 +150,21 @@ void add_loop(Families& out, const LoopCounters& counters, const std::string& na
               labels, busy + idle > 0 ? busy / (busy + idle) : 0);
     out.gauge("loop_longest_step_seconds", "Longest turn that found work, since the start", labels,
               seconds(counters.longest_step_ns.read()));
+    out.histogram("loop_stop_seconds",
+                  "Stops of the machine: turns of 5 us or longer in which the thread did nothing. "
+                  "Those that hit it at work are not found",
+                  labels, counters.stops_ns.snapshot());
 }
 
 constexpr std::string_view latency_help =
     "By stage. exchange_to_decoded: from the exchange's block timestamp to the end of decoding, "
-    "one "
-    "block a burst; its error is at least that of the clock. receive_to_actor: from the arrival at "
-    "this host to the turn of the core that hands it to its actors, first message of a batch";
+    "each packet as the first of its burst; its error is at least that of the clock. "
+    "receive_to_actor: from the arrival at this host to the turn of the core that hands it to its "
+    "actors, each message as the first of its batch. Of a replay at a pace: from when it was due";
+
+constexpr std::string_view disturbed_help =
+    "Of latency_seconds, those that overlap a stop of the machine (loop_stop_seconds) of one of "
+    "their threads";
 
 void add_ring(Families& out, const Router& router, std::size_t ring, const std::string& name) {
     const RingCounters& counters = router.counters(ring);
@@ -194,6 +202,9 @@ void add_poller(Families& out, Appliance& appliance, std::size_t index) {
     out.histogram("latency_seconds", latency_help,
                   {{"stage", "exchange_to_decoded"}, {"thread", poller.name()}},
                   poller.counters().exchange_to_decoded_ns.snapshot());
+    out.histogram("latency_disturbed_seconds", disturbed_help,
+                  {{"stage", "exchange_to_decoded"}, {"thread", poller.name()}},
+                  poller.counters().exchange_to_decoded_disturbed_ns.snapshot());
     for (std::size_t i = 0; i < poller.ports_count(); ++i) {
         add_port(out, poller, i);
     }
@@ -229,9 +240,11 @@ void add_actor(Families& out, const Core& core, std::size_t i) {
                 number(counters.events));
     out.counter("actor_batches_total", "Batches given to the actor", labels,
                 number(counters.batches));
-    out.histogram("actor_waiting_seconds",
-                  "From a message's arrival at this host to the actor's call, sampled by the batch",
-                  labels, counters.waiting_ns.snapshot());
+    out.histogram(
+        "actor_waiting_seconds",
+        "From a message's arrival at this host to the actor's call, each as the first of its "
+        "batch; one batch in 8",
+        labels, counters.waiting_ns.snapshot());
     out.histogram("actor_service_seconds", "Time in the actor's call, sampled by the batch", labels,
                   counters.service_ns.snapshot());
     if (const auto* book = dynamic_cast<const Book*>(&core.actor(i))) {
@@ -266,6 +279,9 @@ void add_core(Families& out, const Appliance& appliance, std::size_t index) {
     out.histogram("latency_seconds", latency_help,
                   {{"stage", "receive_to_actor"}, {"thread", core.info().name}},
                   counters.receive_to_actor_ns.snapshot());
+    out.histogram("latency_disturbed_seconds", disturbed_help,
+                  {{"stage", "receive_to_actor"}, {"thread", core.info().name}},
+                  counters.receive_to_actor_disturbed_ns.snapshot());
     for (std::size_t i = 0; i < core.actors_count(); ++i) {
         add_actor(out, core, i);
     }

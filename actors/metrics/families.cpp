@@ -65,6 +65,22 @@ void Families::histogram(const std::string& name, std::string_view help, Labels 
     metric.histogram.bucket.push_back({taken.count, std::numeric_limits<double>::infinity()});
 }
 
+void Families::fine_histogram(const std::string& name, std::string_view help, Labels labels,
+                              const Histogram::Snapshot& taken) {
+    ClientMetric& metric = add(name, help, MetricType::Histogram, std::move(labels));
+    metric.histogram.sample_count = taken.count;
+    metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9;
+    std::uint64_t up_to = 0;
+    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
+        if (taken.buckets[i] != 0) {
+            up_to += taken.buckets[i];
+            metric.histogram.bucket.push_back(
+                {up_to, static_cast<double>(Histogram::upper_bound(i)) * 1e-9});
+        }
+    }
+    metric.histogram.bucket.push_back({taken.count, std::numeric_limits<double>::infinity()});
+}
+
 void Families::row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value) {
     counter(row_name(subject, row) + "_total", row.sentence, std::move(labels),
             static_cast<double>(value));

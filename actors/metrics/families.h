@@ -34,6 +34,10 @@ class Families {
     void histogram(const std::string& name, std::string_view help, Labels labels,
                    const Histogram::Snapshot& taken);
 
+    /// In seconds, over all buckets that hold something.
+    void fine_histogram(const std::string& name, std::string_view help, Labels labels,
+                        const Histogram::Snapshot& taken);
+
     /// A row of a table of counters: <subject>_<name>_<unit>_total, its sentence as help.
     void row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value);
 

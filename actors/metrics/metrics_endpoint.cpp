@@ -3,6 +3,7 @@
 
 #include "actors/machine.h"
 #include "actors/metrics/appliance_metrics.h"
+#include "actors/metrics/latency_metrics.h"
 
 #include <fmt/format.h>
 #include <prometheus/collectable.h>
@@ -15,7 +16,7 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// What the exposer asks at each scrape.
+/// What the exposer asks at each scrape of /metrics.
 class ApplianceCollectable final : public prometheus::Collectable {
   public:
     ApplianceCollectable(Appliance& appliance, const LogCounters& log)
@@ -30,6 +31,19 @@ class ApplianceCollectable final : public prometheus::Collectable {
     const LogCounters& log_;
 };
 
+/// What it asks when /latency is read.
+class LatencyCollectable final : public prometheus::Collectable {
+  public:
+    explicit LatencyCollectable(Appliance& appliance) : appliance_(appliance) {}
+
+    [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
+        return latency_metrics(read_latency(appliance_));
+    }
+
+  private:
+    Appliance& appliance_;
+};
+
 }  // namespace
 
 struct MetricsEndpoint::Server {
@@ -37,12 +51,15 @@ struct MetricsEndpoint::Server {
 
     Server(const std::string& address, Appliance& appliance, const LogCounters& log)
         : exposer(address, threads_count),
-          collectable(std::make_shared<ApplianceCollectable>(appliance, log)) {
+          collectable(std::make_shared<ApplianceCollectable>(appliance, log)),
+          latency(std::make_shared<LatencyCollectable>(appliance)) {
         exposer.RegisterCollectable(collectable);
+        exposer.RegisterCollectable(latency, "/latency");
     }
 
     prometheus::Exposer exposer;
-    std::shared_ptr<ApplianceCollectable> collectable;  ///< the exposer holds it weakly
+    std::shared_ptr<ApplianceCollectable> collectable;  ///< the exposer holds both weakly
+    std::shared_ptr<LatencyCollectable> latency;
 };
 
 MetricsEndpoint::MetricsEndpoint(std::unique_ptr<Server> server) : server_(std::move(server)) {}

@@ -1,7 +1,8 @@
 // path: cold
 //
 // The Prometheus endpoint: http://ADDRESS/metrics, answered by threads of its own, on the
-// config's control_cpu.
+// config's control_cpu. http://ADDRESS/latency has the latencies alone, with all their buckets, in
+// the same format: for `pinstrike latency`, not to be scraped.
 #pragma once
 
 #include "actors/appliance.h"

@@ -19,7 +19,7 @@ LIBRARIES = {
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
     r"liburing": ["nic/"],
     r"pcap/|pcap\.h": ["nic/"],
-    r"prometheus/": ["actors/metrics/"],
+    r"prometheus/|civetweb": ["actors/metrics/"],
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],

@@ -1,0 +1,96 @@
+// path: cold
+#include "actors/command/replay_config.h"
+
+#include "actors/command/print_problems.h"
+#include "actors/load_config.h"
+#include "config/units.h"
+#include "feed/opra/lines.h"
+#include "nic/capture_reader.h"
+
+#include <utility>
+
+namespace pinstrike::command {
+namespace {
+
+/// One poller and one core for all published lines.
+actors::FeedConfig default_config(bool timed) {
+    actors::FeedConfig config;
+    config.lines = feed::opra::published_lines(feed::opra::published_lines());
+    actors::PollerConfig poller;
+    poller.name = "poll0";
+    for (const feed::LineConfig& line : config.lines) {
+        poller.lines.push_back(line.number);
+    }
+    config.pollers.push_back(std::move(poller));
+    actors::CoreConfig core;
+    core.name = "core0";
+    core.wait = timed ? actors::WaitStrategy::spin : actors::WaitStrategy::park;
+    config.cores.push_back(std::move(core));
+    config.log_level = actors::LogLevel::warning;  // its output is what it found
+    return config;
+}
+
+/// The config's threads and lines, fed by the captures alone.
+void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
+    nic::PortConfig port;
+    port.name = "capture";
+    port.kind = nic::PortKind::pcap;
+    port.files = source.files;
+    port.pace = source.pace;
+    config.ports = {port};
+    config.when_full = actors::WhenFull::wait;
+    for (actors::PollerConfig& poller : config.pollers) {
+        poller.ports = {port.name};
+        if (source.pace.factor != 0 && !source.timed) {
+            poller.wait = actors::WaitStrategy::park;
+        }
+    }
+}
+
+/// Are all files there, and captures? Tells what is wrong with each.
+bool readable(const std::vector<std::string>& files) {
+    Problems problems;
+    for (const std::string& file : files) {
+        if (file != "-") {
+            static_cast<void>(nic::CaptureReader::open(file, problems));
+        }
+    }
+    print_problems(problems);
+    return problems.empty();
+}
+
+}  // namespace
+
+std::optional<nic::Pace> parse_pace(const std::string& text) {
+    if (text == "max") {
+        return nic::Pace{0};
+    }
+    if (text == "real") {
+        return nic::Pace{1};
+    }
+    const auto factor = text.rfind('x', 0) == 0 ? parse_number(text.substr(1)) : std::nullopt;
+    return factor && *factor > 0 ? std::optional{nic::Pace{*factor}} : std::nullopt;
+}
+
+std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit& status) {
+    std::optional<actors::FeedConfig> config;
+    if (source.config.empty()) {
+        config = default_config(source.timed);
+    } else {
+        Problems problems;
+        config = actors::load_config(source.config, problems);
+        print_problems(problems);
+        if (!config) {
+            status = Exit::config;
+            return std::nullopt;
+        }
+    }
+    if (!readable(source.files)) {
+        status = Exit::failed;
+        return std::nullopt;
+    }
+    feed_from(*config, source);
+    return config;
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,245 @@
+// path: cold
+//
+// Readings: over the wire and back, differences, percentiles, and how they are shown.
+#include "actors/latency/latency_rows.h"
+#include "actors/latency/latency_text.h"
+#include "actors/latency/parse_reading.h"
+#include "actors/latency/reading.h"
+#include "actors/metrics/families.h"
+#include "actors/metrics/fetch.h"
+#include "actors/metrics/latency_metrics.h"
+
+#include <gtest/gtest.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace pinstrike::actors::test {
+namespace {
+
+/// 1 to `count` us, once each.
+void fill(Histogram& histogram, std::uint64_t count) {
+    for (std::uint64_t i = 1; i <= count; ++i) {
+        histogram.record(static_cast<std::int64_t>(i * 1000));
+    }
+}
+
+/// One poller, one core, one actor.
+LatencyReading example() {
+    Histogram many;
+    fill(many, 20'000);
+    Histogram few;
+    few.record(19'000'000);
+    few.record(20'000'000);
+    LatencyReading reading;
+    reading.feed = "opra \"north\", <a&b>";
+    reading.version = "0.1.0";
+    reading.running_s = reading.seconds = 60;
+    reading.stages = {
+        {std::string{exchange_to_decoded}, "poller0", "", many.snapshot(), {}},
+        {std::string{receive_to_actor}, "core0", "", many.snapshot(), few.snapshot()},
+        {std::string{actor_waiting}, "core0", "my, \"actor\"", few.snapshot(), {}},
+        {std::string{actor_service}, "core0", "my, \"actor\"", {}, {}},
+    };
+    reading.loops = {{"poller0", true, 1'000'000, 60'000'000'000, few.snapshot(), few.snapshot()},
+                     {"core0", false, 1'000'000, 60'000'000'000, {}, {}}};
+    return reading;
+}
+
+bool same(const Histogram::Snapshot& left, const Histogram::Snapshot& right) {
+    return left.buckets == right.buckets && left.count == right.count &&
+           left.sum_ns == right.sum_ns && left.highest_ns == right.highest_ns;
+}
+
+std::string told(const LatencyReading& reading) {
+    return prometheus::TextSerializer{}.Serialize(latency_metrics(reading));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+TEST(Latency, AReadingIsTheSameBehindTheWire) {
+    const LatencyReading sent = example();
+    std::string complaint;
+    const auto got = parse_reading(told(sent), complaint);
+    ASSERT_TRUE(got) << complaint;
+    EXPECT_EQ(got->feed, sent.feed);
+    EXPECT_EQ(got->version, sent.version);
+    EXPECT_EQ(got->running_s, 60);
+    ASSERT_EQ(got->stages.size(), sent.stages.size());
+    for (std::size_t i = 0; i < sent.stages.size(); ++i) {
+        EXPECT_EQ(got->stages[i].stage, sent.stages[i].stage);
+        EXPECT_EQ(got->stages[i].thread, sent.stages[i].thread);
+        EXPECT_EQ(got->stages[i].actor, sent.stages[i].actor);
+        EXPECT_TRUE(same(got->stages[i].all, sent.stages[i].all)) << i;
+        EXPECT_TRUE(same(got->stages[i].disturbed, sent.stages[i].disturbed)) << i;
+    }
+    ASSERT_EQ(got->loops.size(), 2U);
+    EXPECT_TRUE(got->loops[0].polls);
+    EXPECT_FALSE(got->loops[1].polls);
+    EXPECT_EQ(got->loops[0].turns, 1'000'000U);
+    EXPECT_EQ(got->loops[0].looked_ns, 60'000'000'000U);
+    EXPECT_TRUE(same(got->loops[0].stops, sent.loops[0].stops));
+}
+
+TEST(Latency, EveryBucketSurvivesTheWire) {
+    LatencyReading sent = example();
+    Histogram::Snapshot& all = sent.stages[0].all;
+    all = {};
+    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
+        all.buckets[i] = i + 1;
+        all.count += i + 1;
+    }
+    std::string complaint;
+    const auto got = parse_reading(told(sent), complaint);
+    ASSERT_TRUE(got) << complaint;
+    EXPECT_EQ(got->stages[0].all.buckets, all.buckets);
+}
+
+TEST(Latency, WhatIsNoReadingIsToldAsSuch) {
+    std::string complaint;
+    EXPECT_FALSE(parse_reading("", complaint));
+    EXPECT_NE(complaint.find("not a pinstrike's"), std::string::npos);
+    EXPECT_FALSE(parse_reading("<html>hello</html>\n", complaint));
+    EXPECT_FALSE(parse_reading("go_goroutines 5\n", complaint));
+    for (const char* broken : {"pinstrike_running_seconds", "pinstrike_running_seconds x",
+                               "pinstrike_running_seconds{feed=\"a\" 1",
+                               "pinstrike_running_seconds{feed=\"a", "pinstrike_x{feed} 1"}) {
+        EXPECT_FALSE(parse_reading(broken, complaint)) << broken;
+        EXPECT_NE(complaint.find("line 1"), std::string::npos) << broken;
+    }
+}
+
+/// From another host: whatever comes, nothing breaks.
+TEST(Latency, AnAnswerCutAnywhereOrWithAnyByteChangedBreaksNothing) {
+    LatencyReading small = example();
+    small.stages.resize(2);
+    small.stages[0].all = small.stages[1].all = small.stages[1].disturbed;
+    const std::string whole = told(small);
+    std::string complaint;
+    for (std::size_t i = 0; i < whole.size(); i += 3) {
+        static_cast<void>(parse_reading(std::string_view{whole}.substr(0, i), complaint));
+        std::string changed = whole;
+        changed[i] = static_cast<char>(changed[i] ^ (1 << (i % 7)));
+        if (const auto got = parse_reading(changed, complaint)) {
+            EXPECT_FALSE(latency_text(*got).empty());
+            EXPECT_FALSE(latency_svg(*got).empty());
+        }
+    }
+}
+
+TEST(Latency, PercentilesAreKnownToOneSixteenthAndOnlyWhereThereAreValuesEnough) {
+    const auto rows = latency_rows(example());
+    const auto row = std::find_if(rows.begin(), rows.end(), [](const LatencyRow& each) {
+        return each.stage == "receive to actor" && each.kind == LatencyRow::Kind::all;
+    });
+    ASSERT_NE(row, rows.end());
+    for (const Percentile& percentile : percentiles) {
+        const double exact = percentile.share * 20e6;
+        ASSERT_TRUE(percentile_ns(*row, percentile));
+        EXPECT_NEAR(static_cast<double>(*percentile_ns(*row, percentile)), exact, exact / 16);
+    }
+    const auto few = std::find_if(rows.begin(), rows.end(), [](const LatencyRow& each) {
+        return each.stage == "my, \"actor\": waiting";
+    });
+    ASSERT_NE(few, rows.end());
+    EXPECT_TRUE(percentile_ns(*few, percentiles[0]));   // p50 of two
+    EXPECT_FALSE(percentile_ns(*few, percentiles[1]));  // p90 of two: nobody knows
+}
+
+TEST(Latency, WithoutStopsIsWhatRemains) {
+    const auto stage = example().stages[1];
+    const auto rest = undisturbed(stage);
+    EXPECT_EQ(rest.count, 19'998U);
+    EXPECT_EQ(rest.sum_ns, stage.all.sum_ns - 39'000'000U);
+    StageReading torn = stage;  // read while it moved: more disturbed than all
+    std::swap(torn.all, torn.disturbed);
+    EXPECT_EQ(undisturbed(torn).count, 0U);
+}
+
+TEST(Latency, TheDifferenceOfTwoLooksIsWhatCameInBetween) {
+    const LatencyReading before = example();
+    LatencyReading now = before;
+    Histogram more;
+    fill(more, 20'000);
+    more.record(7'000, 5);
+    now.running_s = 70;
+    now.stages[0].all = more.snapshot();
+    now.loops[0].looked_ns += 10'000'000'000;
+    now.loops[0].turns += 50;
+    const LatencyReading part = since(now, before);
+    EXPECT_EQ(part.seconds, 10);
+    EXPECT_EQ(part.running_s, 70);
+    EXPECT_EQ(part.stages[0].all.count, 5U);
+    EXPECT_EQ(part.stages[0].all.sum_ns, 35'000U);
+    EXPECT_NEAR(static_cast<double>(part.stages[0].all.highest_ns), 7'000, 7'000.0 / 16);
+    EXPECT_EQ(part.stages[1].all.count, 0U);
+    EXPECT_EQ(part.loops[0].looked_ns, 10'000'000'000U);
+    EXPECT_EQ(part.loops[0].turns, 50U);
+    EXPECT_EQ(part.loops[0].stops.count, 0U);
+}
+
+/// Half of the time in turns of 1 ms, half in empty ones of 100 ns: of the packets, half come in a
+/// long turn, and wait for half of it on the average.
+TEST(Latency, TheWaitForALookIsWeightedByTimeNotByTurns) {
+    Histogram away;
+    away.record(1'000'000, 1'000);
+    LoopReading loop;
+    loop.turns = 1'000 + 10'000'000;
+    loop.looked_ns = 2'000'000'000;
+    loop.away = away.snapshot();
+    const Histogram::Snapshot waits = wait_for_look(loop);
+    EXPECT_NEAR(static_cast<double>(waits.count), 2e9, 2e9 / 32);
+    EXPECT_LE(waits.quantile_ns(0.45), 100U);
+    EXPECT_NEAR(static_cast<double>(waits.quantile_ns(0.75)), 500e3, 500e3 / 8);
+    EXPECT_NEAR(static_cast<double>(waits.quantile_ns(0.95)), 900e3, 900e3 / 8);
+    EXPECT_EQ(wait_for_look({}).count, 0U);
+}
+
+TEST(Latency, TheTextFitsAndSaysNothingItDoesNotKnow) {
+    LatencyReading reading = example();
+    reading.clock_steps = 2;
+    const std::string text = latency_text(reading);
+    for (const std::string& line : lines_of(text)) {
+        EXPECT_LE(line.size(), 100U) << line;
+    }
+    EXPECT_NE(text.find("receive to actor"), std::string::npos);
+    EXPECT_NE(text.find("It was set 2 times"), std::string::npos);
+    EXPECT_EQ(text.find("nan"), std::string::npos);
+    EXPECT_NE(latency_text({}).find("stops"), std::string::npos);  // of nothing, nothing breaks
+    reading.from_due = true;
+    EXPECT_NE(latency_text(reading).find("due to actor"), std::string::npos);
+}
+
+TEST(Latency, ThePlotIsDrawnOfWhatThereIs) {
+    const std::string svg = latency_svg(example());
+    EXPECT_NE(svg.find("opra &quot;north&quot;, &lt;a&amp;b&gt;"), std::string::npos);
+    EXPECT_NE(svg.find("core0 receive to actor, without stops"), std::string::npos);
+    EXPECT_EQ(svg.find("service"), std::string::npos);  // it has no values
+    EXPECT_NE(latency_svg({}).find("nothing was measured"), std::string::npos);
+}
+
+TEST(Latency, AddressesAreReadInAllTheirForms) {
+    std::string complaint;
+    for (const char* text : {"http://10.1.0.1:9464/metrics", "10.1.0.1:9464", "10.1.0.1:9464/"}) {
+        const auto address = parse_http_address(text, complaint);
+        ASSERT_TRUE(address) << complaint;
+        EXPECT_EQ(address->text(), "10.1.0.1:9464");
+    }
+    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->text(), "[::1]:80");
+    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->host, "::1");
+    for (const char* text : {"", "http://", "host", "host:", "host:0", "host:65536", "host:9x",
+                             "https://host:9464", ":9464"}) {
+        EXPECT_FALSE(parse_http_address(text, complaint)) << text;
+    }
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::test

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""`pinstrike latency`: figures of a running instance, as text, CSV and a plot; clear complaints.
+
+    latency_test.py PINSTRIKE
+
+No figure is judged by how large it is: machines differ. That they agree with each other is.
+"""
+
+import csv
+import io
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+PINSTRIKE = sys.argv[1]
+PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p99.9_ns", "p99.99_ns", "max_ns")
+
+RUNNING = """
+name: measured
+kind: opra
+lines: 1-4
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, wait: {wait}}}]
+cores: [{{name: core0, wait: {wait}, actors: [book]}}, {{name: core1, wait: {wait}, actors: [book]}}]
+book: {{series_capacity: 50000}}
+traffic: {{lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: 50000}}
+metrics_address: {address}
+"""
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def latency(*words, timeout=60):
+    return subprocess.run([PINSTRIKE, "latency", *map(str, words)], capture_output=True, text=True,
+                          check=False, timeout=timeout)
+
+
+class Answers:
+    """A server that answers everything with the same bytes, and then closes or does not."""
+
+    def __init__(self, answer, close=True):
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen()
+        self.port = self.listener.getsockname()[1]
+        self.open = []
+        threading.Thread(target=self.serve, args=(answer, close), daemon=True).start()
+
+    def serve(self, answer, close):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            connection.recv(4096)
+            connection.sendall(answer)
+            if close:
+                connection.close()
+            self.open.append(connection)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        for connection in self.open:
+            connection.close()
+
+
+class Running(unittest.TestCase):
+    """Against an instance that runs meanwhile."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        cls.port = free_port()
+        cls.config = cls.folder / "run.yaml"
+        cls.config.write_text(RUNNING.format(wait="park", address=f"127.0.0.1:{cls.port}"))
+        with open(cls.folder / "log", "w", encoding="utf-8") as log:
+            cls.program = subprocess.Popen([PINSTRIKE, "run", cls.config], stderr=log,
+                                           stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 60
+        while latency(cls.config).returncode != 0:
+            if time.monotonic() > end or cls.program.poll() is not None:
+                raise AssertionError("it does not run: " + (cls.folder / "log").read_text())
+            time.sleep(0.2)
+        time.sleep(1)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.program.terminate()
+        try:
+            cls.program.wait(timeout=60)
+        finally:
+            cls.program.kill()
+            cls.temporary.cleanup()
+
+    def rows(self, *words):
+        done = latency(*words, "--csv", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def test_text_names_every_stage_of_every_thread(self):
+        done = latency(self.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for words in ("feed measured", "arrival to poll", "exchange to decoded", "receive to actor",
+                      "book: waiting", "book: service", "without stops", "stops, us", "p99.99"):
+            self.assertIn(words, done.stdout)
+        for thread in ("poller0", "core0", "core1"):
+            self.assertIn(thread, done.stdout)
+        for line in done.stdout.splitlines():
+            self.assertLessEqual(len(line), 100)
+
+    def test_the_address_is_as_good_as_the_config(self):
+        for address in (f"http://127.0.0.1:{self.port}/metrics", f"127.0.0.1:{self.port}"):
+            done = latency("--from", address)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("receive to actor", done.stdout)
+
+    def test_csv_agrees_with_itself(self):
+        rows = self.rows("--from", f"127.0.0.1:{self.port}")
+        found = {(row["stage"], row["thread"], row["samples"]): row for row in rows}
+        self.assertEqual(len(found), len(rows))
+        for row in rows:
+            values = [int(row[name]) for name in PERCENTILES if row[name]]
+            self.assertEqual(values, sorted(values), row)
+        for thread in ("core0", "core1"):
+            every = found["receive to actor", thread, "all"]
+            rest = found["receive to actor", thread, "without_stops"]
+            self.assertGreater(int(every["count"]), 0)
+            self.assertLessEqual(int(rest["count"]), int(every["count"]))
+        for row in rows:
+            enough = not row["count"] or int(row["count"]) >= 10_000
+            self.assertEqual(row["p99.99_ns"] != "", enough, row)
+
+    def test_of_some_seconds_there_is_less_than_of_all(self):
+        def count(rows):
+            return next(int(row["count"]) for row in rows if row["stage"] == "receive to actor")
+
+        part = count(self.rows(self.config, "--seconds", "0.5"))
+        whole = count(self.rows(self.config))
+        self.assertGreater(part, 0)
+        self.assertLess(part, whole)
+
+    def test_the_plot_is_a_picture_with_a_curve_of_each_row(self):
+        picture = self.folder / "now.svg"
+        done = latency(self.config, "--svg", picture, "--csv", self.folder / "now.csv")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("receive to actor", done.stdout)  # the tables as well
+        root = xml.parse(picture).getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        self.assertEqual(root.tag, space + "svg")
+        titles = {title.text for title in root.iter(space + "title")}
+        self.assertIn("core1 receive to actor", titles)
+        self.assertIn("core1 receive to actor, without stops", titles)
+        width, height = float(root.get("width")), float(root.get("height"))
+        for curve in root.iter(space + "polyline"):
+            for point in curve.get("points").split():
+                x, y = map(float, point.split(","))
+                self.assertTrue(0 <= x <= width and 0 <= y <= height, point)
+        text = (self.folder / "now.csv").read_text(encoding="utf-8")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertTrue(any(row["stage"] == "receive to actor" for row in rows))
+
+    def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(self):
+        done = latency(self.config, "--seconds", "3600", "--svg", self.folder / "no" / "folder.svg")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("folder.svg", done.stderr)
+
+    def test_prometheus_is_not_burdened_with_it(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
+            text = answer.read().decode()
+        self.assertNotIn("pinstrike_fine_", text)
+        self.assertIn("pinstrike_loop_stop_seconds_bucket", text)
+        self.assertIn("pinstrike_latency_disturbed_seconds_bucket", text)
+
+
+class Replay(unittest.TestCase):
+    """Of captures: from when packets were due."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        cls.capture = cls.folder / "session.pcap"
+        subprocess.run([PINSTRIKE, "generate", "--out", cls.capture, "--lines", "1-2", "--messages",
+                        "30000", "--series", "2000", "--roots", "30", "--no-session", "--rate",
+                        "5000"], check=True, capture_output=True)  # 6 s
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def rows(self, text):
+        return {(row["stage"], row["samples"]): row for row in csv.DictReader(io.StringIO(text))}
+
+    def test_stages_begin_when_packets_were_due(self):
+        done = latency("--replay", self.capture, "--pace", "x10", "--svg", self.folder / "a.svg")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("due to decoded", "due to actor", "book: service", "begin when the packet"):
+            self.assertIn(words, done.stdout)
+        self.assertNotIn("receive to actor", done.stdout)
+        self.assertIn("the account balances", done.stderr)
+        xml.parse(self.folder / "a.svg")
+
+    def test_a_config_says_threads_and_lines(self):
+        config = self.folder / "run.yaml"
+        config.write_text(RUNNING.format(wait="park", address="none"))
+        done = latency(config, "--replay", self.capture, "--pace", "x10", "--csv", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        threads = {row["thread"] for row in csv.DictReader(io.StringIO(done.stdout))}
+        self.assertEqual(threads, {"poller0", "core0", "core1"})
+
+    def test_what_a_standstill_keeps_waiting_is_not_left_out(self):
+        """Half a second in which nothing runs: who was due meanwhile is late by up to that."""
+        program = subprocess.Popen([PINSTRIKE, "latency", "--replay", self.capture, "--csv", "-"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            tasks = Path(f"/proc/{program.pid}/task")
+            end = time.monotonic() + 60
+            while len(list(tasks.iterdir())) < 3 and time.monotonic() < end:
+                time.sleep(0.05)
+            time.sleep(1)
+            program.send_signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            program.send_signal(signal.SIGCONT)
+            text, errors = program.communicate(timeout=120)
+        finally:
+            program.kill()
+            program.wait()
+        self.assertEqual(program.returncode, 0, errors)
+        rows = self.rows(text)
+        for stage in ("due to decoded", "due to actor"):
+            self.assertGreater(int(rows[stage, "all"]["max_ns"]), 400_000_000, text)
+            # A twelfth of all packets were due meanwhile: not one of them is missing.
+            self.assertGreater(int(rows[stage, "all"]["p99_ns"]), 1_000_000, text)
+
+
+class Complaints(unittest.TestCase):
+    def expect(self, status, part, *words):
+        done = latency(*words)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+        self.assertIn(part, done.stderr)
+        self.assertNotIn("terminate", done.stderr)
+
+    def test_wrong_use(self):
+        self.expect(2, "CONFIG, --from or --replay")
+        self.expect(2, "--replay goes with", "--replay", "a.pcap", "--from", "127.0.0.1:1")
+        self.expect(2, "--replay goes with", "--replay", "a.pcap", "--seconds", "1")
+        self.expect(2, "neither real nor", "--replay", "a.pcap", "--pace", "max")
+        self.expect(2, "not an address", "--from", "nonsense")
+        self.expect(2, "not https", "--from", "https://127.0.0.1:1/metrics")
+        self.expect(2, "--seconds", "--from", "127.0.0.1:1", "--seconds", "0")
+        self.expect(2, "--seconds", "--from", "127.0.0.1:1", "--seconds", "soon")
+        self.expect(2, "excludes", "a.yaml", "--from", "127.0.0.1:1")
+
+    def test_configs(self):
+        self.expect(78, "no-such.yaml", "no-such.yaml")
+        self.expect(1, "no-such.pcap", "--replay", "no-such.pcap")
+        with tempfile.TemporaryDirectory() as folder:
+            config = Path(folder) / "silent.yaml"
+            config.write_text(RUNNING.format(wait="park", address="none"))
+            self.expect(78, "metrics_address", config)
+
+    def test_nobody_answers(self):
+        port = free_port()
+        self.expect(1, f"http://127.0.0.1:{port}/latency: ", "--from", f"127.0.0.1:{port}")
+        self.expect(1, "no-such-host.invalid", "--from", "no-such-host.invalid:9464")
+
+    def test_something_else_answers(self):
+        def page(body, status="200 OK"):
+            return (f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n"
+                    f"Connection: close\r\n\r\n{body}").encode()
+
+        for answer, part in ((page("", "404 Not Found"), "answers 404"),
+                             (page("<html>hello</html>\n"), "not a pinstrike's"),
+                             (page("up 1\n"), "not a pinstrike's"),
+                             (page("pinstrike_running_seconds soon\n"), "line 1"),
+                             (b"SSH-2.0-OpenSSH_9.2\r\n", "/latency: "),
+                             (b"", "/latency: "),
+                             (page("x" * 1000)[:500], "broke off")):
+            with self.subTest(answer=answer[:40]), Answers(answer) as server:
+                self.expect(1, part, "--from", f"127.0.0.1:{server.port}")
+
+    def test_who_never_answers_is_not_waited_for_for_ever(self):
+        with Answers(b"", close=False) as server:
+            self.expect(1, "/latency: ", "--from", f"127.0.0.1:{server.port}")
+        with Answers(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", close=False) as server:
+            self.expect(1, "/latency: ", "--from", f"127.0.0.1:{server.port}")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
