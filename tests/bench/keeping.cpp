@@ -173,9 +173,9 @@ class Path {
             std::move(setup), router_to(std::move(ring.producer)));
         std::vector<actors::Consumer<feed::Event>> rings;
         rings.push_back(std::move(ring.consumer));
-        core_ =
-            std::make_unique<actors::Core>(actors::CoreOptions{{"core0", 0, 1}}, std::move(rings),
-                                           std::vector<std::unique_ptr<actors::Actor>>{});
+        core_ = std::make_unique<actors::Core>(actors::CoreOptions{.info = {"core0", 0, 1}},
+                                               std::move(rings),
+                                               std::vector<std::unique_ptr<actors::Actor>>{});
         core_->start();
     }
 
