@@ -62,7 +62,7 @@ struct CoreOptions {
     std::size_t batch_records = 256;
     const nic::Clock* clock = nullptr;  ///< null: actors are not timed (simulation)
     bool live = true;                   ///< false: events carry the time of a capture
-    nic::DueTimes due;                  ///< of a capture: when that was, if it has a pace
+    nic::DueTimes due{};                ///< of a capture: when that was, if it has a pace
 };
 
 class Core {

@@ -57,7 +57,7 @@ struct PollerSetup {
     bool block_checksum = true;
     bool test_symbols = false;
     bool marks = false;                    ///< cores are told how far each line has come
-    nic::DueTimes due;                     ///< of captures that have a pace
+    nic::DueTimes due{};                   ///< of captures that have a pace
     std::unique_ptr<PollerRoads> roads;    ///< from and to recovery; null: there is none
     std::unique_ptr<HistoryRoad> history;  ///< null: none is kept
 };
