@@ -21,6 +21,7 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
         Lane lane{std::move(rings[i])};
         lane.bell = bells[i];
         lane.spare = config.when_full == WhenFull::refuse ? capacity / spare_share : 0;
+        lane.closed = lane.spare;
         lane.counters = std::make_unique<RingCounters>();
         lane.debts.resize(config.lines_count);
         lane.owing.resize(config.lines_count);
@@ -35,6 +36,13 @@ feed::Event* Router::claim_when_full(Lane& lane, std::size_t records) noexcept {
         wait_for_room(lane, records);
         ++lane.pushed_count;
         return lane.ring.claim(records);
+    }
+    if (lane.owing_count != 0) {
+        settle(lane, lane.room_to_settle());
+        if (feed::Event* slots = lane.ring.claim(records, lane.closed)) {
+            ++lane.pushed_count;
+            return slots;
+        }
     }
     ++lane.refused_count;
     refused_by_ = &lane;
@@ -65,6 +73,7 @@ LineDebt& Router::debt(Lane& lane) noexcept {
     if (!owed.listed) {
         owed.listed = true;
         lane.owing[lane.owing_count++] = static_cast<std::uint32_t>(line_);
+        lane.closed = lane.ring.capacity() + 1;
     }
     return owed;
 }
@@ -93,6 +102,9 @@ void Router::settle(Lane& lane, std::size_t room) noexcept {
         }
         lane.debts[line].listed = false;
         --lane.owing_count;
+    }
+    if (lane.owing_count == 0) {
+        lane.closed = lane.spare;
     }
 }
 

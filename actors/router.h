@@ -91,7 +91,7 @@ class Router {
             return nullptr;
         }
         note_refused();
-        return lanes_[0].ring.offer(records, lanes_[0].spare);
+        return lanes_[0].ring.offer(records, lanes_[0].closed);
     }
 
     /// So much of what was offered last has been filled.
@@ -115,7 +115,7 @@ class Router {
         note_refused();
         for (Lane& lane : lanes_) {
             if (lane.owing_count != 0) [[unlikely]] {
-                settle(lane, 2 * lane.spare);
+                settle(lane, lane.room_to_settle());
             }
             if (lane.ring.unpublished()) {
                 lane.publish();
@@ -155,7 +155,10 @@ class Router {
 
         Producer<feed::Event> ring;
         Parking* bell = nullptr;
-        std::size_t spare = 0;  ///< slots that data leaves free
+        std::size_t spare = 0;  ///< slots that data leaves free, when nothing is owed
+        /// Likewise now. More than there are while something is owed: no data goes before a control
+        /// or a gap that the core has yet to be told of.
+        std::size_t closed = 0;
         std::uint64_t routed_count = 0;
         std::uint64_t pushed_count = 0;
         std::uint64_t refused_count = 0;
@@ -163,6 +166,9 @@ class Router {
         std::vector<LineDebt> debts;       ///< by line
         std::vector<std::uint32_t> owing;  ///< lines with a debt, `owing_count` of them
         std::size_t owing_count = 0;
+
+        /// Much, so that a full ring is not told of message by message.
+        [[nodiscard]] std::size_t room_to_settle() const noexcept { return 2 * spare; }
 
         void publish() noexcept {
             ring.publish();
@@ -189,7 +195,7 @@ class Router {
     [[nodiscard]] feed::Event* claim_from(Lane& lane, std::size_t records) noexcept {
         note_refused();
         ++lane.routed_count;
-        feed::Event* slots = lane.ring.claim(records, lane.spare);
+        feed::Event* slots = lane.ring.claim(records, lane.closed);
         if (slots == nullptr) [[unlikely]] {
             return claim_when_full(lane, records);
         }

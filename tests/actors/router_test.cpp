@@ -136,12 +136,31 @@ TEST(Router, what_a_full_ring_refuses_is_told_as_one_gap_when_there_is_room) {
     EXPECT_EQ(drain(scene.rings[0]).size(), taken);
     scene.route_many(static_cast<std::uint32_t>(taken) + 11, 1);
     scene.router->publish();
-    EXPECT_EQ(drain(scene.rings[0]),
-              (Words{fmt::format("q{}", taken + 11),
-                     fmt::format("gap {}-{}:10 full", taken + 1, taken + 10)}));
+    EXPECT_EQ(drain(scene.rings[0]), (Words{fmt::format("gap {}-{}:10 full", taken + 1, taken + 10),
+                                            fmt::format("q{}", taken + 11)}));
     const auto& counters = scene.router->counters(0);
     EXPECT_EQ(counters.routed.read(), counters.pushed.read() + counters.refused.read());
     EXPECT_EQ(counters.pushed.read(), taken + 1);
+}
+
+TEST(Router, no_data_goes_before_a_control_that_is_owed) {
+    Scene scene;
+    scene.route_many(1, slots - spare);
+    for (std::uint32_t i = 0; i < spare; ++i) {
+        scene.router->broadcast(gap_of(5000 + i, 5000 + i, GapCause::line));
+    }
+    scene.router->broadcast(
+        control_of('K', Forget::quotes, 7));  // not even the spare slots are left
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0], 2 * spare - 1).size(), 2 * spare - 1);
+    scene.route(quote_of(series_of("A"), 8));  // room, but not enough to tell what is owed
+    EXPECT_EQ(scene.router->offer(1), nullptr);
+    EXPECT_EQ(drain(scene.rings[0], 1).size(), 1U);
+    scene.route(quote_of(series_of("A"), 9));
+    EXPECT_NE(scene.router->offer(1), nullptr);
+    scene.router->publish();
+    const Words words = drain(scene.rings[0]);
+    EXPECT_EQ(Words(words.end() - 3, words.end()), (Words{"K7", "gap 8-8:1 full", "q9"}));
 }
 
 TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
@@ -153,10 +172,12 @@ TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
     scene.route(quote_of(series_of("A"), 5001));
     scene.router->publish();
     const Words words = drain(scene.rings[0]);
-    EXPECT_EQ(words.back(), "q5001");
-    EXPECT_EQ(words.size(), slots - spare);
+    EXPECT_EQ(words.size(), slots - spare - 1);
     EXPECT_TRUE(scene.router->settle());
-    EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 5000-5000:1 full"}));
+    EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 5000-5001:2 full"}));
+    scene.route(quote_of(series_of("A"), 5002));
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0]), (Words{"q5002"}));
 }
 
 TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
