@@ -1,8 +1,7 @@
 // path: hot
 #pragma once
 
-#include <rte_mbuf.h>
-#include <rte_mempool.h>
+#include "nic/dpdk/library.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,16 +19,8 @@ class HeldBuffers {
     HeldBuffers(rte_mempool* pool, std::size_t burst, std::size_t kept)
         : pool_(pool), burst_(burst), held_(kept == 0 ? burst : 2 * (kept + burst)) {}
 
-    /// Where the next burst goes; add() says how much of one came.
-    [[nodiscard]] rte_mbuf** room() noexcept {
-        if (held_.size() - end_ < burst_) [[unlikely]] {  // once in many bursts
-            std::copy(&held_[begin_], held_.data() + end_, held_.data());
-            odd_end_ -= std::min(odd_end_, begin_);
-            end_ -= begin_;
-            begin_ = 0;
-        }
-        return held_.data() + end_;
-    }
+    /// Where the next burst goes, behind end_burst(); add() says how much of one came, if any did.
+    [[nodiscard]] rte_mbuf** room() noexcept { return held_.data() + end_; }
 
     void add(std::size_t packets) noexcept {
         last_ = end_;
@@ -61,10 +52,15 @@ class HeldBuffers {
         begin_ = end_;
     }
 
-    /// The last burst was kept or given back.
+    /// The last burst was kept or given back: there is none, and room for the next.
     void end_burst() noexcept {
         if (begin_ == end_) {
             begin_ = end_ = odd_end_ = 0;
+        } else if (held_.size() - end_ < burst_) [[unlikely]] {  // once in many bursts
+            std::copy(&held_[begin_], held_.data() + end_, held_.data());
+            odd_end_ -= std::min(odd_end_, begin_);
+            end_ -= begin_;
+            begin_ = 0;
         }
         last_ = end_;
     }

@@ -4,6 +4,7 @@
 // receive stamps, a link that changes. The program answers these calls of DPDK's itself, in front
 // of the library, on top of net_ring; each test sets what the driver is willing to do.
 #include "nic/dpdk/dpdk_port.h"
+#include "nic/dpdk/held_buffers.h"
 #include "nic/dpdk/library.h"
 #include "nic/dpdk/memory_need.h"
 #include "nic/open_port.h"
@@ -14,9 +15,11 @@
 #include <gtest/gtest.h>
 #include <rte_malloc.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <deque>
+#include <random>
 #include <thread>
 
 namespace pinstrike::nic {
@@ -417,6 +420,43 @@ TEST(DpdkLog, linesOfPollThreadsWaitUntilTheyAreFetched) {
     dpdk::Eal::running()->log().fetch();
     EXPECT_THAT(said, HasSubstr("from a poll thread 1\nagain\n"));
     EXPECT_THAT(said, HasSubstr("1 lines of DPDK on poll threads left out\n"));
+}
+
+/// Receives that bring nothing come between others at every place, also where room is made.
+TEST(HeldBuffers, OverEmptyReceivesAllComeBack) {
+    constexpr std::size_t burst = 8;
+    constexpr std::size_t kept_most = 32;
+    constexpr unsigned all = 255;
+    rte_mempool* pool =
+        rte_pktmbuf_pool_create("held", all, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+    ASSERT_NE(pool, nullptr);
+    std::mt19937 dice(3);
+    dpdk::HeldBuffers held(pool, burst, kept_most);
+    std::deque<rte_mbuf*> kept;
+    for (int round = 0; round < 20'000; ++round) {
+        rte_mbuf** room = held.room();
+        const std::size_t came = dice() % 2 == 0 ? 0 : dice() % (burst + 1);
+        if (came != 0) {
+            ASSERT_EQ(rte_pktmbuf_alloc_bulk(pool, room, static_cast<unsigned>(came)), 0) << round;
+            held.add(came);
+        }
+        ASSERT_EQ(held.last_burst().size(), came) << round;
+        const bool keeps = came != 0 && kept.size() + came <= kept_most && dice() % 4 != 0;
+        if (keeps) {
+            kept.insert(kept.end(), room, room + came);
+        }
+        const std::size_t back = dice() % (std::min<std::size_t>(kept.size(), 6) + 1);
+        held.give_back_oldest(back, nullptr);
+        kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(back));
+        if (!keeps) {
+            held.give_back_last(nullptr);
+        }
+        held.end_burst();
+        ASSERT_EQ(rte_mempool_avail_count(pool), all - kept.size()) << round;
+    }
+    held.give_back_all(nullptr);
+    EXPECT_EQ(rte_mempool_avail_count(pool), all);
+    rte_mempool_free(pool);
 }
 
 }  // namespace
