@@ -5,6 +5,7 @@
 
 #include "config/check.h"
 #include "feed/block.h"
+#include "feed/line_config.h"
 #include "nic/port_config.h"
 
 #include <algorithm>
@@ -79,5 +80,19 @@ class LineRoutes {
     std::vector<Slot> slots_;
     unsigned shift_;
 };
+
+// --- cold ---
+
+/// The groups at which a line arrives.
+inline void add_routes(const feed::LineConfig& line, std::uint32_t index,
+                       std::vector<LineRoutes::Entry>& entries) {
+    for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
+        const auto which = static_cast<feed::Stream>(stream);
+        entries.push_back({line.streams[stream], {index, which, false}});
+        if (line.retransmission[stream].port != 0) {
+            entries.push_back({line.retransmission[stream], {index, which, true}});
+        }
+    }
+}
 
 }  // namespace pinstrike::actors

@@ -662,18 +662,6 @@ class Poller final : public PollerTask {
 
 // --- cold ---
 
-/// The groups at which a line arrives.
-inline void add_routes(const feed::LineConfig& line, std::uint32_t index,
-                       std::vector<LineRoutes::Entry>& entries) {
-    for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
-        const auto which = static_cast<feed::Stream>(stream);
-        entries.push_back({line.streams[stream], {index, which, false}});
-        if (line.retransmission[stream].port != 0) {
-            entries.push_back({line.retransmission[stream], {index, which, true}});
-        }
-    }
-}
-
 template <class Feed>
 Poller<Feed>::Poller(PollerSetup setup, Router router)
     : PollerTask(std::move(setup.name), std::move(setup.roads), std::move(setup.history)),

@@ -5,6 +5,7 @@
 #include "actors/command/duration_option.h"
 #include "actors/command/generate_loop.h"
 #include "actors/command/generate_output.h"
+#include "actors/command/measured_traffic.h"
 #include "actors/command/print_problems.h"
 #include "config/units.h"
 #include "feed/opra/lines.h"
@@ -145,20 +146,15 @@ std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
     return lines;
 }
 
-/// The captures that measurements are made on: one stream, looped for ever, about 10,000 frames.
 void apply_preset(GenerateOptions& options) {
     if (options.preset.empty()) {
         return;
     }
-    const bool mixed = options.preset.ends_with("-mix");
-    options.traffic.shape =
-        options.preset.starts_with("full") ? PacketShape::full : PacketShape::ordinary;
-    options.traffic.mix = mixed ? 1 : 0;
-    options.traffic.end_with_reset = true;
+    shape_as(options.preset, options.traffic);
     options.no_session = true;
     options.streams = "A";
     if (!options.messages && !options.packets) {
-        options.packets = 10'000;
+        options.packets = preset_packets;
     }
 }
 
@@ -326,7 +322,7 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
     command.add_option("--burst-share", config.burst_share, "Share of the time in bursts")
         ->check(CLI::Range(0.0, 0.9));
     command.add_option("--preset", options.preset, "A capture for measurements, on stream A alone")
-        ->check(CLI::IsMember({"full", "full-mix", "ordinary", "ordinary-mix"}));
+        ->check(CLI::IsMember(preset_names));
     command.add_flag("--no-session", options.no_session, "Mid-day: no start, no end");
     command.add_option("--first-sequence", config.first_sequence, "Number of the first data")
         ->check(CLI::PositiveNumber);

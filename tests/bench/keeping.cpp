@@ -340,16 +340,17 @@ void compare(const Options& options, nic::Port& port) {
 }
 
 int run(const Options& options) {
-    const LoopedCapture capture = open_looped(options.capture, options.hugepages, true);
-    if (capture.port == nullptr) {
+    const actors::LoopedCaptures capture = open_one(options.capture, {options.hugepages, true});
+    if (capture.ports.empty()) {
         return 1;
     }
     actors::place_this_thread(0, "poller0");
     if (options.alone_packets == 0) {
-        compare(options, *capture.port);
+        compare(options, *capture.ports.front());
         return 0;
     }
-    const Trial trial = run_in_one_thread(*capture.port, options.keep, options.alone_packets);
+    const Trial trial =
+        run_in_one_thread(*capture.ports.front(), options.keep, options.alone_packets);
     fmt::print(
         "{{\"packets\": {:.0f}, \"messages\": {:.0f}, \"refused\": {:.0f}, "
         "\"skipped\": {:.0f}}}\n",

@@ -224,12 +224,12 @@ const char* limit_of(const Trial& spoilt) {
 }
 
 int run(const Options& options) {
-    const LoopedCapture capture = open_looped(options.capture, options.hugepages, false);
-    if (capture.port == nullptr) {
+    const actors::LoopedCaptures capture = open_one(options.capture, {options.hugepages, false});
+    if (capture.ports.empty()) {
         return 1;
     }
     actors::place_this_thread(0, "poller0");
-    Bench bench{options, *capture.port};
+    Bench bench{options, *capture.ports.front()};
     if (options.rate > 0) {
         const Trial trial = bench.run(options.rate);
         print("trial", trial, limit_of(trial));

@@ -1,0 +1,26 @@
+// path: cold
+//
+// `pinstrike bench`: what this machine does, each measurement a command of its own.
+#include "actors/command/command.h"
+
+#include <array>
+
+namespace pinstrike::command {
+
+void add_bench_stages(CLI::App& app, Outcome& outcome);
+
+namespace {
+
+constexpr std::array measurements{AddCommand{add_bench_stages}};
+
+}  // namespace
+
+void add_bench(CLI::App& app, Outcome& outcome) {
+    CLI::App* command = app.add_subcommand("bench", "Measure what this machine does");
+    command->require_subcommand(1);
+    for (const AddCommand add : measurements) {
+        add(*command, outcome);
+    }
+}
+
+}  // namespace pinstrike::command

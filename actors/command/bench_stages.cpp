@@ -1,0 +1,211 @@
+// path: cold
+//
+// `pinstrike bench stages`: what each stage of a message's way takes, on this machine.
+#include "actors/command/command.h"
+#include "actors/command/measured_traffic.h"
+#include "actors/command/print_problems.h"
+#include "actors/machine.h"
+#include "actors/stages/looped_capture.h"
+#include "actors/stages/stage_bench.h"
+#include "actors/stages/stage_figures.h"
+#include "feed/opra/lines.h"
+#include "feed/opra/opra.h"
+#include "nic/clock.h"
+#include "nic/dpdk/memory_need.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+struct Arguments {
+    actors::StageOptions bench;
+    std::vector<std::string> shapes{preset_names.begin(), preset_names.end()};
+    std::vector<std::string> captures;
+    std::string streams = "A";
+    bool trusting = false;
+    bool hugepages = false;
+    bool json = false;
+};
+
+/// A folder for captures that goes with them.
+class TemporaryFolder {
+  public:
+    /// Where it cannot be made, path() is empty, and the problem told.
+    explicit TemporaryFolder(Problems& problems) {
+        std::error_code error;
+        std::string pattern =
+            std::filesystem::temp_directory_path(error) / "pinstrike-bench-XXXXXX";
+        if (!error && ::mkdtemp(pattern.data()) != nullptr) {
+            path_ = pattern;
+        } else {
+            tell(problems, "",
+                 fmt::format("no folder for captures can be made in $TMPDIR, or in /tmp: {}",
+                             error ? error.message() : std::strerror(errno)));
+        }
+    }
+
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        if (!path_.empty()) {
+            std::filesystem::remove_all(path_, ignored);
+        }
+    }
+
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+struct Measured {
+    std::string name;
+    std::string file;
+    std::size_t packets = 0;
+};
+
+/// The captures that were named. None: problems tell why.
+std::vector<Measured> named_captures(const Arguments& given, Problems& problems) {
+    std::vector<Measured> captures;
+    for (const std::string& file : given.captures) {
+        captures.push_back({file, file, nic::dpdk::count_frames(file)});
+        if (captures.back().packets == 0) {
+            tell(problems, file, "is no capture that can be read, or it is empty");
+            return {};
+        }
+    }
+    return captures;
+}
+
+/// Captures of the shapes, made now. None: problems tell why.
+std::vector<Measured> made_captures(const Arguments& given, const std::filesystem::path& folder,
+                                    Problems& problems) {
+    std::vector<Measured> captures;
+    for (const std::string& shape : given.shapes) {
+        const std::string file = folder / (shape + ".pcap");
+        const std::size_t packets =
+            write_preset(file, shape, given.streams, given.bench.series_capacity, problems);
+        if (packets == 0) {
+            return {};
+        }
+        captures.push_back({shape, file, packets});
+    }
+    return captures;
+}
+
+/// The first two processors that this process may run on; with one, both threads share it.
+void place(actors::StageOptions& options) {
+    const actors::Machine machine = actors::read_machine();
+    if (!machine.cpus.empty()) {
+        options.poller_cpu = static_cast<actors::CpuIndex>(machine.cpus.front().index);
+        options.core_cpu =
+            static_cast<actors::CpuIndex>(machine.cpus[machine.cpus.size() > 1 ? 1 : 0].index);
+    }
+}
+
+Exit failed(const Problems& problems) {
+    print_problems(problems);
+    return Exit::failed;
+}
+
+actors::LoopedCaptures open(const std::vector<Measured>& captures, bool hugepages,
+                            Problems& problems) {
+    std::vector<std::string> files;
+    for (const Measured& capture : captures) {
+        files.push_back(capture.file);
+    }
+    return actors::open_looped(files, {.hugepages = hugepages}, problems);
+}
+
+Exit bench_stages(Arguments given) {
+    Problems problems;
+    std::optional<TemporaryFolder> folder;
+    std::vector<Measured> captures = named_captures(given, problems);
+    if (captures.empty() && problems.empty() && !folder.emplace(problems).path().empty()) {
+        captures = made_captures(given, folder->path(), problems);
+    }
+    if (captures.empty()) {
+        return failed(problems);
+    }
+    const actors::LoopedCaptures looped = open(captures, given.hugepages, problems);
+    if (looped.ports.empty()) {
+        return failed(problems);
+    }
+    place(given.bench);
+    given.bench.udp_checksum =
+        given.trusting ? nic::ChecksumCheck::off : nic::ChecksumCheck::software;
+    const std::vector<feed::LineConfig> lines =
+        feed::opra::published_lines(feed::opra::published_lines());
+    std::vector<actors::StageFigures> figures;
+    for (std::size_t i = 0; i < captures.size(); ++i) {
+        actors::StageBench<feed::opra::Opra> bench{*looped.ports[i], captures[i].packets, lines,
+                                                   given.bench};
+        figures.push_back(bench.run());
+        figures.back().name = captures[i].name;
+    }
+    const double tick_ns = nic::Clock{}.tick_ns();
+    fmt::print("{}", given.json ? actors::stages_json(figures, tick_ns)
+                                : actors::stages_text(figures, tick_ns));
+    return Exit::ok;
+}
+
+}  // namespace
+
+void add_bench_stages(CLI::App& app, Outcome& outcome) {
+    auto given = std::make_shared<Arguments>();
+    CLI::App* command =
+        app.add_subcommand("stages", "What each stage of a message's way takes, in ns and cycles");
+    command->footer(
+        "DPDK's net_pcap replays generated traffic; paths that end behind one stage each take it\n"
+        "in turn, and a stage's cost is the difference of two. Medians over runs. Needs no huge\n"
+        "pages and no NIC; wants two processors on which nothing else runs.\n"
+        "\nExamples:\n"
+        "  pinstrike bench stages\n"
+        "  pinstrike bench stages --shape full-mix --streams AB --cores 2\n"
+        "  pinstrike bench stages --capture loop.pcap --json");
+    command->add_option("--shape", given->shapes, "Traffic to measure on (default: all four)")
+        ->check(CLI::IsMember(preset_names));
+    command
+        ->add_option("--capture", given->captures,
+                     "Captures instead, as generate --preset makes them")
+        ->check(CLI::ExistingFile)
+        ->excludes("--shape");
+    command->add_option("--streams", given->streams, "A, or AB: each packet twice")
+        ->check(CLI::IsMember({"A", "AB"}))
+        ->capture_default_str();
+    command->add_option("--cores", given->bench.cores_count, "Actor cores to route to")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    command->add_option("--series", given->bench.series_capacity, "Series of traffic and book")
+        ->check(CLI::Range(1'000, 10'000'000))
+        ->capture_default_str();
+    command->add_option("--runs", given->bench.runs, "Runs; the medians over them are told")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    command->add_option("--seconds", given->bench.seconds, "Of each path in each run")
+        ->check(CLI::Range(0.001, 60.0))
+        ->capture_default_str();
+    command->add_flag("--trusting", given->trusting,
+                      "Sum no UDP checksums, as behind a NIC that gives its verdict");
+    command->add_flag("--hugepages", given->hugepages, "Buffers in huge pages");
+    command->add_flag("--counting", given->bench.counting,
+                      "One loop a path, on a made-up clock: for counting instructions");
+    command->add_flag("--json", given->json, "One JSON object instead of tables");
+    command->callback([given, &outcome] { outcome.status = bench_stages(*given); });
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,81 @@
+// path: cold
+#include "actors/command/measured_traffic.h"
+
+#include "feed/opra/lines.h"
+#include "feed/opra/traffic/delivery.h"
+#include "feed/opra/traffic/session.h"
+#include "nic/capture_writer.h"
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+namespace traffic = feed::opra::traffic;
+
+class Capture final : public traffic::PacketSink {
+  public:
+    explicit Capture(nic::CaptureWriter& writer) : writer_(writer) {}
+
+    void packet(std::span<const std::byte> frame, std::int64_t ts_arrival_ns) override {
+        ++packets_;
+        writer_.write(frame, ts_arrival_ns);
+    }
+
+    [[nodiscard]] std::size_t packets() const { return packets_; }
+
+  private:
+    nic::CaptureWriter& writer_;
+    std::size_t packets_ = 0;
+};
+
+class Blocks final : public traffic::BlockSink {
+  public:
+    explicit Blocks(traffic::Delivery& delivery) : delivery_(delivery) {}
+
+    void block(const traffic::SentBlock& block) override { delivery_.block(block); }
+
+  private:
+    traffic::Delivery& delivery_;
+};
+
+std::vector<feed::LineConfig> quote_lines() {
+    std::vector<std::uint16_t> numbers(96);
+    std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});
+    return feed::opra::published_lines(numbers);
+}
+
+}  // namespace
+
+void shape_as(std::string_view preset, feed::opra::TrafficConfig& traffic) {
+    using feed::opra::PacketShape;
+    traffic.shape = preset.starts_with("full") ? PacketShape::full : PacketShape::ordinary;
+    traffic.mix = preset.ends_with("-mix") ? 1 : 0;
+    traffic.end_with_reset = true;
+    traffic.session = false;
+}
+
+std::size_t write_preset(const std::string& path, std::string_view preset, std::string_view streams,
+                         std::size_t series_count, Problems& problems) {
+    auto writer = nic::CaptureWriter::open(path, problems);
+    if (!writer) {
+        return 0;
+    }
+    feed::opra::TrafficConfig config;
+    shape_as(preset, config);
+    config.series_count = series_count;
+    config.packets_count = preset_packets / streams.size();
+    config.messages_count = std::numeric_limits<std::uint64_t>::max();
+    const std::vector<feed::LineConfig> lines = quote_lines();
+    Capture capture{*writer};
+    traffic::Delivery delivery{config, lines, streams, capture, nullptr};
+    Blocks blocks{delivery};
+    traffic::Session{config, lines, blocks}.run();
+    delivery.finish();
+    return writer->close(problems) ? capture.packets() : 0;
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,224 @@
+// path: hot
+//
+// The poll path as far as one stage, put together of what the poller is made of: two such paths
+// differ by what a stage costs. The whole of it is actors/poller.h, and what it does beside the
+// stages is in its last.
+#pragma once
+
+#include "actors/line_routes.h"
+#include "actors/poller_task.h"
+#include "actors/sharding.h"
+#include "actors/stages/stage.h"
+#include "feed/arbiter.h"
+#include "feed/block.h"
+#include "feed/event.h"
+#include "feed/series_key.h"
+#include "nic/datagram.h"
+#include "nic/packet.h"
+#include "nic/port.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// Keeps the compiler from dropping what nobody reads.
+template <class T>
+inline void keep(const T& value) noexcept {
+    asm volatile("" : : "r,m"(value) : "memory");
+}
+
+/// Where events go that nobody takes: the same few slots again and again.
+class ScratchSlots {
+  public:
+    /// `routes`: the core of each message is found, of so many; else there is one.
+    ScratchSlots(std::size_t cores_count, bool routes)
+        : cores_count_(cores_count), routes_(routes) {}
+
+    feed::Event* claim(const feed::SeriesKey& series, unsigned /*records*/) noexcept {
+        return at(routes_ ? core_of(series, Sharding::series, cores_count_) : 0);
+    }
+
+    feed::Event* claim_symbol(std::uint64_t symbol_word, unsigned /*records*/) noexcept {
+        return at(routes_ ? core_of(feed::hash_symbol(symbol_word), cores_count_) : 0);
+    }
+
+    feed::Event* claim_line(std::uint16_t line, unsigned /*records*/) noexcept {
+        return at(line % cores_count_);
+    }
+
+    feed::Event* offer(std::size_t records) noexcept {
+        return cores_count_ == 1 && records <= slots_.size() ? slots_.data() : nullptr;
+    }
+
+    void take(std::size_t /*messages*/, std::size_t /*records*/) noexcept {}
+
+    void broadcast(const feed::Event& /*event*/) noexcept {}
+
+    void filtered() noexcept {}
+
+    [[nodiscard]] static bool wants_tests() noexcept { return false; }
+
+  private:
+    static constexpr std::size_t message_records_max = 255;
+
+    /// Of any core, room for the longest message behind it.
+    feed::Event* at(std::size_t core) noexcept { return &slots_[core % cores_max]; }
+
+    static constexpr std::size_t cores_max = 256;
+
+    std::size_t cores_count_;
+    bool routes_;
+    std::array<feed::Event, cores_max + message_records_max> slots_{};
+};
+
+/// `Feed` is a venue's codec. Allocates at construction only.
+template <class Feed, Stage last>
+class CutPath final : private feed::ArbiterSink {
+  public:
+    /// `setup`: one port, lines; of one thread, as a poller is.
+    CutPath(PollerSetup setup, std::size_t cores_count);
+
+    /// One burst. Packets taken.
+    std::size_t step(std::int64_t now_ns) {
+        now_ns_ = now_ns;
+        const std::size_t filled = port_->receive(burst_, now_ns);
+        for (std::size_t i = 0; i < filled; ++i) {
+            receive(burst_[i]);
+        }
+        return filled;
+    }
+
+  private:
+    struct Line {
+        Line(const feed::ArbitrationConfig& arbitration, std::uint16_t line)
+            : number(line), separate_session(Feed::separate_session(line)), arbiter(arbitration) {}
+
+        std::uint16_t number;
+        bool separate_session;
+        feed::Arbiter arbiter;
+    };
+
+    void receive(const nic::Packet& packet) {
+        if constexpr (last == Stage::receive) {
+            keep(packet.bytes);
+        } else {
+            parse(packet);
+        }
+    }
+
+    void parse(const nic::Packet& packet) {
+        nic::Datagram datagram;
+        if (nic::parse_udp(packet, udp_checksum_, datagram) != nic::not_dropped) [[unlikely]] {
+            return;
+        }
+        if constexpr (last == Stage::parse) {
+            keep(datagram.payload.data());
+            keep(datagram.group_ip);
+            keep(datagram.port);
+        } else {
+            find_line(datagram, packet.ts_receive_ns);
+        }
+    }
+
+    void find_line(const nic::Datagram& datagram, std::int64_t ts_receive_ns) {
+        const LineRoute* route = routes_.find(datagram.group_ip, datagram.port);
+        if (route == nullptr) [[unlikely]] {
+            return;
+        }
+        Line& line = *lines_[route->line];
+        line.arbiter.count_packet(route->stream);
+        if constexpr (last == Stage::find_line) {
+            keep(&line);
+        } else {
+            check(line, route->stream, datagram.payload, ts_receive_ns);
+        }
+    }
+
+    void check(Line& line, feed::Stream stream, std::span<const std::byte> payload,
+               std::int64_t ts_receive_ns) {
+        feed::Block block;
+        if (!Feed::check(payload, true, scratch_, block).accepted) [[unlikely]] {
+            return;
+        }
+        block.ts_receive_ns = ts_receive_ns;
+        if constexpr (last == Stage::check) {
+            keep(block.messages);
+            keep(block.offsets);
+        } else {
+            arbitrate(line, stream, block);
+        }
+    }
+
+    void arbitrate(Line& line, feed::Stream stream, const feed::Block& block) {
+        const feed::Verdict verdict = line.arbiter.admit(block, stream);
+        line_ = &line;
+        if (verdict == feed::Verdict::slow) [[unlikely]] {
+            line.arbiter.admit_slow(block, stream, now_ns_, *this);
+        } else if constexpr (last == Stage::arbitrate) {
+            keep(verdict);
+        } else if (verdict == feed::Verdict::deliver_all) {
+            decode(block, 0, block.messages, 0);
+        }
+    }
+
+    void decode(const feed::Block& block, unsigned first, unsigned count,
+                feed::DeliveryFlags flags) {
+        feed::Header base;
+        base.venue = Feed::venue;
+        base.flags = flags;
+        base.line = line_->number;
+        base.session = block.session;
+        base.ts_exchange_ns = block.ts_exchange_ns;
+        base.ts_receive_ns = block.ts_receive_ns;
+        Feed::decode(block, first, count, base, line_->separate_session, slots_);
+        keep(&slots_);
+    }
+
+    // What the slow path decides, where a looped capture begins anew.
+
+    void deliver(const feed::Block& block, unsigned first, unsigned count,
+                 feed::DeliveryFlags flags) override {
+        if (last > Stage::arbitrate && block.offsets != nullptr) {
+            decode(block, first, count, flags);
+        }
+    }
+
+    void gap(std::uint32_t /*first*/, std::uint32_t /*last*/, std::uint64_t /*messages*/,
+             feed::GapCause /*cause*/, std::int64_t /*now_ns*/) override {}
+
+    void reset(const feed::Block& /*block*/, feed::Forget /*forget*/, bool /*inferred*/) override {}
+
+    std::unique_ptr<nic::Port> port_;
+    nic::ChecksumCheck udp_checksum_;
+    std::vector<nic::Packet> burst_;
+    std::int64_t now_ns_ = 0;
+    LineRoutes routes_;
+    std::vector<std::unique_ptr<Line>> lines_;
+    Line* line_ = nullptr;
+    typename Feed::Scratch scratch_;
+    ScratchSlots slots_;
+};
+
+// --- cold ---
+
+template <class Feed, Stage last>
+CutPath<Feed, last>::CutPath(PollerSetup setup, std::size_t cores_count)
+    : port_(std::move(setup.ports.front().port)),
+      udp_checksum_(setup.ports.front().udp_checksum),
+      burst_(setup.ports.front().burst_packets),
+      slots_(cores_count, last == Stage::route) {
+    std::vector<LineRoutes::Entry> entries;
+    for (const feed::LineConfig& line : setup.lines) {
+        add_routes(line, static_cast<std::uint32_t>(lines_.size()), entries);
+        lines_.push_back(std::make_unique<Line>(setup.arbitration, line.number));
+    }
+    routes_ = LineRoutes{entries};
+}
+
+}  // namespace pinstrike::actors

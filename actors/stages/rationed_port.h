@@ -1,0 +1,35 @@
+// path: hot
+#pragma once
+
+#include "nic/port.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pinstrike::actors {
+
+/// Gives so many packets of another port, which outlives it, and then none until it may give more:
+/// so several paths have one port in turn.
+class RationedPort final : public nic::Port {
+  public:
+    explicit RationedPort(nic::Port& inner) : Port("rationed"), inner_(inner) {}
+
+    std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
+        const std::size_t wanted = std::min(burst.size(), left_packets_);
+        const std::size_t got = wanted == 0 ? 0 : inner_.receive(burst.first(wanted), now_ns);
+        left_packets_ -= got;
+        return got;
+    }
+
+    void grant(std::size_t packets) noexcept { left_packets_ += packets; }
+
+    [[nodiscard]] bool spent() const noexcept { return left_packets_ == 0; }
+
+  private:
+    nic::Port& inner_;
+    std::size_t left_packets_ = 0;
+};
+
+}  // namespace pinstrike::actors

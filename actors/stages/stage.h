@@ -1,0 +1,50 @@
+// path: cold
+//
+// The stages of a message's way, in their order: those of the poll thread, then those of a core.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace pinstrike::actors {
+
+enum class Stage : std::uint8_t {
+    receive,
+    parse,
+    find_line,
+    check,
+    arbitrate,
+    decode,
+    route,
+    push,
+    pop,
+    book,
+};
+
+struct StageDoc {
+    std::string_view name;
+    std::string_view sentence;
+};
+
+inline constexpr std::array<StageDoc, 10> stage_docs{{
+    {"receive", "a burst from the port, and the time of it"},
+    {"parse", "Ethernet, IPv4, UDP, their checksums"},
+    {"find line", "the group's line, and its count"},
+    {"check", "the block's header, checksum and messages"},
+    {"arbitrate", "is it new, old, or behind a hole"},
+    {"decode", "events, into memory that stays in the cache"},
+    {"route", "the core of each series; one core needs none"},
+    {"push", "into rings instead, and all else of the poll thread"},
+    {"pop", "the core's loop, without an actor"},
+    {"book", "the actor that keeps the book"},
+}};
+
+inline constexpr std::size_t stages_count = stage_docs.size();
+
+[[nodiscard]] constexpr std::size_t index_of(Stage stage) {
+    return static_cast<std::size_t>(stage);
+}
+
+}  // namespace pinstrike::actors
