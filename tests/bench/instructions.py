@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Instructions of each stage, counted by callgrind, beside those on record.
+
+    instructions.py PINSTRIKE RECORD --compiler TEXT [--write]
+
+Fails where a stage takes over 5 % more than RECORD says; --write sets the record anew, which is to
+be done on purpose, with the reason in the commit. Counts are the same each time and on each machine
+for one compiler and one instruction set: with any other it is skipped, and says so.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ALLOWED_GROWTH = 0.05
+SKIPPED = 77
+
+# Preset and actor cores; "full, mix" is what the design load is counted in.
+CASES = [("full", 1), ("full-mix", 1), ("ordinary", 1), ("ordinary-mix", 1), ("ordinary-mix", 2)]
+
+
+def case_name(preset, cores):
+    return preset if cores == 1 else f"{preset}, {cores} cores"
+
+
+def measured(command):
+    """Standard output of a command that succeeds; else its last words, and the end."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n"
+                 f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def inclusive_counts(profile):
+    """By stage's order: instructions inside its measured function."""
+    text = measured(["callgrind_annotate", "--inclusive=yes", "--threshold=100",
+                     "--show-percs=no", profile])
+    counts = {}
+    for count, order in re.findall(
+            r"^\s*([\d,]+).*measured_(?:steps|drain)<\(pinstrike::actors::Stage\)(\d+)", text,
+            re.MULTILINE):
+        counts[int(order)] = counts.get(int(order), 0) + int(count.replace(",", ""))
+    return counts
+
+
+def count_case(pinstrike, folder, preset, cores):
+    """Instructions a packet of each stage, and messages a packet."""
+    capture = folder / f"{preset}.pcap"
+    if not capture.exists():
+        measured([pinstrike, "generate", "--out", capture, "--preset", preset, "--packets", "2000",
+                  "--series", "100000"])
+    profile = folder / "callgrind.out"
+    told = measured(["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
+                     "--toggle-collect=*measured_*", pinstrike, "bench", "stages", "--capture",
+                     capture, "--cores", str(cores), "--series", "100000", "--counting", "--json"])
+    shape = json.loads(told)["shapes"][0]
+    counts = inclusive_counts(profile)
+    instructions = {}
+    path = 0.0
+    for stage in shape["stages"]:
+        if stage["stage"] == "pop":  # another thread's first
+            path = 0.0
+        so_far = counts[stage["order"]] / stage["measured_packets"]
+        instructions[stage["stage"]] = round(so_far - path, 1)
+        path = so_far
+    return {"messages_per_packet": round(shape["messages_per_packet"], 3),
+            "instructions_per_packet": instructions}
+
+
+def print_case(name, now, then):
+    """Says what grew too much."""
+    messages = now["messages_per_packet"]
+    grown = []
+    print(f"{name}: {messages:.2f} messages a packet\n"
+          f"  {'stage':<10} {'a packet':>10} {'on record':>10} {'':>8} {'a message':>10}")
+    for stage, count in now["instructions_per_packet"].items():
+        before = (then or {}).get("instructions_per_packet", {}).get(stage)
+        change = "new" if before is None else f"{100 * (count / before - 1):+.1f} %"
+        print(f"  {stage:<10} {count:>10.1f} {before if before is not None else '-':>10} "
+              f"{change:>8} {count / messages:>10.1f}")
+        if before is None or count > before * (1 + ALLOWED_GROWTH):
+            grown.append(f"{name}: {stage}: {count} instructions a packet; on record: "
+                         f"{before if before is not None else 'nothing'}")
+    return grown
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pinstrike")
+    parser.add_argument("record", type=Path)
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    record = json.loads(options.record.read_text()) if options.record.exists() else {}
+    if not options.write and record.get("compiler") != options.compiler:
+        print(f"SKIP: the record is of {record.get('compiler')}, this is {options.compiler}")
+        return SKIPPED
+    for program in ("valgrind", "callgrind_annotate"):
+        if shutil.which(program) is None:
+            sys.exit(f"{program} is not installed: deploy/setup does it")
+    with tempfile.TemporaryDirectory(prefix="pinstrike-instructions-") as folder:
+        cases = {case_name(*case): count_case(options.pinstrike, Path(folder), *case)
+                 for case in CASES}
+    grown = []
+    for name, case in cases.items():
+        grown += print_case(name, case, record.get("cases", {}).get(name))
+    if options.write:
+        options.record.write_text(json.dumps({"compiler": options.compiler, "cases": cases},
+                                             indent=2) + "\n")
+        return 0
+    if grown:
+        print("\nmore instructions than on record (a change on purpose is recorded by --write):")
+        print("\n".join(grown))
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
