@@ -593,6 +593,7 @@ class Poller final : public PollerTask {
             if (const std::uint32_t expected = line->arbiter.expected(); expected != 0) {
                 feed::Event event = event_of(feed::EventKind::line_mark, *line);
                 event.header.sequence = expected - 1;
+                event.header.ts_exchange_ns = line->arbiter.reached_ts_ns();
                 router_.begin(line->index);
                 router_.broadcast(event);
             }

@@ -139,6 +139,12 @@ class Arbiter {
         return epochs_.current().numbered ? expected_number_ : 0;
     }
 
+    /// The latest stamp of what came before the next number expected, in its numbering; 0: not
+    /// known.
+    [[nodiscard]] std::int64_t reached_ts_ns() const {
+        return newest_ts_ns_ == no_ts ? 0 : newest_ts_ns_;
+    }
+
   private:
     static constexpr std::uint64_t no_number = ~std::uint64_t{0};
     static constexpr std::int64_t no_ts = ArbiterSink::no_ts_ns;

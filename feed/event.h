@@ -29,7 +29,7 @@ enum class EventKind : std::uint8_t {
     control,        ///< H: once per line, told to every core
     gap,            ///< messages lost, or found after all; told to every core it concerns
     line_state,     ///< a stream or line fell silent, came back; told to every core
-    line_mark,      ///< all up to this number was delivered; told to every core where it is of use
+    line_mark,      ///< all up to this number, stamped so, was delivered; told where it is of use
 };
 
 /// Bits of Header::flags.

@@ -20,7 +20,7 @@ namespace pinstrike::actors {
 
 struct LinePlace {
     CoveredPlace here;           ///< how far
-    std::int64_t first_ts_ns;    ///< of what was heard first
+    std::int64_t first_ts_ns;    ///< the exchange's, of what was heard first
     std::uint64_t remembered;    ///< place in the journal where the present numbering begins
     std::uint32_t from;          ///< every message behind this number is remembered
     std::uint32_t lost_last;     ///< greatest number of a loss, mended or not
@@ -89,7 +89,7 @@ class LinePlaces {
     static void begin(LinePlace& row, const feed::Header& header, std::uint32_t before) {
         row.heard = true;
         row.from = before;
-        row.first_ts_ns = header.ts_exchange_ns != 0 ? header.ts_exchange_ns : header.ts_receive_ns;
+        row.first_ts_ns = header.ts_exchange_ns;
     }
 
     static void see_line(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
@@ -136,8 +136,9 @@ class LinePlaces {
             row.lost_last = gap.last;
             row.lost_any = true;
         }
-        if (!row.heard || sequence_after(gap.last, row.here.sequence)) {
-            advance(row, event.header, gap.first - 1, gap.last);
+        // It bears no stamp of the exchange: in which numbering a line begins, it cannot say.
+        if (row.heard && sequence_after(gap.last, row.here.sequence)) {
+            row.here.sequence = gap.last;
         }
     }
 

@@ -295,6 +295,16 @@ TEST(Poller, marks_how_far_a_line_has_come_where_cores_want_to_know) {
     EXPECT_EQ(scene.told(), "10 11 =11");
 }
 
+TEST(Poller, marks_a_line_with_the_exchanges_time) {
+    Scene scene{false, 1, {}, Keeps::nothing, true};
+    scene.scripts[0]->give(block_frame(10, 2, group_a));
+    scene.poller->step(1'200 * ms);
+    const auto records = scene.consumer->peek(3);
+    ASSERT_EQ(records.size(), 3U);
+    EXPECT_EQ(records[2].header.kind, feed::EventKind::line_mark);
+    EXPECT_EQ(records[2].header.ts_exchange_ns, records[0].header.ts_exchange_ns);
+}
+
 TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, group_a));

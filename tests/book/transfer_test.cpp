@@ -181,6 +181,50 @@ TEST(BookTransfer, AMarkSaysThatNothingWasForThisCore) {
     EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::fresh);
 }
 
+TEST(BookTransfer, AMarkIsOfTheNumberingThatItsStampSays) {
+    Instance giver(false);
+    Events reset;
+    reset.control(1, 0, Forget::quotes);
+    reset.quote(spy, 1, 1);
+    reset.stamp(7);
+    Events same = reset;
+    same.play(giver.book);
+    const auto given = giver.give();
+    constexpr std::int64_t no_stamp = 0;
+    for (const std::int64_t stamp_ns : {std::int64_t{5}, no_stamp}) {
+        Instance taker(true);
+        Events mark;  // told late: the reset waits behind it in the taker's queue
+        feed::Event& old = mark.add(feed::EventKind::line_mark, 1, 1);
+        old.header.ts_exchange_ns = stamp_ns;
+        old.header.ts_receive_ns = 9;
+        mark.play(taker.book);
+        EXPECT_EQ(taker.take(given).verdicts[StateVerdict::other_reset], 1U);
+        Events waiting = reset;
+        waiting.play(taker.book);
+        EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);
+    }
+}
+
+TEST(BookTransfer, AGapSaysNotInWhichNumberingALineBegins) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.control(1, 0, Forget::quotes);
+    before.quote(spy, 1, 1);
+    before.quote(qqq, 1, 2);
+    before.stamp(7);
+    before.play(giver.book);
+    const auto given = giver.give();
+    Events gap;
+    gap.gap(1, 2, 2);
+    gap.play(taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::unheard], 2U);
+    Events mark;
+    mark.add(feed::EventKind::line_mark, 1, 2).header.ts_exchange_ns = 7;
+    mark.play(taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
+}
+
 TEST(BookTransfer, AResetToldBehindWhatFollowsItTakesNothingBack) {
     Instance giver(false);
     Instance taker(true);
