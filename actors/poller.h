@@ -19,6 +19,7 @@
 
 #include "actors/arbitration_clock.h"
 #include "actors/even_clock.h"
+#include "actors/line_marker.h"
 #include "actors/line_routes.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
@@ -185,6 +186,7 @@ class Poller final : public PollerTask {
         StreamLead lead;  ///< up to here one cache line, touched by every block
         feed::Arbiter arbiter;
         feed::LineWatch watch;
+        LineMarker marker;
         RejectCounters rejects;
         Counter retransmission_packets;
     };
@@ -590,10 +592,8 @@ class Poller final : public PollerTask {
     /// none was for it.
     void mark_lines() {
         for (auto& line : lines_) {
-            if (const std::uint32_t expected = line->arbiter.expected(); expected != 0) {
-                feed::Event event = event_of(feed::EventKind::line_mark, *line);
-                event.header.sequence = expected - 1;
-                event.header.ts_exchange_ns = line->arbiter.reached_ts_ns();
+            feed::Event event = event_of(feed::EventKind::line_mark, *line);
+            if (line->marker.look(line->arbiter, line->day, event.header)) {
                 router_.begin(line->index);
                 router_.broadcast(event);
             }

@@ -305,6 +305,27 @@ TEST(Poller, marks_a_line_with_the_exchanges_time) {
     EXPECT_EQ(records[2].header.ts_exchange_ns, records[0].header.ts_exchange_ns);
 }
 
+TEST(Poller, marks_no_number_of_a_test) {
+    const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 900 * ms}}};
+    Scene scene{false, 1, {hours, hours}, Keeps::nothing, true};
+    scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
+    scene.scripts[0]->give(block_frame(1, 2));
+    scene.poller->step(10 * ms);
+    EXPECT_EQ(scene.told(), "C0 1 2 =2");
+    scene.poller->step(200 * ms);
+    scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 1));
+    scene.scripts[0]->give(block_frame(1, 5, group_a, feed::BlockRole::data, 1));
+    scene.poller->step(310 * ms);
+    scene.poller->step(420 * ms);
+    EXPECT_EQ(scene.told(), "");
+    scene.poller->step(530 * ms);
+    EXPECT_EQ(scene.told(), "") << "the hours have begun, but no day has";
+    scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 2));
+    scene.scripts[0]->give(block_frame(1, 1, group_a, feed::BlockRole::data, 2));
+    scene.poller->step(640 * ms);
+    EXPECT_EQ(scene.told(), "C0 1 =1");
+}
+
 TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, group_a));
