@@ -51,25 +51,72 @@ std::size_t known_end(const LineTruth& truth, const LineExpectation& line) {
     return end;
 }
 
-/// What a book had to know at most before this time: by its own streams, and by a state of the
-/// twin's, which also speaks of what was sent before the host began, or was missed unawares, as the
-/// last ones before a reset may be. (It waits for the streams to come as far as it does.)
-std::map<std::string, Json> true_series(const Truth& truth,
-                                        const std::vector<LineExpectation>& lines, TwinLives twin,
-                                        std::int64_t before_ns) {
-    std::vector<std::size_t> ends;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        ends.push_back(known_end(truth.lines()[i], lines[i]));
+/// The message that a core had come to, as it says with a series' state: the first of this number
+/// behind the reset that it names, for not every reset begins its numbers anew. `first`: the block
+/// that it heard first, should it have heard no reset. The line's end: there is none.
+Place place_of(const LineTruth& line, const Truth& truth, const actors::CoveredPlace& covered,
+               const Block& first) {
+    const Block* reset = truth.stamped(covered.reset_ts_ns);
+    for (std::size_t i = (reset == nullptr ? first : *reset).epoch; i < line.epochs.size(); ++i) {
+        const Epoch& epoch = line.epochs[i];
+        const std::uint64_t into = steps_between(epoch.first_number, covered.sequence);
+        if (into < epoch.end - epoch.begin) {
+            return epoch.begin + into;
+        }
     }
+    return line.messages.size();
+}
+
+/// What a host was told: by its own streams, and by a state of its twin's, which also speaks of
+/// what was sent before the host began, or was missed unawares, as the last ones before a reset may
+/// be. (It waits for the streams to come as far as it does.)
+class HeardOf {
+  public:
+    HeardOf(const Truth& truth, const std::vector<LineExpectation>& lines, TwinLives twin)
+        : truth_(truth), lines_(lines), twin_(twin) {
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            ends_.push_back(known_end(truth.lines()[i], lines[i]));
+        }
+    }
+
+    [[nodiscard]] bool by_streams(const Block& block) const {
+        return knows(lines_[block.line], block);
+    }
+
+    /// By these, or by the twin: as far as its word of a series went, or, without one, at most: all
+    /// that it ever came to know.
+    [[nodiscard]] bool by_twin(const Block& block, const Twin::Said* word = nullptr) const {
+        const auto knew = [&](const std::vector<LineExpectation>& life) {
+            return knows(life[block.line], block) &&
+                   (word == nullptr || reaches(*word, life[block.line], block));
+        };
+        return by_streams(block) ||
+               (block.index < ends_[block.line] && std::ranges::any_of(twin_, knew));
+    }
+
+  private:
+    /// It says nothing against what is of another line than its own.
+    [[nodiscard]] bool reaches(const Twin::Said& word, const LineExpectation& heard,
+                               const Block& block) const {
+        const LineTruth& line = truth_.lines()[block.line];
+        const Block& first = *line.blocks[heard.begin_block];
+        return word.line != block.line_number ||
+               block.begin <= place_of(line, truth_, word.covered, first);
+    }
+
+    const Truth& truth_;
+    const std::vector<LineExpectation>& lines_;
+    TwinLives twin_;
+    std::vector<std::size_t> ends_;  ///< known_end of each line
+};
+
+/// The book of all blocks before this time that were heard of.
+template <class IsHeardOf>
+std::map<std::string, Json> true_series(const Truth& truth, IsHeardOf heard_of,
+                                        std::int64_t before_ns) {
     feed::opra::traffic::BookTruth book;
     for (const Block& block : truth.blocks()) {
-        const bool heard_of =
-            knows(lines[block.line], block) ||
-            (block.index < ends[block.line] &&
-             std::ranges::any_of(twin, [&](const std::vector<LineExpectation>& life) {
-                 return knows(life[block.line], block);
-             }));
-        if (block.ts_ns >= before_ns || block.test || !heard_of) {
+        if (block.ts_ns >= before_ns || block.test || !heard_of(block)) {
             continue;
         }
         feed::opra::traffic::SentBlock sent;
@@ -124,9 +171,10 @@ void check_against_model(std::size_t core, const Host& host, Findings& findings)
 class Standards {
   public:
     /// `state_whole`: a host that takes state was given all that its twin had.
-    Standards(const Plan& plan, const std::vector<LineExpectation>& lines, TwinLives twin,
-              bool state_whole)
-        : lines_(lines),
+    Standards(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
+              TwinLives twin, bool state_whole)
+        : truth_(truth),
+          lines_(lines),
           twin_(twin),
           whole_days_(plan.days.size() > 1),
           state_taken_(plan.state.taken),
@@ -137,9 +185,15 @@ class Standards {
         return everywhere(line, [](const LineExpectation& one) { return one.exact; });
     }
 
-    /// Everything must be: nothing was lost; nor, where state was taken, by a twin that was there
-    /// from the first block on.
+    /// Everything must be: nothing was lost. A state that joined nothing that was heard of its line
+    /// is stale.
     [[nodiscard]] bool whole(std::size_t line) const {
+        return complete(line) && (!state_taken_ || heard_original(line));
+    }
+
+    /// Every series must be there: nothing was lost; nor, where state was taken, by a twin that was
+    /// there from the first block on.
+    [[nodiscard]] bool complete(std::size_t line) const {
         const bool known = !state_taken_ || (state_whole_ && twin_.size() == 1);
         return known && everywhere(line, [](const LineExpectation& one) { return one.whole(); }) &&
                (!state_taken_ || std::ranges::all_of(twin_[0], [](const LineExpectation& one) {
@@ -148,6 +202,13 @@ class Standards {
     }
 
   private:
+    /// Something that is no test: of tests no core is told.
+    [[nodiscard]] bool heard_original(std::size_t line) const {
+        return std::ranges::any_of(truth_.lines()[line].blocks, [&](const Block* block) {
+            return !block->test && delivers(lines_[line].blocks[block->index].fate);
+        });
+    }
+
     /// Of the line; over several days, of all lines, since series move from one to another.
     template <class Is>
     [[nodiscard]] bool everywhere(std::size_t line, Is is) const {
@@ -157,6 +218,7 @@ class Standards {
         return holds(lines_) && std::ranges::all_of(twin_, holds);
     }
 
+    const Truth& truth_;
     const std::vector<LineExpectation>& lines_;
     TwinLives twin_;
     bool whole_days_;
@@ -166,17 +228,21 @@ class Standards {
 
 class TruthCheck {
   public:
-    TruthCheck(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-               TwinLives twin, const Standards& standards, Findings& findings, Weight& weight)
+    TruthCheck(const Plan& plan, const Truth& truth, const HeardOf& heard, const Twin* twin,
+               const Standards& standards, Findings& findings, Weight& weight)
         : truth_(truth),
+          heard_(heard),
+          twin_(twin),
           standards_(standards),
-          series_(true_series(truth, lines, {}, never_ns)),
-          by_state_(plan.state.taken ? true_series(truth, lines, twin, never_ns)
-                                     : decltype(by_state_){}),
+          series_(by_streams_before(never_ns)),
           findings_(findings),
           weight_(weight) {
+        if (plan.state.taken) {
+            const auto by_twin = [&](const Block& block) { return heard.by_twin(block); };
+            by_state_ = true_series(truth, by_twin, never_ns);
+        }
         for (std::size_t i = 1; i < plan.days.size(); ++i) {
-            for (const auto& [key, state] : true_series(truth, lines, {}, plan.days[i].start_ns)) {
+            for (const auto& [key, state] : by_streams_before(plan.days[i].start_ns)) {
                 const auto now = series_.find(key);
                 if (now != series_.end() && now->second["line"] != state["line"]) {
                     moved_.insert(key);
@@ -186,29 +252,37 @@ class TruthCheck {
     }
 
     /// `refused`: the core was refused something, on any line.
-    void check(const Json& mine, bool refused) {
-        found_.insert(key_of(mine));
+    void check(const feed::SeriesKey& series, const Json& mine, bool refused) {
+        const std::string key = key_of(mine);
+        found_.insert(key);
         const std::size_t line = truth_.line_index(mine["line"].get<std::uint16_t>());
         const bool test =
             feed::opra::traffic::is_reserved_symbol(mine["symbol"].get<std::string>());
         if (!standards_.exact(line) || test) {
             return;  // the truth of books leaves tests out
         }
-        if (moved_.contains(key_of(mine))) {
+        if (moved_.contains(key)) {
             return;  // who is heard first, its old line's next day or its new line, is by chance
         }
-        const std::vector<Json> wanted = wanted_of(key_of(mine));
+        std::vector<Json> wanted = wanted_of(key);
         if (wanted.empty()) {
             return findings_.add("a book has a series that nobody spoke of: " + mine.dump());
         }
         const bool whole = standards_.whole(line) && !refused;
-        check_side(mine, wanted, "bid", whole);
-        check_side(mine, wanted, "offer", whole);
-        weight_.series_whole += whole ? 1 : 0;
-        if (whole && wanted.back() != mine) {
-            findings_.add(
-                fmt::format("nothing was lost, and a book says\n    {}\n  the truth\n    {}",
-                            mine.dump(), wanted.back().dump()));
+        count(mine, whole);
+        const std::size_t most = wanted.size() - 1;  // from here on: all that it was told
+        const auto is_true = [&] {
+            return agrees(mine, wanted, "bid") && agrees(mine, wanted, "offer") &&
+                   (!whole || std::ranges::count(wanted.begin() + static_cast<std::ptrdiff_t>(most),
+                                                 wanted.end(), mine) != 0);
+        };
+        if (!is_true()) {
+            add_words(series, key, wanted);
+        }
+        if (!is_true()) {
+            findings_.add(fmt::format("{}, and a book says\n    {}\n  the truth\n    {}",
+                                      whole ? "nothing was lost" : "what is called fresh differs",
+                                      mine.dump(), wanted[most].dump()));
         }
     }
 
@@ -216,7 +290,7 @@ class TruthCheck {
     void check_none_missing() {
         for (const auto& [key, series] : by_state_.empty() ? series_ : by_state_) {
             const std::size_t line = truth_.line_index(series["line"].get<std::uint16_t>());
-            if (standards_.whole(line) && !found_.contains(key) && !moved_.contains(key)) {
+            if (standards_.complete(line) && !found_.contains(key) && !moved_.contains(key)) {
                 findings_.add("nothing was lost, and no book has a series: " + series.dump());
             }
         }
@@ -236,27 +310,50 @@ class TruthCheck {
         return wanted;
     }
 
-    void check_side(const Json& mine, const std::vector<Json>& wanted, const std::string& side,
-                    bool whole) {
-        const std::string state = mine[side + "_state"].get<std::string>();
-        if (state != "fresh") {
-            weight_.sides_vague += whole ? 0 : 1;
+    /// What the twin's word of it makes of it, each time: it may have gone less far than all that
+    /// the twin came to know.
+    void add_words(const feed::SeriesKey& series, const std::string& key,
+                   std::vector<Json>& wanted) const {
+        if (twin_ == nullptr) {
             return;
         }
-        ++weight_.sides_fresh;
-        const std::string best = "best_" + side;
-        const auto agrees = [&](const Json& one) {
-            return mine[best] == one[best] && one[side + "_state"] == "fresh";
-        };
-        if (std::ranges::none_of(wanted, agrees)) {
-            findings_.add(
-                fmt::format("the {} is called fresh, and differs: a book says\n    {}\n  "
-                            "the truth\n    {}",
-                            side, mine.dump(), wanted.back().dump()));
+        for (const Twin::Said& said : twin_->said_of(series)) {
+            const auto by_word = [&](const Block& block) { return heard_.by_twin(block, &said); };
+            const auto known = true_series(truth_, by_word, never_ns);
+            if (const auto at = known.find(key); at != known.end()) {
+                wanted.push_back(at->second);
+            }
         }
     }
 
+    [[nodiscard]] std::map<std::string, Json> by_streams_before(std::int64_t before_ns) const {
+        const auto by_streams = [this](const Block& block) { return heard_.by_streams(block); };
+        return true_series(truth_, by_streams, before_ns);
+    }
+
+    /// What it calls fresh of a side is what somebody may have told it.
+    static bool agrees(const Json& mine, const std::vector<Json>& wanted, const std::string& side) {
+        const std::string best = "best_" + side;
+        const std::string state = side + "_state";
+        return mine[state] != "fresh" || std::ranges::any_of(wanted, [&](const Json& one) {
+                   return mine[best] == one[best] && one[state] == "fresh";
+               });
+    }
+
+    void count(const Json& mine, bool whole) {
+        for (const char* const state : {"bid_state", "offer_state"}) {
+            if (mine[state] == "fresh") {
+                ++weight_.sides_fresh;
+            } else {
+                weight_.sides_vague += whole ? 0 : 1;
+            }
+        }
+        weight_.series_whole += whole ? 1 : 0;
+    }
+
     const Truth& truth_;
+    const HeardOf& heard_;
+    const Twin* twin_;
     const Standards& standards_;
     std::map<std::string, Json> series_;
     std::map<std::string, Json> by_state_;  ///< where state is taken
@@ -272,8 +369,9 @@ void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExp
                  TwinLives twin, Host& host, Findings& findings, Weight& weight) {
     const actors::peer::StateTransfer* transfer = host.transfer();
     const bool state_whole = transfer != nullptr && transfer->whole().read() == 1;
-    const Standards standards{plan, lines, twin, state_whole};
-    TruthCheck check{plan, truth, lines, twin, standards, findings, weight};
+    const Standards standards{plan, truth, lines, twin, state_whole};
+    const HeardOf heard{truth, lines, twin};
+    TruthCheck check{plan, truth, heard, host.twin(), standards, findings, weight};
     if (transfer != nullptr) {
         weight.states_taken += transfer->counts().read(actors::peer::StateCount::taken);
     }
@@ -289,7 +387,7 @@ void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExp
         refused_any = refused_any || refused != 0;
         const actors::Book& book = host.book(core);
         book.for_each_series([&](const feed::SeriesKey& key) {
-            check.check(Json::parse(actors::series_json(*book.find(key))), refused != 0);
+            check.check(key, Json::parse(actors::series_json(*book.find(key))), refused != 0);
         });
     }
     if (!refused_any) {

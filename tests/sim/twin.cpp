@@ -5,6 +5,7 @@
 #include "tests/sim/host.h"
 
 #include <algorithm>
+#include <map>
 
 namespace pinstrike::sim {
 
@@ -79,6 +80,30 @@ class Twin::Offers final : public feed::RepairAnswers {
   private:
     Twin& twin_;
     feed::RepairAnswers& to_;
+};
+
+/// Notes what the twin says of series on its way to who takes their state.
+class Twin::States final : public actors::peer::StateTaker {
+  public:
+    explicit States(actors::peer::StateTaker& to) : to_(to) {}
+
+    void record(const actors::StateRecord& record) override {
+        if (record.kind == actors::StateRecord::Kind::series) {
+            said_[{record.key.name, record.key.strike_e8}].push_back({record.line, record.place});
+        }
+        to_.record(record);
+    }
+
+    void ended(actors::peer::StateOutcome outcome) override { to_.ended(outcome); }
+
+    [[nodiscard]] std::span<const Said> of(const feed::SeriesKey& series) const {
+        const auto at = said_.find({series.name, series.strike_e8});
+        return at == said_.end() ? std::span<const Said>{} : at->second;
+    }
+
+  private:
+    actors::peer::StateTaker& to_;
+    std::map<std::pair<std::uint64_t, std::int64_t>, std::vector<Said>> said_;  ///< by series
 };
 
 Twin::Twin(const Plan& plan, const Truth& truth, std::span<const Flight> flights)
@@ -189,7 +214,15 @@ std::optional<feed::Refusal> Twin::request(const feed::RepairRequest& request,
 }
 
 bool Twin::request_state(const std::vector<std::uint16_t>& lines) {
-    return connection_ && connection_->client.request_state(lines, *taker_);
+    return connection_ && connection_->client.request_state(lines, *states_);
+}
+
+void Twin::set_taker(actors::peer::StateTaker& taker) {
+    states_ = std::make_unique<States>(taker);
+}
+
+std::span<const Twin::Said> Twin::said_of(const feed::SeriesKey& series) const {
+    return states_ ? states_->of(series) : std::span<const Said>{};
 }
 
 void Twin::keep_awake(bool awake) {

@@ -11,8 +11,10 @@
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
+#include "actors/state/state_record.h"
 #include "feed/history.h"
 #include "feed/repair.h"
+#include "feed/series_key.h"
 #include "tests/sim/link.h"
 #include "tests/sim/plan.h"
 #include "tests/sim/truth.h"
@@ -50,7 +52,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     std::size_t step(std::int64_t now_ns, feed::RepairAnswers& answers) override;
 
     /// Who is told of the state that is asked for, and outlives it.
-    void set_taker(actors::peer::StateTaker& taker) { taker_ = &taker; }
+    void set_taker(actors::peer::StateTaker& taker);
 
     [[nodiscard]] std::string_view peer() const override { return "twin"; }
 
@@ -61,6 +63,14 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
 
     /// As hosts that give state: one for each time that it was started.
     [[nodiscard]] const std::vector<std::unique_ptr<Host>>& lives() const { return lives_; }
+
+    /// How far what it said of a series went, each time that it said something.
+    struct Said {
+        std::uint16_t line = 0;
+        actors::CoveredPlace covered;
+    };
+
+    [[nodiscard]] std::span<const Said> said_of(const feed::SeriesKey& series) const;
 
     /// What it brought, each block once for each time; null: a block that OPRA never sent.
     [[nodiscard]] const std::vector<const Block*>& brought() const { return brought_; }
@@ -83,6 +93,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
   private:
     struct Connection;
     class Offers;
+    class States;
 
     /// Bytes on their way, in order.
     struct Wire {
@@ -116,7 +127,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     actors::peer::ServerCounters server_counters_;
     std::vector<std::unique_ptr<Plan>> plans_;  ///< of its lives
     std::vector<std::unique_ptr<Host>> lives_;
-    actors::peer::StateTaker* taker_ = nullptr;
+    std::unique_ptr<States> states_;  ///< null: no state is asked for
     std::unique_ptr<Connection> connection_;
     bool cut_ = false;  ///< the connection is to be closed at the next step
     std::vector<const Block*> brought_;
