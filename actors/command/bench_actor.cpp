@@ -1,0 +1,201 @@
+// path: cold
+//
+// `pinstrike bench actor NAME`: what a message takes an actor that is alone, or beside copies of
+// it. Every kind that a config may name is fed with generated traffic; beside them stand actors of
+// the runtime, of known work.
+#include "actors/actor_kinds.h"
+#include "actors/command/command.h"
+#include "actors/command/isolated_feed_actor.h"
+#include "actors/command/print_problems.h"
+#include "actors/command/recorded_events.h"
+#include "actors/command/sample_work.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+using actors::runtime::Isolation;
+using actors::runtime::IsolationOptions;
+
+struct Arguments {
+    std::string name;
+    IsolationOptions isolation;
+    feed::opra::TrafficConfig traffic;
+};
+
+/// An actor of the runtime that does this work for each message.
+template <class Work>
+class Worker final : public actors::runtime::Actor {
+  public:
+    explicit Worker(std::size_t batch) : messages(this, {.most = batch}) {}
+
+    actors::runtime::Mailbox<std::uint64_t> messages;
+
+    void on(std::uint64_t& message) { work_.run(message); }
+
+    void on_stop() override { forget_contents(work_); }
+
+  private:
+    Work work_;
+};
+
+template <class Work>
+Isolation measure_work(const Arguments& given) {
+    constexpr std::size_t recorded_count = 4096;
+    std::vector<std::uint64_t> recorded(recorded_count);
+    std::iota(recorded.begin(), recorded.end(), 1U);
+    const std::size_t batch = given.isolation.batch;
+    return actors::runtime::measure_actor(
+        given.isolation, std::span<const std::uint64_t>{recorded}, &Worker<Work>::messages,
+        [batch](auto& core) -> Worker<Work>& { return core.template add<Worker<Work>>(batch); });
+}
+
+struct Sample {
+    std::string_view name;
+    std::string_view sentence;
+    Isolation (*measure)(const Arguments& given);
+};
+
+constexpr std::array samples{
+    Sample{"empty", "an empty handler: what the runtime takes for itself", measure_work<NoWork>},
+    Sample{"sum100", "the sum of 100 ints", measure_work<SumOf<100>>},
+    Sample{"sum1000", "the sum of 1000 ints", measure_work<SumOf<1000>>},
+    Sample{"sha512", "SHA-512 of 100 bytes", measure_work<Sha512>},
+};
+
+Isolation measure_kind(const Arguments& given) {
+    auto traffic = given.traffic;
+    traffic.messages_count = given.isolation.messages;
+    const RecordedEvents events = record_events(traffic);
+    actors::FeedConfig config;
+    config.cores.resize(1);
+    return actors::runtime::measure_isolated(given.isolation, [&](unsigned) {
+        return std::make_unique<IsolatedFeedActor>(events, actors::make_actor(given.name, config),
+                                                   given.isolation.batch);
+    });
+}
+
+std::string names() {
+    std::string names = actors::actor_kind_names();
+    for (const Sample& sample : samples) {
+        names += fmt::format(", {}", sample.name);
+    }
+    return names;
+}
+
+/// Nothing: there is no actor of that name.
+std::optional<Isolation> measure(const Arguments& given) {
+    if (actors::is_actor_kind(given.name)) {
+        return measure_kind(given);
+    }
+    for (const Sample& sample : samples) {
+        if (sample.name == given.name) {
+            return sample.measure(given);
+        }
+    }
+    return std::nullopt;
+}
+
+void print_remarks(const Isolation& measured, const IsolationOptions& options) {
+    fmt::print(
+        "\nService time of a message in ns, by batches of {}; a reading of the clock takes {:.1f}"
+        " ns, taken off.\n",
+        options.batch, measured.clock_ns);
+    if (measured.median_ns() * static_cast<double>(options.batch) < 4 * measured.clock_ns) {
+        fmt::print(
+            "A batch takes less than four readings of the clock: larger ones (--batch) tell "
+            "more.\n");
+    }
+    if (options.copies > measured.processors) {
+        fmt::print(
+            "{} copies share {} processors: a batch that was interrupted has the time of "
+            "others in it.\n",
+            options.copies, measured.processors);
+    }
+}
+
+Exit bench_actor(const Arguments& given) {
+    Arguments alone = given;
+    alone.isolation.copies = 1;
+    const auto one = measure(alone);
+    if (!one) {
+        complain("bench actor: there is no actor {}; expected one of {}", given.name, names());
+        return Exit::usage;
+    }
+    fmt::print("{}", isolation_text(given.name, *one));
+    if (given.isolation.copies == 1) {
+        print_remarks(*one, given.isolation);
+        return Exit::ok;
+    }
+    const auto several = measure(given);
+    const std::string text = isolation_text(given.name, *several);
+    fmt::print("{}", text.substr(text.find('\n') + 1));  // below the same head
+    print_remarks(*several, given.isolation);
+    fmt::print(
+        "Beside {} more a message takes {:.2f} times as long (medians), and all together do "
+        "{:.2f} times the work of one.\n",
+        given.isolation.copies - 1, several->median_ns() / one->median_ns(),
+        several->millions_per_second() / one->millions_per_second());
+    return Exit::ok;
+}
+
+std::string sentences() {
+    std::string text;
+    for (const ChoiceDoc& kind : actors::actor_kind_words()) {
+        text += fmt::format("  {:<10}{}\n", kind.word, kind.sentence);
+    }
+    for (const Sample& sample : samples) {
+        text += fmt::format("  {:<10}{}\n", sample.name, sample.sentence);
+    }
+    return text;
+}
+
+}  // namespace
+
+void add_bench_actor(CLI::App& bench, Outcome& outcome) {
+    auto given = std::make_shared<Arguments>();
+    CLI::App* command =
+        bench.add_subcommand("actor", "Service time of an actor alone, or beside copies of it");
+    command->footer(
+        "Hands recorded messages to an actor in one thread, in batches, and measures how long its\n"
+        "core takes for each; the cost of the clock is measured and taken off. A first pass over\n"
+        "the recording, start and stop are not counted. Actors:\n" +
+        sentences() +
+        "Kinds that a config may name get generated OPRA traffic. An actor of your own is "
+        "measured\n"
+        "from code: actors/runtime/isolation.h.\n"
+        "Exit status: 0 right, 1 it failed, 2 wrong use.\n"
+        "\nExamples:\n"
+        "  pinstrike bench actor book --messages 200000 --series 100000\n"
+        "  pinstrike bench actor sum1000 --copies 2");
+    command->add_option("NAME", given->name, names())->required();
+    command->add_option("--messages", given->isolation.messages, "Counted, of each copy")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}));
+    command->add_option("--batch", given->isolation.batch, "Messages between readings of the clock")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, std::size_t{65'536}));
+    command->add_option("--copies", given->isolation.copies, "Measure so many at once as well")
+        ->capture_default_str()
+        ->check(CLI::Range(1U, 64U));
+    command->add_option("--series", given->traffic.series_count, "Of generated traffic")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}));
+    command
+        ->add_option("--mix", given->traffic.mix,
+                     "Of generated traffic: 0 plain short quotes, 1 the realistic mix")
+        ->capture_default_str()
+        ->check(CLI::Range(0.0, 1.0));
+    command->callback([given, &outcome] { outcome.status = bench_actor(*given); });
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,92 @@
+// path: cold
+//
+// An actor of the feed, alone on its core, for actors/runtime/isolation.h: events go into the
+// core's ring, and the core hands them on as it does in an appliance.
+#pragma once
+
+#include "actors/command/recorded_events.h"
+#include "actors/core.h"
+#include "actors/runtime/isolation.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::command {
+
+class IsolatedFeedActor final : public actors::runtime::Isolated {
+  public:
+    IsolatedFeedActor(const RecordedEvents& events, std::unique_ptr<actors::Actor> actor,
+                      std::size_t batch)
+        : IsolatedFeedActor(events, std::move(actor), batch, Ring::make(slots(batch))) {}
+
+    [[nodiscard]] std::size_t recorded_count() const override { return events_.messages; }
+
+    void start() override { core_.start(); }
+
+    void prepare(std::size_t messages) override {
+        const feed::Event* first = &events_.records[next_];
+        const std::size_t end = events_.records.size();
+        std::size_t to = next_;
+        for (prepared_ = 0; prepared_ < messages && to < end; ++prepared_) {
+            const std::size_t behind = to + events_.records[to].header.records;
+            if (behind - next_ > room_) {
+                break;
+            }
+            to = behind;
+        }
+        PINSTRIKE_CHECK(ring_.try_push({first, to - next_}));
+        next_ = to == end ? 0 : to;
+    }
+
+    std::size_t handle() override {
+        do {
+            core_.step(time_ns);
+        } while (core_.has_work());
+        return prepared_;
+    }
+
+    void stop() override { core_.stop(); }
+
+  private:
+    using Ring = actors::Ring<feed::Event>;
+    static constexpr std::int64_t time_ns = 1;
+
+    /// Room for a batch of messages somewhat longer than usual, and for the longest one.
+    static std::size_t slots(std::size_t batch) {
+        constexpr std::size_t longest = 255;
+        return Ring::slots_for(std::max(2 * batch, longest));
+    }
+
+    IsolatedFeedActor(const RecordedEvents& events, std::unique_ptr<actors::Actor> actor,
+                      std::size_t batch, Ring::Halves ring)
+        : events_(events),
+          room_(ring.producer.capacity()),
+          ring_(std::move(ring.producer)),
+          core_(options(batch), one(std::move(ring.consumer)), one(std::move(actor))) {}
+
+    static actors::CoreOptions options(std::size_t batch) {
+        constexpr std::size_t least = 256;
+        actors::CoreOptions options;
+        options.info.name = "alone";
+        options.batch_records = std::max(batch, least);
+        return options;
+    }
+
+    template <class T>
+    static std::vector<T> one(T item) {
+        std::vector<T> items;
+        items.push_back(std::move(item));
+        return items;
+    }
+
+    const RecordedEvents& events_;
+    std::size_t next_ = 0;
+    std::size_t prepared_ = 0;
+    std::size_t room_;
+    actors::Producer<feed::Event> ring_;
+    actors::Core core_;
+};
+
+}  // namespace pinstrike::command

@@ -1,0 +1,175 @@
+// path: cold
+//
+// An actor alone: what a message takes it, and what copies of it beside it do to that.
+//
+//     const std::vector<Number> recorded = ...;
+//     const Isolation alone = measure_actor({}, std::span{recorded}, &Summer::numbers,
+//                                           [](Core& core) -> Summer& { return core.add<Summer>();
+//                                           });
+//     std::puts(isolation_text("summer", alone).c_str());
+//
+// Recorded messages are handed to it batch by batch, in one thread: a batch is put into its
+// mailbox, the clock is read, its core steps, the clock is read again. So a figure is that of a
+// batch, divided by its messages: two readings around each message would hide every handler that is
+// faster than they are. What a reading costs is measured and taken off.
+//
+// on_start comes before the first message and on_stop after the last; neither is counted, nor is a
+// first pass over the recording, which warms caches and tables.
+//
+// Copies run at once, each with a core, a thread and, as far as there are so many, a processor of
+// its own. Who has finished goes on, uncounted, until all have: so what they share is contended for
+// as long as anybody is measured.
+//
+// What it does not see: the way of a message from another core's cache.
+#pragma once
+
+#include "actors/runtime/core.h"
+#include "actors/runtime/mailbox.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors::runtime {
+
+struct IsolationOptions {
+    std::size_t messages = 1'000'000;  ///< counted, of each copy; the recording again and again
+    std::size_t batch = 256;           ///< messages between two readings of the clock
+    unsigned copies = 1;
+};
+
+/// How long one copy took, batch by batch.
+class ServiceTimes {
+  public:
+    void add(std::size_t messages, double ns);
+
+    /// Before the figures are read.
+    void sort();
+
+    /// Of a message, in the batch below which this share (0 to 1) of the batches lies.
+    [[nodiscard]] double ns(double quantile) const;
+
+    [[nodiscard]] double mean_ns() const { return total_ns_ / static_cast<double>(messages_); }
+
+    [[nodiscard]] std::uint64_t messages() const { return messages_; }
+
+    [[nodiscard]] std::size_t batches() const { return ns_per_message_.size(); }
+
+    [[nodiscard]] double millions_per_second() const { return 1e3 / mean_ns(); }
+
+  private:
+    std::vector<double> ns_per_message_;
+    std::uint64_t messages_ = 0;
+    double total_ns_ = 0;
+};
+
+struct Isolation {
+    std::vector<ServiceTimes> copies;
+    double clock_ns = 0;      ///< what a reading costs; taken off each batch
+    unsigned processors = 0;  ///< that this process may use
+
+    /// Of all copies together.
+    [[nodiscard]] double millions_per_second() const;
+
+    /// The median of the copies' medians.
+    [[nodiscard]] double median_ns() const;
+};
+
+/// One copy of what is measured. All is called from one thread, but the constructor.
+class Isolated {
+  public:
+    Isolated() = default;
+    virtual ~Isolated() = default;
+    Isolated(const Isolated&) = delete;
+    Isolated& operator=(const Isolated&) = delete;
+
+    [[nodiscard]] virtual std::size_t recorded_count() const = 0;
+
+    virtual void start() = 0;
+
+    /// Not measured: makes ready the next messages, no more than so many.
+    virtual void prepare(std::size_t messages) = 0;
+
+    /// Measured: handles them. How many; 0 is an error, of which complaint() tells.
+    virtual std::size_t handle() = 0;
+
+    virtual void stop() = 0;
+
+    [[nodiscard]] virtual std::string complaint() const { return "it takes no message"; }
+};
+
+/// Throws std::runtime_error where a copy takes no more messages, and what a copy throws.
+[[nodiscard]] Isolation measure_isolated(
+    const IsolationOptions& options,
+    const std::function<std::unique_ptr<Isolated>(unsigned copy)>& make);
+
+/// A table: a row a copy and, where there are several, one for all.
+[[nodiscard]] std::string isolation_text(std::string_view name, const Isolation& measured);
+
+/// An actor of this runtime. Its mailbox's bound is one of the batch, too.
+template <class A, class T, class Owner>
+class IsolatedActor final : public Isolated {
+  public:
+    template <class Make>
+    IsolatedActor(std::span<const T> recorded, Mailbox<T> Owner::*mailbox, Make&& make,
+                  std::size_t batch)
+        : recorded_(recorded),
+          core_({.budget = batch}),
+          actor_(make(core_)),
+          sender_((actor_.*mailbox).sender()) {}
+
+    [[nodiscard]] std::size_t recorded_count() const override { return recorded_.size(); }
+
+    void start() override { core_.step(0); }
+
+    void prepare(std::size_t messages) override {
+        for (std::size_t i = 0; i < messages; ++i) {
+            const Sent sent = sender_.try_send(T{recorded_[next_]});
+            if (sent != Sent::sent && sent != Sent::unwanted) {
+                break;
+            }
+            next_ = next_ + 1 == recorded_.size() ? 0 : next_ + 1;
+        }
+        sender_.flush();
+    }
+
+    std::size_t handle() override { return core_.step(0); }
+
+    void stop() override {
+        actor_.stop();
+        core_.step(0);
+    }
+
+    [[nodiscard]] std::string complaint() const override {
+        return actor_.failed()  ? "its handler has thrown"
+               : actor_.ended() ? "it has ended"
+                                : "it wants none of the messages, or waits for another actor";
+    }
+
+  private:
+    std::span<const T> recorded_;
+    std::size_t next_ = 0;
+    Core core_;
+    A& actor_;
+    Sender<T> sender_;
+};
+
+/// `make(Core&)` adds the actor, and whatever it needs, to a core, and gives it back; it is called
+/// once a copy.
+template <class T, class Owner, class Make>
+[[nodiscard]] Isolation measure_actor(const IsolationOptions& options, std::span<const T> recorded,
+                                      Mailbox<T> Owner::*mailbox, Make&& make) {
+    using A = std::remove_reference_t<decltype(make(std::declval<Core&>()))>;
+    return measure_isolated(options, [&](unsigned) {
+        return std::make_unique<IsolatedActor<A, T, Owner>>(recorded, mailbox, make, options.batch);
+    });
+}
+
+}  // namespace pinstrike::actors::runtime
