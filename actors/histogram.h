@@ -108,4 +108,19 @@ class Histogram {
     Counter highest_;
 };
 
+/// What was recorded after `before` was taken; `highest_ns` is then known to 1/16 only.
+[[nodiscard]] inline Histogram::Snapshot since(const Histogram::Snapshot& now,
+                                               const Histogram::Snapshot& before) {
+    Histogram::Snapshot part;
+    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
+        part.buckets[i] = now.buckets[i] - before.buckets[i];
+        part.count += part.buckets[i];
+        if (part.buckets[i] != 0) {
+            part.highest_ns = std::min(Histogram::upper_bound(i) - 1, now.highest_ns);
+        }
+    }
+    part.sum_ns = now.sum_ns - before.sum_ns;
+    return part;
+}
+
 }  // namespace pinstrike::actors

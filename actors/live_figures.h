@@ -58,8 +58,4 @@ struct LiveFigures {
 /// From the control thread, at any time.
 [[nodiscard]] LiveFigures take_figures(Appliance& appliance);
 
-/// What was recorded after `before` was taken; `highest_ns` is then known to 1/16 only.
-[[nodiscard]] Histogram::Snapshot since(const Histogram::Snapshot& now,
-                                        const Histogram::Snapshot& before);
-
 }  // namespace pinstrike::actors

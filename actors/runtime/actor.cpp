@@ -193,4 +193,13 @@ bool Actor::could_run() noexcept {
     return due_ != nullptr;
 }
 
+/// Published to it and not taken.
+std::uint64_t Actor::backlog() noexcept {
+    std::uint64_t waiting = 0;
+    for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {
+        waiting += box->waiting();
+    }
+    return waiting;
+}
+
 }  // namespace pinstrike::actors::runtime

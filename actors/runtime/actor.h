@@ -14,6 +14,7 @@
 #pragma once
 
 #include "actors/runtime/bell.h"
+#include "actors/runtime/figures.h"
 
 #include <array>
 #include <atomic>
@@ -71,6 +72,9 @@ class Actor {
     /// It has ended because a handler threw.
     [[nodiscard]] bool failed() const noexcept { return ended() && down_.failed; }
 
+    /// Null where its core does not measure. Any thread.
+    [[nodiscard]] const ActorFigures* figures() const noexcept { return figures_.get(); }
+
     Actor* below = nullptr;  ///< on the ready list (PushStack)
 
   protected:
@@ -111,6 +115,7 @@ class Actor {
     void end() noexcept;
     void tell_monitors() noexcept;
     [[nodiscard]] bool could_run() noexcept;
+    [[nodiscard]] std::uint64_t backlog() noexcept;
     [[nodiscard]] bool waits_for_room() noexcept;
     void want_room() noexcept;
     void touch(LaneBase& lane) noexcept;
@@ -125,7 +130,8 @@ class Actor {
     bool halted_ = false;     ///< no further message in this activation
     bool finishing_ = false;  ///< ends behind this activation
     bool started_ = false;
-    unsigned dry_ = 0;             ///< activations in a row that found nothing
+    unsigned dry_ = 0;  ///< activations in a row that found nothing
+    std::uint32_t until_sample_ = 0;
     Core* core_ = nullptr;         ///< set once, before anybody can ring
     Actor* next_run_ = nullptr;    ///< in the core's queue
     Inbox* inboxes_ = nullptr;     ///< all mailboxes
@@ -135,6 +141,7 @@ class Actor {
     std::size_t timers_count_ = 0;
     Down down_;
     std::unique_ptr<Monitors> monitors_;
+    std::unique_ptr<ActorFigures> figures_;  ///< set once, before anybody can send
 };
 
 }  // namespace pinstrike::actors::runtime

@@ -24,11 +24,11 @@ void place(int cpu, const std::string& name) {
     }
 }
 
+}  // namespace
+
 std::int64_t steady_ns() {
     return std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();
 }
-
-}  // namespace
 
 CoreThread::CoreThread(Core& core, CoreThreadOptions options)
     : core_(core), options_(std::move(options)), thread_([this] { run(); }) {}

@@ -6,11 +6,15 @@
 #include "actors/runtime/core.h"
 
 #include <atomic>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <thread>
 
 namespace pinstrike::actors::runtime {
+
+/// The time that a CoreThread gives to its core's steps. Any thread.
+[[nodiscard]] std::int64_t steady_ns();
 
 struct CoreThreadOptions {
     static constexpr unsigned never = std::numeric_limits<unsigned>::max();

@@ -2,10 +2,8 @@
 //
 // An actor alone: what a message takes it, and what copies of it beside it do to that.
 //
-//     const std::vector<Number> recorded = ...;
-//     const Isolation alone = measure_actor({}, std::span{recorded}, &Summer::numbers,
-//                                           [](Core& core) -> Summer& { return core.add<Summer>();
-//                                           });
+//     const auto make = [](Core& core) -> Summer& { return core.add<Summer>(); };
+//     const Isolation alone = measure_actor({}, std::span{recorded}, &Summer::numbers, make);
 //     std::puts(isolation_text("summer", alone).c_str());
 //
 // Recorded messages are handed to it batch by batch, in one thread: a batch is put into its

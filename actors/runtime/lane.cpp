@@ -54,6 +54,34 @@ void LaneBase::ring_sender() noexcept {
     }
 }
 
+/// The first message of what is published next. One stamp at a time is on its way.
+void LaneBase::stamp() noexcept {
+    const auto clock_ns = to_.core_ == nullptr ? nullptr : to_.core_->options_.clock_ns;
+    until_stamp_ = ActorFigures::sample_every;
+    if (clock_ns == nullptr) {
+        return;
+    }
+    if (!unpublished()) {
+        until_stamp_ = 1;
+        return;
+    }
+    look();
+    if (stamped_last_ != never && released_ <= stamped_last_) {
+        return;
+    }
+    stamped_last_ = published_;
+    stamp_.time_ns.store(clock_ns(), std::memory_order_relaxed);
+    stamp_.count.store(claimed_ - published_, std::memory_order_relaxed);
+    stamp_.message.store(published_, std::memory_order_relaxed);
+}
+
+void LaneBase::note_waiting() noexcept {
+    stamped_ = never;
+    to_.figures_->waiting_ns.record(
+        to_.core_->options_.clock_ns() - stamp_.time_ns.load(std::memory_order_relaxed),
+        stamp_.count.load(std::memory_order_relaxed));
+}
+
 void LaneBase::close() noexcept {
     closed_.store(true, std::memory_order_release);
     fence_seq_cst();  // as behind L3

@@ -11,6 +11,7 @@
 //     wanted_  both        the sending actor waits for room: set by it, cleared by the receiver
 //     closed_  receiver    nothing is taken any more
 //     left_    sender      nothing comes any more
+//     stamp_   sender      when one of the messages was published, for figures.h
 //
 // Why each order is enough
 //
@@ -29,6 +30,9 @@
 //   closed_ is stored before a full fence and the same look at who waits, so none waits for a
 //       receiver that is gone. left_ is stored with release behind the last tail_, and loaded with
 //       acquire before it, so a lane that was left and looks empty is empty.
+//
+//   stamp_ is relaxed: it is written before a tail_ that counts its message (L1, L2), and again
+//       only once that message was given back (L3, L4), so the receiver reads it whole.
 //
 // Slots lie in chunks that form a circle. The sender fills one after the other; where the next is
 // not free yet it links a new one in, as long as it may. So a lane that is bounded by memory grows
@@ -112,6 +116,9 @@ class LaneBase {
 
     /// Shows the receiver what was claimed; who calls fences and rings.
     void publish() noexcept {
+        if (--until_stamp_ == 0) [[unlikely]] {
+            stamp();
+        }
         RING_HOOK("lane:before_store_tail");
         published_ = claimed_;
         tail_.store(claimed_, std::memory_order_release);  // L1, pairs with L2
@@ -199,6 +206,23 @@ class LaneBase {
 
     void ring_sender() noexcept;
 
+    /// Looks at tail_, and at the stamp beside it.
+    void look_for_mail() noexcept {
+        RING_HOOK("lane:before_load_tail");
+        seen_ = tail_.load(std::memory_order_acquire);  // L2, pairs with L1
+        stamped_ = stamp_.message.load(std::memory_order_relaxed);
+    }
+
+    /// Of the next `left` messages, those before the one that bears a stamp; all, if none does.
+    /// What is stamped but not counted in seen_ is looked at again before it is taken.
+    [[nodiscard]] std::size_t before_stamp(std::size_t left) const noexcept {
+        const std::uint64_t before = stamped_ - taken_;  // huge where it has been passed
+        return before < left && stamped_ != never ? static_cast<std::size_t>(before) : left;
+    }
+
+    void stamp() noexcept;
+    void note_waiting() noexcept;
+
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
     // Constant.
@@ -219,16 +243,26 @@ class LaneBase {
     std::size_t chunks_count_ = 0;      ///< in the circle
     LaneBase* next_touched_ = nullptr;  ///< in the sending actor's list
     bool touched_ = false;
+    std::uint32_t until_stamp_ = 1;       ///< publishes
+    std::uint64_t stamped_last_ = never;  ///< message
     Counter refused_;
+
+    struct Stamp {
+        std::atomic<std::uint64_t> message{never};  ///< count of those before it
+        std::atomic<std::uint64_t> count{0};        ///< messages that were published with it
+        std::atomic<std::int64_t> time_ns{0};
+    };
 
     alignas(128) std::atomic<std::uint64_t> tail_{0};
     std::atomic<bool> left_{false};
+    Stamp stamp_;
     alignas(128) std::atomic<std::uint64_t> head_{0};
 
     // The receiver's.
     alignas(128) std::uint64_t taken_ = 0;
-    std::uint64_t seen_ = 0;        ///< tail_ as last seen
-    std::uint64_t given_back_ = 0;  ///< head_ as stored
+    std::uint64_t seen_ = 0;         ///< tail_ as last seen
+    std::uint64_t stamped_ = never;  ///< stamp_.message as last seen; never: noted, or none
+    std::uint64_t given_back_ = 0;   ///< head_ as stored
 
     // Rarely written.
     alignas(128) std::atomic<bool> closed_{false};
@@ -292,19 +326,25 @@ class Lane final : public LaneBase {
     template <class Handle>
     void take(std::size_t budget, std::size_t& handled, Handle&& handle) {
         if (seen_ - taken_ < budget) {
-            RING_HOOK("lane:before_load_tail");
-            seen_ = tail_.load(std::memory_order_acquire);  // L2, pairs with L1
+            look_for_mail();
         }
         const auto known = static_cast<std::size_t>(seen_ - taken_);
         const GiveBack give_back{*this, handled, taken_};
-        for (std::size_t left = std::min(budget, known); left != 0; --left) {
-            if (read_at_ == read_->end(chunk_slots_)) [[unlikely]] {
-                read_ = read_->next;
-                read_at_ = read_->slots();
+        for (std::size_t left = std::min(budget, known); left != 0;) {
+            const std::size_t unstamped = before_stamp(left);
+            for (std::size_t i = unstamped; i != 0; --i) {
+                if (read_at_ == read_->end(chunk_slots_)) [[unlikely]] {
+                    read_ = read_->next;
+                    read_at_ = read_->slots();
+                }
+                const Slot slot{*this, *read_at_};
+                if (!handle(*read_at_)) {
+                    return;
+                }
             }
-            const Slot slot{*this, *read_at_};
-            if (!handle(*read_at_)) {
-                return;
+            left -= unstamped;
+            if (left != 0) {
+                note_waiting();
             }
         }
     }

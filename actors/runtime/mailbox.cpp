@@ -69,12 +69,12 @@ void Inbox::close() noexcept {
     }
 }
 
-std::uint64_t Inbox::dropped() const noexcept {
-    std::uint64_t dropped = 0;
+std::uint64_t Inbox::waiting() const noexcept {
+    std::uint64_t waiting = 0;
     for (const LaneBase* lane = lanes_; lane != nullptr; lane = lane->below) {
-        dropped += lane->waiting();
+        waiting += lane->waiting();
     }
-    return dropped;
+    return waiting;
 }
 
 }  // namespace pinstrike::actors::runtime

@@ -35,7 +35,7 @@ class Inbox {
 
     /// Messages that were sent and that the actor, having ended, did not take. Exact once the
     /// senders have ended too.
-    [[nodiscard]] std::uint64_t dropped() const noexcept;
+    [[nodiscard]] std::uint64_t dropped() const noexcept { return waiting(); }
 
   protected:
     explicit Inbox(Actor* owner);
@@ -54,6 +54,7 @@ class Inbox {
 
     virtual void serve(std::size_t budget, std::size_t& handled) = 0;
     [[nodiscard]] bool has_mail() const noexcept;
+    [[nodiscard]] std::uint64_t waiting() const noexcept;
     void close() noexcept;
 
     Inbox* next_ = nullptr;

@@ -100,11 +100,16 @@ class Pusher : public Actor {
     std::uint64_t wanted_;
 };
 
+/// Live figures of each actor, or none.
+CoreOptions core_options(bool measured) {
+    return {.clock_ns = measured ? steady_ns : nullptr};
+}
+
 /// Millions of messages a second from a plain thread to an actor on another core.
-template <class Receiver>
+template <class Receiver, bool measured = false>
 double push_from_thread() {
     constexpr std::uint64_t count = 20'000'000;
-    Core core;
+    Core core{core_options(measured)};
     auto& receiver = core.add<Receiver>(count);
     const CoreThread thread{core, {.cpu = 1, .spins = spins}};
     auto to = receiver.numbers.sender();
@@ -122,11 +127,11 @@ double push_from_thread() {
 }
 
 /// The same, from an actor.
-template <class Receiver>
+template <class Receiver, bool measured = false>
 double push_from_actor() {
     constexpr std::uint64_t count = 20'000'000;
-    Core core;
-    Core sending;
+    Core core{core_options(measured)};
+    Core sending{core_options(measured)};
     auto& receiver = core.add<Receiver>(count);
     sending.add<Pusher>(receiver.numbers, count);
     const CoreThread thread{core, {.cpu = 1, .spins = spins}};
@@ -324,7 +329,9 @@ int main(int argc, char** argv) {
     std::vector<Row> rows{
         {"empty handler, from a thread", push_from_thread<Empty>, "M messages/s"},
         {"  as a coroutine", push_from_thread<EmptyScript>, "M messages/s"},
+        {"  measured live (figures.h)", push_from_thread<Empty, true>, "M messages/s"},
         {"empty handler, from an actor", push_from_actor<Empty>, "M messages/s"},
+        {"  measured live (figures.h)", push_from_actor<Empty, true>, "M messages/s"},
         {"  as a coroutine", push_from_actor<EmptyScript>, "M messages/s"},
         {"four pairs, more every 1000", pairs, "ms per M messages"},
         {"bounded to 100, 100,000 sums of 1000", bounded_sums<Summer>, "ms"},
