@@ -37,8 +37,13 @@
 // Slots lie in chunks that form a circle. The sender fills one after the other; where the next is
 // not free yet it links a new one in, as long as it may. So a lane that is bounded by memory grows
 // as far as it was ever full, and then recycles; one bounded by messages has all its chunks from
-// the start. There is one chunk more than the bound needs: the oldest is free whenever there is
-// room by count.
+// the start.
+//
+// The receiver leaves a chunk when it takes the next message, not when it has emptied it: where the
+// sender stands in the same chunk, what follows is not known yet. So a chunk is free once a message
+// behind it was taken. There is one chunk more than the bound needs. Where there is room by count,
+// fewer messages wait than the bound; with the chunk that the receiver has emptied and not left,
+// they take no more chunks than the bound needs, and that one more is free.
 //
 // `most` is the bound. An actor that waits when full may exceed it by `overflow`, with what one
 // call of a handler sends: it cannot be stopped in the middle of it.
@@ -353,7 +358,7 @@ class Lane final : public LaneBase {
     /// A header, then the slots.
     struct Chunk {
         Chunk* next = nullptr;
-        std::uint64_t filled_to = 0;  ///< count of messages when the sender left it; the sender's
+        std::uint64_t filled_to = 0;  ///< claimed when the sender left it; 0: new. The sender's
 
         static constexpr std::size_t slots_at =
             (sizeof(Chunk*) + sizeof(std::uint64_t) + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -407,6 +412,12 @@ class Lane final : public LaneBase {
         }
     };
 
+    /// The receiver has taken a message that lies behind it. Not just its last one: then it may
+    /// stand at its end, and would follow a link that is made there later.
+    [[nodiscard]] bool is_free(const Chunk& chunk) const noexcept {
+        return chunk.filled_to == 0 || chunk.filled_to < released_;
+    }
+
     [[nodiscard]] Chunk* make_chunk() noexcept;
     bool link_new() noexcept;
     bool write_next_chunk() noexcept;
@@ -422,15 +433,15 @@ template <class T>
 bool Lane<T>::write_next_chunk() noexcept {
     write_->filled_to = claimed_;
     Chunk* next = write_->next;
-    if (chunks_count_ < chunks_max_ && next->filled_to > released_) {
+    if (chunks_count_ < chunks_max_ && !is_free(*next)) {
         look();
-        if (next->filled_to > released_ && !link_new()) {
+        if (!is_free(*next) && !link_new()) {
             return false;
         }
     }
     // Where the circle is as long as it may be, room by count means that the next one is free.
     write_ = write_->next;
-    PINSTRIKE_CHECK(write_->filled_to <= released_);
+    PINSTRIKE_CHECK(is_free(*write_));
     write_at_ = write_->slots();
     return true;
 }

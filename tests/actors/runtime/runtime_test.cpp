@@ -104,6 +104,32 @@ TEST(Mailbox, recycles_its_chunks) {
     EXPECT_LT(places, 6000U);
 }
 
+/// The receiver has emptied a chunk and waits at its end while the sender goes round, fills that
+/// chunk again, and must link a new one behind it.
+TEST(Mailbox, keeps_order_where_the_receiver_stands_at_the_end_of_a_chunk) {
+    constexpr std::uint32_t chunk = 1024;
+    for (std::uint32_t chunks = 1; chunks <= 5; ++chunks) {
+        Core core{{.budget = chunk, .linger = 0}};
+        auto& keeper = core.add<Keeper>(Bounds::of_memory(1 << 20));
+        auto to = keeper.items.sender();
+        std::uint32_t sent = 0;
+        const auto send = [&](std::uint32_t count) {
+            for (std::uint32_t i = 0; i < count; ++i) {
+                ASSERT_EQ(to.send({0, sent++}), Sent::sent);
+            }
+            to.flush();
+        };
+        send(chunks * chunk);
+        core.step(0);
+        send(2 * chunk);
+        core.drain(0);
+        ASSERT_EQ(keeper.kept.size(), sent);
+        for (std::uint32_t i = 0; i < sent; ++i) {
+            ASSERT_EQ(keeper.kept[i].number, i) << "with " << chunks << " chunks";
+        }
+    }
+}
+
 class Owner : public Actor {
   public:
     Mailbox<std::unique_ptr<int>> gifts{this, {.most = 100}};
