@@ -1,5 +1,5 @@
-// The actor runtime: messages a second from one core to another, pairs of actors that answer each
-// other, and back-pressure. `bench_runtime RUNS` for more runs.
+// The actor runtime: messages a second from one core to another, and back-pressure.
+// `bench_runtime RUNS` for more runs.
 #include "actors/runtime/core_thread.h"
 #include "actors/runtime/coroutine.h"
 #include "tests/bench/measure.h"
@@ -145,82 +145,6 @@ double push_from_actor() {
     return static_cast<double>(count) / seconds_since(begun) / 1e6;
 }
 
-struct More {};
-
-constexpr std::uint64_t row = 1000;
-
-/// Tells `row` numbers, in order, whenever it is asked for more.
-class Pinger : public Actor {
-  public:
-    explicit Pinger(std::uint64_t wanted) : wanted_(wanted) {}
-
-    Mailbox<More> mores{this, {.most = 4}};
-
-    void on(More&) {
-        for (std::uint64_t i = 0; i < row && sent < wanted_; ++i) {
-            must(pings.send({sent++}) == Sent::sent, "a ping was refused");
-        }
-    }
-
-    Sender<Number> pings;
-    std::uint64_t sent = 0;
-
-  private:
-    std::uint64_t wanted_;
-};
-
-/// Checks the order, and asks for more when it has come to the end of a row.
-class Ponger : public Actor {
-  public:
-    explicit Ponger(std::uint64_t wanted) : wanted_(wanted) {}
-
-    Mailbox<Number> pings{this, {.most = 4 * row}};
-
-    void on_start() override {
-        static_cast<void>(mores.send({}));
-        static_cast<void>(mores.send({}));
-    }
-
-    void on(Number& ping) {
-        must(ping.value == told_++, "out of order");
-        if (told_ == wanted_) {
-            finish();
-        } else if (told_ % row == 0) {
-            must(mores.send({}) == Sent::sent, "a more was refused");
-        }
-    }
-
-    Sender<More> mores;
-
-  private:
-    std::uint64_t told_ = 0;
-    std::uint64_t wanted_;
-};
-
-/// Four pairs, pingers on one core, pongers on the other; milliseconds per million messages.
-double pairs() {
-    constexpr std::uint64_t each = 2'500'000;
-    Core here;
-    Core there;
-    std::vector<Ponger*> pongers;
-    for (int i = 0; i < 4; ++i) {
-        auto& pinger = here.add<Pinger>(each);
-        auto& ponger = there.add<Ponger>(each);
-        pinger.pings = ponger.pings.sender(pinger);
-        ponger.mores = pinger.mores.sender(ponger);
-        pongers.push_back(&ponger);
-    }
-    const auto begun = std::chrono::steady_clock::now();
-    const CoreThread one{here, {.cpu = 0, .spins = spins}};
-    const CoreThread other{there, {.cpu = 1, .spins = spins}};
-    for (const Ponger* ponger : pongers) {
-        while (!ponger->ended()) {
-            std::this_thread::sleep_for(std::chrono::microseconds{200});
-        }
-    }
-    return seconds_since(begun) * 1e3 / (4 * static_cast<double>(each) / 1e6);
-}
-
 /// Sums 1000 numbers per message.
 struct Work {
     std::array<std::uint32_t, 1000> numbers{};
@@ -333,7 +257,6 @@ int main(int argc, char** argv) {
         {"empty handler, from an actor", push_from_actor<Empty>, "M messages/s"},
         {"  measured live (figures.h)", push_from_actor<Empty, true>, "M messages/s"},
         {"  as a coroutine", push_from_actor<EmptyScript>, "M messages/s"},
-        {"four pairs, more every 1000", pairs, "ms per M messages"},
         {"bounded to 100, 100,000 sums of 1000", bounded_sums<Summer>, "ms"},
         {"  as a coroutine", bounded_sums<SummingScript>, "ms"},
         {"  the work alone, one core", work_alone, "ms"},

@@ -1,0 +1,198 @@
+// The classic workload (workloads.h) in all its cells, by the runtime and by its peers in the same
+// run, taking turns.
+//
+//     bench_workloads [--runs N] [--work sum100|sum1000|sha512] [--actors T] [--bound 0|100]
+//     [--json]
+//
+// With --json one object a line and row, for a report.
+#include "tests/bench/workloads.h"
+
+#include "tests/bench/allocations.h"
+#include "tests/bench/measure.h"
+
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::bench {
+namespace {
+
+struct Options {
+    int runs = 5;
+    std::string_view work;  ///< empty: all
+    std::size_t actors = 0;
+    int bound = -1;
+    bool json = false;
+};
+
+struct Contender {
+    std::string_view name;
+    Outcome (*run)(const Cell& cell);
+};
+
+/// What one contender did in all runs of a cell.
+struct Row {
+    Contender contender;
+    std::vector<double> seconds{};
+    std::vector<double> ratios{};  ///< to the work alone of the same run
+    std::uint64_t allocations = 0;
+    std::uint64_t parks = 0;
+    std::uint64_t refusals = 0;  ///< the last three of the last run
+};
+
+/// From wherever the system likes to put this thread and those that it starts.
+void roam() {
+    cpu_set_t set;
+    std::memset(&set, 0xff, sizeof(set));
+    sched_setaffinity(0, sizeof(set), &set);
+}
+
+void measure(Row& row, const Cell& cell) {
+    roam();
+    const std::uint64_t allocations_before = allocations();
+    const std::uint64_t parks_before = parks();
+    const Outcome outcome = row.contender.run(cell);
+    row.seconds.push_back(outcome.seconds);
+    row.allocations = allocations() - allocations_before;
+    row.parks = parks() - parks_before;
+    row.refusals = outcome.refusals;
+}
+
+/// So many actors on the sender's core that both cores have as much to do, by what the work and
+/// the sender alone took.
+std::size_t beside_sender(const Cell& cell, double work_seconds, double sender_seconds) {
+    constexpr double taking_ns = 2.5;  // of a message, in the runtime (bench actor empty)
+    const double messages = static_cast<double>(cell.actors * cell.each);
+    const double work = 2 * work_seconds + messages * taking_ns * 1e-9;
+    const double share = (1 - sender_seconds / work) / 2;
+    return share <= 0 ? 0
+                      : static_cast<std::size_t>(share * static_cast<double>(cell.actors) + 0.5);
+}
+
+void print(const Row& row, std::string_view work, const Cell& cell, const Options& options) {
+    const Spread seconds = spread_of(row.seconds);
+    const double ratio = spread_of(row.ratios).median;
+    if (options.json) {
+        fmt::print(R"({{"subject":"workloads","work":"{}","actors":{},"messages_each":{},)"
+                   R"("bound":{},"who":"{}","seconds":{:.6f},"seconds_min":{:.6f},)"
+                   R"("seconds_max":{:.6f},"ratio":{:.3f},"allocations":{},"parks":{},)"
+                   R"("refusals":{}}})"
+                   "\n",
+                   work, cell.actors, cell.each, cell.bound, row.contender.name, seconds.median,
+                   seconds.min, seconds.max, ratio, row.allocations, row.parks, row.refusals);
+    } else {
+        fmt::print("{:<16} {:>10.4f} {:>10.4f} {:>10.4f} {:>8.2f} {:>12} {:>9} {:>9}\n",
+                   row.contender.name, seconds.min, seconds.median, seconds.max, ratio,
+                   row.allocations, row.parks, row.refusals);
+    }
+    std::fflush(stdout);
+}
+
+template <class Work>
+void measure_cell(std::string_view work, Cell cell, const Options& options) {
+    std::array<Row, 7> rows{
+        Row{{"work alone", work_alone<Work>}},      Row{{"sender alone", sender_alone}},
+        Row{{"pinstrike", pinstrike_actors<Work>}}, Row{{"caf", caf_actors<Work>}},
+        Row{{"caf detached", caf_detached<Work>}},  Row{{"moodycamel", moodycamel_queues<Work>}},
+        Row{{"mutex+deque", locked_queues<Work>}}};
+    for (int run = 0; run < options.runs; ++run) {
+        for (Row& row : rows) {
+            if (&row == &rows[2]) {
+                cell.beside_sender =
+                    beside_sender(cell, rows[0].seconds.back(), rows[1].seconds.back());
+            }
+            measure(row, cell);
+            row.ratios.push_back(row.seconds.back() / rows[0].seconds.back());
+        }
+    }
+    if (!options.json) {
+        fmt::print("\n{}, {} actors x {} messages, {}; {} beside the sender\n", work, cell.actors,
+                   cell.each,
+                   cell.bound == 0 ? "unbounded" : fmt::format("bounded to {}", cell.bound),
+                   cell.beside_sender);
+        fmt::print("{:<16} {:>10} {:>10} {:>10} {:>8} {:>12} {:>9} {:>9}\n", "", "min s",
+                   "median s", "max s", "ratio", "allocations", "parks", "refusals");
+    }
+    for (const Row& row : rows) {
+        print(row, work, cell, options);
+    }
+}
+
+struct Work {
+    std::string_view name;
+    void (*measure)(std::string_view work, Cell cell, const Options& options);
+};
+
+constexpr std::array works{
+    Work{"sum100", measure_cell<Sum100>},
+    Work{"sum1000", measure_cell<Sum1000>},
+    Work{"sha512", measure_cell<Sha512>},
+};
+
+void measure_all(const Options& options) {
+    for (const Work& work : works) {
+        for (const std::size_t actors : {1U, 15U, 20U, 30U, 100U}) {
+            for (const std::size_t bound : {0U, 100U}) {
+                const bool wanted = (options.work.empty() || options.work == work.name) &&
+                                    (options.actors == 0 || options.actors == actors) &&
+                                    (options.bound < 0 || options.bound == static_cast<int>(bound));
+                if (wanted) {
+                    work.measure(work.name, {.actors = actors, .bound = bound}, options);
+                }
+            }
+        }
+    }
+}
+
+bool parse(int argc, char** argv, Options& options) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--json") {
+            options.json = true;
+            continue;
+        }
+        if (i + 1 == argc) {
+            return false;
+        }
+        const char* value = argv[++i];
+        if (word == "--runs") {
+            options.runs = std::max(std::atoi(value), 1);
+        } else if (word == "--work") {
+            options.work = value;
+        } else if (word == "--actors") {
+            options.actors = static_cast<std::size_t>(std::atoi(value));
+        } else if (word == "--bound") {
+            options.bound = std::atoi(value);
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+}  // namespace pinstrike::bench
+
+int main(int argc, char** argv) {
+    pinstrike::bench::Options options;
+    if (!pinstrike::bench::parse(argc, argv, options)) {
+        fmt::print(stderr,
+                   "usage: {} [--runs N] [--work sum100|sum1000|sha512] [--actors T] "
+                   "[--bound 0|100] [--json]\n",
+                   argv[0]);
+        return 2;
+    }
+    if (std::thread::hardware_concurrency() < 2) {
+        fmt::print("skipped: needs two processors\n");
+        return 77;
+    }
+    pinstrike::bench::measure_all(options);
+    return 0;
+}
