@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -189,6 +190,51 @@ TEST(RuntimeProperty, nothing_is_lost_nor_stuck) {
         Program program{seed};
         program.run();
         program.check();
+    }
+}
+
+/// So large that a chunk holds only a few: its ends are met often.
+struct Large {
+    std::uint32_t number = 0;
+    std::array<std::uint32_t, 511> rest{};
+};
+
+class LargeKeeper : public Actor {
+  public:
+    explicit LargeKeeper(Bounds bounds) : items(this, bounds) {}
+
+    Mailbox<Large> items;
+
+    void on(Large& item) { in_order = in_order && item.number == told++; }
+
+    std::uint32_t told = 0;
+    bool in_order = true;
+};
+
+/// Bounds of all kinds that have several chunks; what is taken at once ends at a chunk's end, or
+/// near it.
+TEST(RuntimeProperty, order_is_kept_over_the_ends_of_chunks) {
+    constexpr unsigned chunk = 8;
+    for (unsigned seed = 1; seed <= 2000; ++seed) {
+        Random random{seed};
+        const std::size_t most = 2 * chunk + random.below(6 * chunk);
+        Core core{{.budget = chunk - 1 + random.below(3), .linger = 0}};
+        auto& keeper = core.add<LargeKeeper>(
+            random.below(2) == 0 ? Bounds{.most = most} : Bounds::of_memory(most * sizeof(Large)));
+        auto to = keeper.items.sender();
+        std::uint32_t sent = 0;
+        for (int turn = 0; turn < 40; ++turn) {
+            for (unsigned left = random.below(3 * chunk); left != 0; --left) {
+                sent += to.send({.number = sent}) == Sent::sent ? 1 : 0;
+            }
+            to.flush();
+            for (unsigned left = random.below(4); left != 0; --left) {
+                core.step(0);
+            }
+        }
+        core.drain(0);
+        ASSERT_TRUE(keeper.in_order) << "seed " << seed;
+        ASSERT_EQ(keeper.told, sent) << "seed " << seed;
     }
 }
 
