@@ -282,6 +282,7 @@ class Arbiter {
     [[nodiscard]] bool precedes_start(const Arrival& arrival);
     [[nodiscard]] bool is_behind_epoch_before(const Block& reset);
     void adopt_reset(const Arrival& arrival);
+    void note_reset_before_start(const Arrival& arrival);
     [[nodiscard]] bool is_within_current(const Block& reset) const;
     void note_late_reset(const Arrival& arrival);
     [[nodiscard]] bool precedes_reset(const Arrival& arrival);

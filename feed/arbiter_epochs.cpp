@@ -176,7 +176,7 @@ void Arbiter::on_reset(const Arrival& arrival) {
     if (current.has_late_reset && current.late_reset == identity) {
         counters_.bump(LineCount::resets_repeated);
     } else if (precedes_start(arrival)) {
-        adopt_reset(arrival);
+        current.inferred ? adopt_reset(arrival) : note_reset_before_start(arrival);
     } else if (is_within_current(arrival.block)) {
         note_late_reset(arrival);
     } else if (precedes_reset(arrival)) {
@@ -353,8 +353,7 @@ bool Arbiter::is_behind_epoch_before(const Block& reset) {
     return !told && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
 }
 
-/// An inferred epoch then is known to have begun earlier: what is between may still come late. In
-/// mid-day it is from before the start.
+/// The inferred epoch is known to have begun earlier: what is between may still come late.
 void Arbiter::adopt_reset(const Arrival& arrival) {
     const Block& block = arrival.block;
     Epoch& current = epochs_.current();
@@ -363,18 +362,28 @@ void Arbiter::adopt_reset(const Arrival& arrival) {
     current.reset = ResetIdentity::of(block);
     newest_reset_ts_ns_ = std::max(newest_reset_ts_ns_, block.ts_exchange_ns);
     const Position begin = nearest(current.begin, number_of(block));
+    current.begin_ts_ns = block.ts_exchange_ns;
+    if (begin < current.begin && current.begin - begin <= rollover_messages) {
+        lower_begin(begin, arrival);
+    }
     Forget forget = Forget::nothing;
-    if (current.inferred) {
-        current.begin_ts_ns = block.ts_exchange_ns;
-        if (begin < current.begin && current.begin - begin <= rollover_messages) {
-            lower_begin(begin, arrival);
-        }
-        if (block.role == BlockRole::start_of_day && current.forget != Forget::day) {
-            forget = current.forget = Forget::day;
-        }
+    if (block.role == BlockRole::start_of_day && current.forget != Forget::day) {
+        forget = current.forget = Forget::day;
     }
     arrival.sink.reset(block, forget, false);
     join_epoch(state_of(arrival), epochs_.current_index(), true);
+}
+
+/// The program started in mid-day, and the stream has not come so far. Whether this reset began the
+/// numbering that is under way, or one before it, cannot be known; it is only told.
+void Arbiter::note_reset_before_start(const Arrival& arrival) {
+    const Block& block = arrival.block;
+    Epoch& current = epochs_.current();
+    counters_.bump(LineCount::resets);
+    current.late_reset = ResetIdentity::of(block);
+    current.has_late_reset = true;
+    newest_reset_ts_ns_ = std::max(newest_reset_ts_ns_, block.ts_exchange_ns);
+    arrival.sink.reset(block, Forget::nothing, false);
 }
 
 /// A reset that raised the numbers (or led over the wrap), lost on the faster stream: what it
@@ -446,7 +455,10 @@ void Arbiter::on_stale_reset(const Arrival& arrival) {
     const std::uint32_t next = number_of(arrival.block);
     counters_.bump(epochs_.knows(ResetIdentity::of(arrival.block)) ? LineCount::resets_repeated
                                                                    : LineCount::resets_stale);
-    const bool has_data = stream.epoch == epochs_.current_index() && stream.newest_ts_ns != no_ts;
+    // A stream that is still before the program's start brings what is older than that anyway.
+    const Epoch& current = epochs_.current();
+    const bool has_data = stream.epoch == epochs_.current_index() && stream.newest_ts_ns != no_ts &&
+                          (current.repeats || stream.newest_ts_ns >= current.begin_ts_ns);
     if (confirmed_ || !has_data || stream.next_number == next) {
         return;
     }

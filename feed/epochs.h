@@ -42,7 +42,7 @@ struct Epoch {
     bool inferred = false;
     Forget forget = Forget::nothing;
     ResetIdentity reset;       ///< if by_reset
-    ResetIdentity late_reset;  ///< one that raised the numbers, told after the fact
+    ResetIdentity late_reset;  ///< the latest one that was told, but did not begin it
     bool has_late_reset = false;
     /// No block of the epoch is stamped earlier, unless it repeats.
     std::int64_t begin_ts_ns = std::numeric_limits<std::int64_t>::min();
