@@ -66,10 +66,12 @@ void Arbiter::step(std::int64_t now_ns, ArbiterSink& sink) {
 }
 
 void Arbiter::finish(std::int64_t now_ns, ArbiterSink& sink) {
-    refute(Source::a, now_ns, sink);
-    refute(Source::b, now_ns, sink);
-    if (confirmed_) {
-        infer_reset(now_ns, sink);
+    while (suspecting()) {  // of what was set aside, a part may be suspected anew
+        refute(Source::a, now_ns, sink);
+        refute(Source::b, now_ns, sink);
+        if (confirmed_) {
+            infer_reset(now_ns, sink);
+        }
     }
     expire_all(now_ns, sink);
     refresh();
@@ -83,7 +85,7 @@ void Arbiter::flush_at(std::uint32_t number) {
 }
 
 void Arbiter::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
-    if (now_ns >= infer_at_ns_) {
+    while (now_ns >= infer_at_ns_) {
         infer_reset(now_ns, sink);
     }
     while (!queue_.empty() && now_ns >= deadline_after(arena_.oldest()->arrival_ns)) {

@@ -305,6 +305,9 @@ class Arbiter {
     void process_set_aside(std::int64_t now_ns, ArbiterSink& sink,
                            std::int64_t until_ts_ns = any_ts_ns);
     void process_set_aside(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink);
+    [[nodiscard]] HeldBlock* next_set_aside(std::int64_t until_ts_ns) const;
+    void suspect_again(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns);
+    void suspect_again(const HeldBlock& held, std::int64_t now_ns, ArbiterSink& sink);
     [[nodiscard]] std::uint64_t brought() const;
     [[nodiscard]] bool suspecting() const;
 

@@ -189,8 +189,8 @@ void Arbiter::on_reset(const Arrival& arrival) {
 }
 
 void Arbiter::apply_reset(const Arrival& arrival) {
-    if (confirmed_ && confirmed_ts_ns_ < arrival.block.ts_exchange_ns) {
-        // One was missed before this one.
+    while (confirmed_ && confirmed_ts_ns_ < arrival.block.ts_exchange_ns) {
+        // One was missed before this one, or more.
         infer_reset(arrival.now_ns, arrival.sink, arrival.block.ts_exchange_ns);
     }
     counters_.bump(LineCount::resets);

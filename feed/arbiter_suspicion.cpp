@@ -8,7 +8,8 @@
 // it, or the other one brings it too, a reset was missed. Usually the other stream is only slower
 // and still brings the reset: so the new epoch is inferred only when the window has passed, and
 // what was set aside is placed when the epoch is known, one way or the other. If the stream does
-// not go on from it, it was old.
+// not go on from it, it was old. Streams in disorder may have brought blocks from behind several
+// such resets by then: so they are placed in the order of their stamps, up to the next.
 //
 // A capture played in a loop repeats its stamps. A reset older than what was delivered is a stray
 // copy, unless two blocks that follow it on the same stream are numbered as it says and old as
@@ -40,6 +41,11 @@ std::uint32_t next_of(const Block& block) {
 
 bool is_reset(const Block& block) {
     return block.role == BlockRole::reset || block.role == BlockRole::start_of_day;
+}
+
+/// Of a stream, and numbered: it can show that a reset was missed.
+bool bears_witness(const HeldBlock& held) {
+    return held.source != Source::repair && !is_reset(held.block);
 }
 
 /// One goes on from the other, or they are the same.
@@ -271,17 +277,61 @@ const HeldBlock* Arbiter::first_after_missed_reset() const {
     return earliest;
 }
 
-/// An epoch was opened: what was set aside finds its place.
+/// An epoch was opened: what was set aside finds its place, up to the first block that looks to be
+/// behind a further reset.
 void Arbiter::process_set_aside(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
     confirmed_ = false;
     infer_at_ns_ = never_ns;
     streams_[0].suspicion = streams_[1].suspicion = {};
-    for (HeldBlock* held = aside_.oldest(); held != nullptr;) {
+    const bool stamps_tell = !epochs_.current().repeats;
+    while (HeldBlock* held = next_set_aside(until_ts_ns)) {
+        if (stamps_tell && bears_witness(*held) && looks_like_missed_reset(held->block)) {
+            return suspect_again(now_ns, sink, until_ts_ns);
+        }
+        process_set_aside(held, now_ns, sink);
+    }
+}
+
+/// The earliest by its stamp; where stamps repeat, by its arrival. nullptr if there is none.
+HeldBlock* Arbiter::next_set_aside(std::int64_t until_ts_ns) const {
+    HeldBlock* next = nullptr;
+    for (HeldBlock* held = aside_.oldest(); held != nullptr; held = aside_.younger(held)) {
+        const std::int64_t ts_ns = held->block.ts_exchange_ns;
+        const bool earlier =
+            next == nullptr || (ts_ns < next->block.ts_exchange_ns && !epochs_.current().repeats);
+        if (earlier && ts_ns <= until_ts_ns) {
+            next = held;
+        }
+    }
+    return next;
+}
+
+/// What stays aside may bear out a further reset, as if it came only now.
+void Arbiter::suspect_again(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
+    for (HeldBlock* held = aside_.oldest(); held != nullptr && !confirmed_;) {
         HeldBlock* next = aside_.younger(held);
-        if (held->block.ts_exchange_ns <= until_ts_ns) {
+        if (!bears_witness(*held)) {
             process_set_aside(held, now_ns, sink);
+        } else if (held->block.ts_exchange_ns <= until_ts_ns) {
+            suspect_again(*held, now_ns, sink);
         }
         held = next;
+    }
+}
+
+void Arbiter::suspect_again(const HeldBlock& held, std::int64_t now_ns, ArbiterSink& sink) {
+    const Block& block = held.block;
+    const Arrival arrival{block, held.first, held.last, held.source, now_ns, sink};
+    Suspicion& suspicion = state_of(arrival).suspicion;
+    const bool goes_on =
+        suspicion.of == Suspicion::Of::missed_reset && number_of(block) == suspicion.next_number;
+    if (block.ts_exchange_ns > suspicion.bound_ts_ns) {
+        suspicion = {Suspicion::Of::missed_reset, next_of(block), 1, block.ts_exchange_ns};
+    }
+    if (goes_on) {
+        confirm(arrival);
+    } else if (const HeldBlock* word = word_of_other(arrival); word != nullptr) {
+        confirm({word->block, 0, 0, word->source, now_ns, sink});
     }
 }
 
