@@ -280,14 +280,17 @@ class Arbiter {
     void lengthen(EpochIndex old, Position end);
     [[nodiscard]] bool is_late_copy(const ResetIdentity& reset, const StreamState& stream) const;
     [[nodiscard]] bool precedes_start(const Arrival& arrival);
+    [[nodiscard]] bool has_come_to_start(const StreamState& stream);
+    void note_reset_before_start(const Arrival& arrival);
+    [[nodiscard]] bool precedes_inferred(const Arrival& arrival);
     [[nodiscard]] bool is_behind_epoch_before(const Block& reset);
     void adopt_reset(const Arrival& arrival);
-    void note_reset_before_start(const Arrival& arrival);
     [[nodiscard]] bool is_within_current(const Block& reset) const;
     void note_late_reset(const Arrival& arrival);
     [[nodiscard]] bool precedes_reset(const Arrival& arrival);
     void note_overtaken_reset(const Arrival& arrival);
     void on_stale_reset(const Arrival& arrival);
+    void suspect_loop(const Arrival& arrival);
 
     // arbiter_suspicion.cpp: resets that no stream brought, or that look like old ones
     [[nodiscard]] bool suspect(const Arrival& arrival);

@@ -173,10 +173,16 @@ void Arbiter::on_reset(const Arrival& arrival) {
         }
         return on_stale_reset(arrival);
     }
-    if (current.has_late_reset && current.late_reset == identity) {
+    if (current.has_told_late(identity)) {
         counters_.bump(LineCount::resets_repeated);
+        if (epochs_.current_index() == 0 && ts_ns < current.begin_ts_ns &&
+            has_come_to_start(stream)) {
+            suspect_loop(arrival);
+        }
     } else if (precedes_start(arrival)) {
-        current.inferred ? adopt_reset(arrival) : note_reset_before_start(arrival);
+        note_reset_before_start(arrival);
+    } else if (precedes_inferred(arrival)) {
+        adopt_reset(arrival);
     } else if (is_within_current(arrival.block)) {
         note_late_reset(arrival);
     } else if (precedes_reset(arrival)) {
@@ -324,21 +330,47 @@ bool Arbiter::is_late_copy(const ResetIdentity& reset, const StreamState& stream
            stream.epoch == epochs_.current_index() && !stream.brought_reset;
 }
 
-/// The current epoch began without its reset (the program started in mid-day, or a reset was
-/// inferred), and this is the slower stream's copy of one from before that beginning.
+/// The program started in mid-day, and this is of before: of a stream that has not come so far, or
+/// just before the first block heard.
 bool Arbiter::precedes_start(const Arrival& arrival) {
+    const StreamState& stream = state_of(arrival);
+    const Epoch& first = epochs_.at(0);
+    if (epochs_.oldest_index() != 0 || !first.numbered || stream.epoch != 0 ||
+        arrival.block.ts_exchange_ns >= first.first_ts_ns ||
+        first.has_told_late(ResetIdentity::of(arrival.block))) {
+        return false;
+    }
+    return !has_come_to_start(stream) ||
+           nearest(first.begin, number_of(arrival.block)) == first.begin;
+}
+
+/// Of a stream in the program's first epoch.
+bool Arbiter::has_come_to_start(const StreamState& stream) {
+    return stream.newest_ts_ns != no_ts && stream.newest_ts_ns >= epochs_.at(0).first_ts_ns;
+}
+
+/// Whether this reset began the numbering that is under way, or one before it, cannot be known; it
+/// is only told.
+void Arbiter::note_reset_before_start(const Arrival& arrival) {
+    const ResetIdentity identity = ResetIdentity::of(arrival.block);
+    counters_.bump(LineCount::resets);
+    epochs_.at(0).note_told_late(identity);
+    newest_reset_ts_ns_ = std::max(newest_reset_ts_ns_, identity.ts_exchange_ns);
+    arrival.sink.reset(arrival.block, Forget::nothing, false);
+}
+
+/// The current epoch was inferred, and this is the slower stream's copy of the reset that began it.
+bool Arbiter::precedes_inferred(const Arrival& arrival) {
     const Epoch& current = epochs_.current();
     const StreamState& stream = state_of(arrival);
     const std::int64_t ts_ns = arrival.block.ts_exchange_ns;
-    if (!current.numbered || current.by_reset || ts_ns > current.first_ts_ns) {
-        return false;
-    }
-    if (current.inferred && !is_behind_epoch_before(arrival.block)) {
+    if (!current.inferred || current.by_reset || ts_ns > current.first_ts_ns ||
+        !is_behind_epoch_before(arrival.block)) {
         return false;
     }
     const Position begin = nearest(current.begin, number_of(arrival.block));
     const bool exact = begin == current.begin;
-    if (begin > current.begin || (ts_ns == current.first_ts_ns && !(current.inferred && exact))) {
+    if (begin > current.begin || (ts_ns == current.first_ts_ns && !exact)) {
         return false;
     }
     const bool has_later = stream.epoch == epochs_.current_index() && stream.newest_ts_ns > ts_ns;
@@ -349,7 +381,7 @@ bool Arbiter::precedes_start(const Arrival& arrival) {
 /// epoch is of a numbering further back, which the slower stream is still at; or it was told in it.
 bool Arbiter::is_behind_epoch_before(const Block& reset) {
     const Epoch& before = epochs_.at(epochs_.current_index() - 1);
-    const bool told = before.has_late_reset && before.late_reset == ResetIdentity::of(reset);
+    const bool told = before.has_told_late(ResetIdentity::of(reset));
     return !told && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
 }
 
@@ -374,18 +406,6 @@ void Arbiter::adopt_reset(const Arrival& arrival) {
     join_epoch(state_of(arrival), epochs_.current_index(), true);
 }
 
-/// The program started in mid-day, and the stream has not come so far. Whether this reset began the
-/// numbering that is under way, or one before it, cannot be known; it is only told.
-void Arbiter::note_reset_before_start(const Arrival& arrival) {
-    const Block& block = arrival.block;
-    Epoch& current = epochs_.current();
-    counters_.bump(LineCount::resets);
-    current.late_reset = ResetIdentity::of(block);
-    current.has_late_reset = true;
-    newest_reset_ts_ns_ = std::max(newest_reset_ts_ns_, block.ts_exchange_ns);
-    arrival.sink.reset(block, Forget::nothing, false);
-}
-
 /// A reset that raised the numbers (or led over the wrap), lost on the faster stream: what it
 /// skipped has been declared lost, and what is behind it delivered. Nothing is left to do but to
 /// tell it.
@@ -397,7 +417,9 @@ bool Arbiter::is_within_current(const Block& reset) const {
         return false;
     }
     const Position next = nearest(expected_position(), number_of(reset));
-    return next > current.begin && next <= expected_position();
+    const bool began_again = current.by_reset && next == current.begin &&
+                             reset.role == BlockRole::reset && ts_ns > current.begin_ts_ns;
+    return (next > current.begin && next <= expected_position()) || began_again;
 }
 
 void Arbiter::note_late_reset(const Arrival& arrival) {
@@ -415,8 +437,7 @@ void Arbiter::note_late_reset(const Arrival& arrival) {
         flushed_to_ = std::max(flushed_to_, next);
     }
     counters_.bump(LineCount::resets);
-    current.late_reset = ResetIdentity::of(block);
-    current.has_late_reset = true;
+    current.note_told_late(ResetIdentity::of(block));
     arrival.sink.reset(block, forget, false);
 }
 
@@ -433,32 +454,38 @@ bool Arbiter::precedes_reset(const Arrival& arrival) {
            !epochs_.knows(ResetIdentity::of(arrival.block));
 }
 
-/// Its numbers are of no account any more, but what it makes consumers forget is.
+/// Nothing is placed by it any more, but what it makes consumers forget is to be told.
 void Arbiter::note_overtaken_reset(const Arrival& arrival) {
     const Block& block = arrival.block;
     Epoch& current = epochs_.current();
-    const Epoch& before = epochs_.at(epochs_.current_index() - 1);
+    const EpochIndex index = epochs_.current_index() - 1;
+    const Epoch& before = epochs_.at(index);
     // Of before the first block heard there is nothing to forget.
     const Forget forget =
         before.numbered ? forget_of(ResetIdentity::of(block), before, before.end) : Forget::nothing;
     counters_.bump(LineCount::resets);
-    current.late_reset = ResetIdentity::of(block);
-    current.has_late_reset = true;
+    current.note_told_late(ResetIdentity::of(block));
     arrival.sink.reset(block, forget > current.forget ? forget : Forget::nothing, false);
     current.forget = std::max(current.forget, forget);
+    if (const Position next = turn_of(before.end) + number_of(block);
+        before.numbered && next > before.end) {
+        lengthen(index, next);  // it raised the numbers: what it skipped is not missing
+    }
 }
 
-/// Older than what it would reset. A duplicate, or a copy that lost its way; but if the stream goes
-/// on from it, then time itself began anew (a capture in a loop).
+/// Older than what it would reset. A duplicate, or a copy that lost its way.
 void Arbiter::on_stale_reset(const Arrival& arrival) {
-    StreamState& stream = state_of(arrival);
-    const std::uint32_t next = number_of(arrival.block);
     counters_.bump(epochs_.knows(ResetIdentity::of(arrival.block)) ? LineCount::resets_repeated
                                                                    : LineCount::resets_stale);
-    // A stream that is still before the program's start brings what is older than that anyway.
-    const Epoch& current = epochs_.current();
-    const bool has_data = stream.epoch == epochs_.current_index() && stream.newest_ts_ns != no_ts &&
-                          (current.repeats || stream.newest_ts_ns >= current.begin_ts_ns);
+    suspect_loop(arrival);
+}
+
+/// An old reset; but if the stream goes on from it, then time itself began anew (a capture in a
+/// loop).
+void Arbiter::suspect_loop(const Arrival& arrival) {
+    StreamState& stream = state_of(arrival);
+    const std::uint32_t next = number_of(arrival.block);
+    const bool has_data = stream.epoch == epochs_.current_index() && stream.newest_ts_ns != no_ts;
     if (confirmed_ || !has_data || stream.next_number == next) {
         return;
     }

@@ -41,15 +41,25 @@ struct Epoch {
     bool by_reset = false;  ///< else it began where the program started, or was inferred
     bool inferred = false;
     Forget forget = Forget::nothing;
-    ResetIdentity reset;       ///< if by_reset
-    ResetIdentity late_reset;  ///< the latest one that was told, but did not begin it
-    bool has_late_reset = false;
+    ResetIdentity reset;                     ///< if by_reset
+    std::array<ResetIdentity, 4> told_late;  ///< the latest that were told, but did not begin it
+    std::size_t told_late_count = 0;
     /// No block of the epoch is stamped earlier, unless it repeats.
     std::int64_t begin_ts_ns = std::numeric_limits<std::int64_t>::min();
     /// Of the block that set `begin`, where no reset did.
     std::int64_t first_ts_ns = std::numeric_limits<std::int64_t>::min();
     /// Of an epoch that is over: the newest of what it delivered.
     std::int64_t newest_ts_ns = std::numeric_limits<std::int64_t>::min();
+
+    void note_told_late(const ResetIdentity& identity) {
+        told_late[told_late_count++ % told_late.size()] = identity;
+    }
+
+    [[nodiscard]] bool has_told_late(const ResetIdentity& identity) const {
+        const std::size_t kept = std::min(told_late_count, told_late.size());
+        return std::any_of(told_late.begin(), told_late.begin() + kept,
+                           [&identity](const ResetIdentity& told) { return told == identity; });
+    }
 };
 
 /// The current epoch and the last few before it.
