@@ -57,12 +57,12 @@ Spread rate_millions(Run&& run, double seconds = 0.3, int runs = 7) {
 }
 
 inline void print_row(const std::string& what, const Spread& spread, const char* unit) {
-    std::printf("%-44s %10.2f %10.2f %10.2f  %s\n", what.c_str(), spread.min, spread.median,
+    std::printf("%-64s %10.2f %10.2f %10.2f  %s\n", what.c_str(), spread.min, spread.median,
                 spread.max, unit);
 }
 
 inline void print_head(const char* subject) {
-    std::printf("%-44s %10s %10s %10s\n", subject, "min", "median", "max");
+    std::printf("%-64s %10s %10s %10s\n", subject, "min", "median", "max");
 }
 
 }  // namespace pinstrike::bench

@@ -1,203 +1,227 @@
 // path: cold
 //
-// Our ring beside boost::lockfree::spsc_queue and DPDK's rte_ring (single producer, single
-// consumer), in one run: two threads on cpus 0 and 1, records of 64 bytes in batches of 32, by
-// capacity. Every record is written whole and read whole. Each figure is the median of its runs,
-// which take turns, so that a disturbed stretch meets all alike.
-#include "actors/ring.h"
-
+// Our ring beside its peers, in one run: two threads on cpus 0 and 1, records of 64 and of 8 bytes,
+// pushed in batches of 32 and one by one, and sent to and fro. Every record is written whole and
+// read whole. The runs of all take turns, so that a disturbed stretch meets all alike. The limits
+// beside them are this machine's: a cache line that two cores write in turn, and memcpy.
+//
+//     bench_ring [RUNS]
 #include "actors/machine.h"
-#include "tests/bench/ring_dpdk.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/ring_contenders.h"
 
-#include <boost/lockfree/spsc_queue.hpp>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <immintrin.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
+#include <cstring>
+#include <deque>
 #include <memory>
-#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+namespace pinstrike::bench {
 namespace {
 
-using pinstrike::bench::Record;
-constexpr std::size_t batch = 32;
+constexpr std::size_t capacity_records = 8192;
 
-/// Written and read alike for all three: eight words, the first a count.
-void fill(Record* records, std::size_t count, std::uint64_t& next) {
-    for (std::size_t i = 0; i < count; ++i) {
-        for (std::uint64_t& word : records[i].words) {
-            word = next;
-        }
-        ++next;
-    }
-}
-
-std::uint64_t sum(std::span<const Record> records) {
-    std::uint64_t total = 0;
-    for (const Record& record : records) {
-        for (const std::uint64_t word : record.words) {
-            total += word;
-        }
-    }
-    return total;
-}
-
-/// A queue as the measurement sees it: push says how many it took, pop how many it gave, having
-/// added them to `total`.
-struct Ours {
-    explicit Ours(std::size_t capacity) : halves(pinstrike::actors::Ring<Record>::make(capacity)) {}
-
-    std::size_t push(std::uint64_t& next) {
-        Record* slots = halves.producer.claim(batch);
-        if (slots == nullptr) {
-            return 0;
-        }
-        fill(slots, batch, next);
-        halves.producer.publish();
-        return batch;
-    }
-
-    std::size_t pop(std::uint64_t& total) {
-        const auto records = halves.consumer.peek(batch);
-        total += sum(records);
-        halves.consumer.release(records.size());
-        return records.size();
-    }
-
-    pinstrike::actors::Ring<Record>::Halves halves;
+/// One figure of one contender.
+struct Row {
+    std::string name;
+    const char* unit;
+    double (*measure)(std::size_t capacity);
+    std::size_t capacity;
+    std::vector<double> runs{};
 };
 
-struct Boost {
-    explicit Boost(std::size_t capacity) : queue(capacity) {}
-
-    std::size_t push(std::uint64_t& next) {
-        if (queue.write_available() < batch) {
-            return 0;
-        }
-        std::array<Record, batch> records;
-        fill(records.data(), batch, next);
-        return queue.push(records.data(), batch);
-    }
-
-    std::size_t pop(std::uint64_t& total) {
-        std::array<Record, batch> records;
-        const std::size_t count = queue.pop(records.data(), batch);
-        total += sum(std::span{records}.first(count));
-        return count;
-    }
-
-    boost::lockfree::spsc_queue<Record> queue;
-};
-
-struct Dpdk {
-    explicit Dpdk(std::size_t capacity) : ring(pinstrike::bench::make_dpdk_ring(capacity)) {}
-
-    std::size_t push(std::uint64_t& next) {
-        if (pinstrike::bench::dpdk_ring_free(ring.get()) < batch) {
-            return 0;
-        }
-        std::array<Record, batch> records;
-        fill(records.data(), batch, next);
-        return pinstrike::bench::dpdk_ring_push(ring.get(), records);
-    }
-
-    std::size_t pop(std::uint64_t& total) {
-        std::array<Record, batch> records;
-        const std::size_t count = pinstrike::bench::dpdk_ring_pop(ring.get(), records);
-        total += sum(std::span{records}.first(count));
-        return count;
-    }
-
-    pinstrike::bench::DpdkRingPointer ring;
-};
-
-/// Millions of records a second through a queue of that capacity.
-template <class Queue>
-double measure(std::size_t capacity, std::uint64_t records) {
-    Queue queue{capacity};
+/// `there` on cpu 1, `here` on cpu 0; seconds of both.
+template <class Here, class There>
+double together(Here&& here, There&& there) {
     std::atomic<bool> go{false};
-    std::uint64_t total = 0;
-    std::thread consumer{[&] {
-        pinstrike::actors::place_this_thread(1, "consumer");
+    std::thread other{[&] {
+        actors::place_this_thread(1, "there");
         while (!go.load(std::memory_order_acquire)) {
         }
-        std::uint64_t added = 0;
-        for (std::uint64_t popped = 0; popped < records;) {
-            const std::size_t count = queue.pop(added);
-            popped += count;
-            if (count == 0) {
-                _mm_pause();
-            }
-        }
-        total = added;
+        there();
     }};
-    pinstrike::actors::place_this_thread(0, "producer");
+    actors::place_this_thread(0, "here");
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const auto begun = std::chrono::steady_clock::now();
     go.store(true, std::memory_order_release);
-    std::uint64_t next = 0;
-    while (next < records) {
-        if (queue.push(next) == 0) {
-            _mm_pause();
-        }
-    }
-    consumer.join();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    if (total != (records - 1) * records / 2 * 8) {
+    here();
+    other.join();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+void demand_sum(std::uint64_t total, std::uint64_t records, std::size_t words) {
+    if (total != (records - 1) * records / 2 * words) {
         fmt::print(stderr, "records were lost or torn\n");
         std::exit(1);
     }
-    return static_cast<double>(records) / took.count() / 1e6;
 }
 
-struct Contender {
-    std::string name;
-    double (*measure)(std::size_t capacity, std::uint64_t records);
-    std::vector<double> runs;
-};
+/// Millions of records a second, `pushed` at once.
+template <class Queue, class R, std::size_t pushed>
+double throughput(std::size_t capacity) {
+    constexpr std::uint64_t records = 1 << 23;
+    Queue queue{capacity};
+    std::uint64_t total = 0;
+    const double seconds = together(
+        [&] {
+            for (std::uint64_t next = 0; next < records;) {
+                if (queue.push(std::min<std::size_t>(pushed, records - next), next) == 0) {
+                    _mm_pause();
+                }
+            }
+        },
+        [&] {
+            std::uint64_t added = 0;
+            for (std::uint64_t popped = 0; popped < records;) {
+                const std::size_t count = queue.pop(added);
+                popped += count;
+                if (count == 0) {
+                    _mm_pause();
+                }
+            }
+            total = added;
+        });
+    demand_sum(total, records, sizeof(R) / 8);
+    return static_cast<double>(records) / seconds / 1e6;
+}
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+/// Nanoseconds of one record there and one back.
+template <class Queue, class R>
+double round_trip(std::size_t capacity) {
+    constexpr std::uint64_t trips = 300'000;
+    Queue to{capacity};
+    Queue fro{capacity};
+    std::uint64_t total = 0;
+    const double seconds = together(
+        [&] {
+            for (std::uint64_t next = 0; next < trips;) {
+                to.push(1, next);
+                while (fro.pop(total) == 0) {
+                }
+            }
+        },
+        [&] {
+            std::uint64_t ignored = 0;
+            for (std::uint64_t next = 0; next < trips;) {
+                while (to.pop(ignored) == 0) {
+                }
+                fro.push(1, next);
+            }
+        });
+    demand_sum(total, trips, sizeof(R) / 8);
+    return seconds * 1e9 / static_cast<double>(trips);
+}
+
+/// The same with nothing but two lines: each thread writes one and waits for the other's.
+double bounce(std::size_t /*capacity*/) {
+    constexpr std::uint64_t trips = 300'000;
+
+    struct alignas(128) Line {
+        std::atomic<std::uint64_t> count{0};  // nothing else is handed over by it
+    };
+
+    Line to;
+    Line fro;
+    const auto wait_for = [](const Line& line, std::uint64_t count) {
+        while (line.count.load(std::memory_order_relaxed) < count) {
+        }
+    };
+    const double seconds = together(
+        [&] {
+            for (std::uint64_t i = 1; i <= trips; ++i) {
+                to.count.store(i, std::memory_order_relaxed);
+                wait_for(fro, i);
+            }
+        },
+        [&] {
+            for (std::uint64_t i = 1; i <= trips; ++i) {
+                wait_for(to, i);
+                fro.count.store(i, std::memory_order_relaxed);
+            }
+        });
+    return seconds * 1e9 / static_cast<double>(trips);
+}
+
+/// Millions of records a second that one thread copies into as many slots, and nobody reads.
+template <class R>
+double copies(std::size_t capacity) {
+    constexpr std::uint64_t rounds = 1 << 10;
+    std::vector<R> slots(capacity);
+    std::vector<R> records(batch_records);
+    const double begin = cpu_seconds();
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        for (std::size_t at = 0; at < capacity; at += batch_records) {
+            std::memcpy(&slots[at], records.data(), batch_records * sizeof(R));
+            keep(slots.data());
+        }
+    }
+    return static_cast<double>(rounds * capacity) / (cpu_seconds() - begin) / 1e6;
+}
+
+template <class Queue, class R>
+void add_contender(std::vector<Row>& rows, const char* throughput_unit) {
+    const std::string size = fmt::format("{} B", sizeof(R));
+    const std::string at = fmt::format("capacity {}", capacity_records);
+    rows.push_back({fmt::format("{}, batches, {}: {}", size, at, Queue::name), throughput_unit,
+                    throughput<Queue, R, batch_records>, capacity_records});
+    rows.push_back({fmt::format("{}, single, {}: {}", size, at, Queue::name), throughput_unit,
+                    throughput<Queue, R, 1>, capacity_records});
+    rows.push_back({fmt::format("{}, round trip: {}", size, Queue::name), "ns",
+                    round_trip<Queue, R>, capacity_records});
+    if (sizeof(R) == 64) {
+        for (const std::size_t capacity : {std::size_t{1024}, std::size_t{65536}}) {
+            rows.push_back(
+                {fmt::format("{}, batches, capacity {}: {}", size, capacity, Queue::name),
+                 throughput_unit, throughput<Queue, R, batch_records>, capacity});
+        }
+    }
+}
+
+template <class R>
+void add_size(std::vector<Row>& rows) {
+    constexpr const char* unit = "M records/s";
+    add_contender<Ours<R>, R>(rows, unit);
+    add_contender<Boost<R>, R>(rows, unit);
+    add_contender<Dpdk<R>, R>(rows, unit);
+    add_contender<Moodycamel<R>, R>(rows, unit);
+    rows.push_back(
+        {fmt::format("{} B: limit: memcpy", sizeof(R)), unit, copies<R>, capacity_records});
 }
 
 }  // namespace
+}  // namespace pinstrike::bench
 
 int main(int argc, char** argv) {
+    using namespace pinstrike::bench;
     if (std::thread::hardware_concurrency() < 2) {
         fmt::print("skipped: needs two processors\n");
         return 77;
     }
-    const int runs = argc > 1 ? std::atoi(argv[1]) : 9;
-    constexpr std::uint64_t records = 1 << 24;
-    fmt::print("records of 64 B in batches of {}, M records/s: median of {} runs (worst, best)\n",
-               batch, runs);
-    for (const std::size_t capacity : {1024U, 8192U, 65536U, 262144U}) {
-        std::vector<Contender> contenders{{"pinstrike", measure<Ours>, {}},
-                                          {"boost", measure<Boost>, {}},
-                                          {"rte_ring", measure<Dpdk>, {}}};
-        for (int run = 0; run < runs; ++run) {
-            for (Contender& contender : contenders) {
-                contender.runs.push_back(contender.measure(capacity, records));
-            }
+    const int runs = argc > 1 ? std::atoi(argv[1]) : 5;
+    std::vector<Row> rows;
+    add_size<Record<8>>(rows);
+    add_size<Record<1>>(rows);
+    rows.push_back({"limit: two lines, to and fro", "ns", bounce, 0});
+    for (int run = 0; run < runs; ++run) {
+        for (Row& row : rows) {
+            row.runs.push_back(row.measure(row.capacity));
         }
-        fmt::print("capacity {:>6}:", capacity);
-        for (const Contender& contender : contenders) {
-            const auto [low, high] =
-                std::minmax_element(contender.runs.begin(), contender.runs.end());
-            fmt::print("  {} {:.0f} ({:.0f}, {:.0f})", contender.name, median(contender.runs), *low,
-                       *high);
-        }
-        fmt::print("\n");
+    }
+    std::sort(rows.begin(), rows.end(),
+              [](const Row& one, const Row& other) { return one.name < other.name; });
+    print_head("ring");
+    for (const Row& row : rows) {
+        print_row(row.name, spread_of(row.runs), row.unit);
     }
     return 0;
 }

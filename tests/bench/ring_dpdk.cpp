@@ -7,19 +7,15 @@
 #include <cstdlib>
 
 namespace pinstrike::bench {
-namespace {
-
-constexpr auto batch_records = static_cast<unsigned>(std::tuple_size_v<RecordBatch>);
-
-}  // namespace
 
 void FreeDpdkRing::operator()(rte_ring* ring) const {
     std::free(ring);
 }
 
-DpdkRingPointer make_dpdk_ring(std::size_t capacity) {
+DpdkRingPointer make_dpdk_ring(std::size_t capacity, std::size_t record_bytes) {
     const auto count = static_cast<unsigned>(capacity);
-    const auto bytes = static_cast<std::size_t>(rte_ring_get_memsize_elem(sizeof(Record), count));
+    const auto bytes = static_cast<std::size_t>(
+        rte_ring_get_memsize_elem(static_cast<unsigned>(record_bytes), count));
     void* memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     auto* ring = static_cast<rte_ring*>(memory);
     if (ring == nullptr ||
@@ -29,18 +25,21 @@ DpdkRingPointer make_dpdk_ring(std::size_t capacity) {
     return DpdkRingPointer{ring};
 }
 
-std::size_t dpdk_ring_free(const rte_ring* ring) {
-    return rte_ring_free_count(ring);
-}
-
-std::size_t dpdk_ring_push(rte_ring* ring, const RecordBatch& records) {
-    return rte_ring_sp_enqueue_bulk_elem(ring, records.data(), sizeof(Record), batch_records,
+template <std::size_t record_bytes>
+std::size_t dpdk_ring_push(rte_ring* ring, const void* records, std::size_t count) {
+    return rte_ring_sp_enqueue_bulk_elem(ring, records, record_bytes, static_cast<unsigned>(count),
                                          nullptr);
 }
 
-std::size_t dpdk_ring_pop(rte_ring* ring, RecordBatch& records) {
-    return rte_ring_sc_dequeue_burst_elem(ring, records.data(), sizeof(Record), batch_records,
+template <std::size_t record_bytes>
+std::size_t dpdk_ring_pop(rte_ring* ring, void* records, std::size_t count) {
+    return rte_ring_sc_dequeue_burst_elem(ring, records, record_bytes, static_cast<unsigned>(count),
                                           nullptr);
 }
+
+template std::size_t dpdk_ring_push<8>(rte_ring*, const void*, std::size_t);
+template std::size_t dpdk_ring_push<64>(rte_ring*, const void*, std::size_t);
+template std::size_t dpdk_ring_pop<8>(rte_ring*, void*, std::size_t);
+template std::size_t dpdk_ring_pop<64>(rte_ring*, void*, std::size_t);
 
 }  // namespace pinstrike::bench
