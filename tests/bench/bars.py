@@ -1,0 +1,62 @@
+"""Bar charts as SVG: one bar a row, or one of several parts that stand behind each other."""
+
+from xml.sax.saxutils import escape
+
+COLOURS = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5",
+           "#9c6b4e", "#9498a0"]
+ROW, LEFT, WIDTH, TOP = 26, 330, 560, 56
+
+
+def text(x, y, words, anchor="start", size=13, weight="normal"):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" '
+            f'font-weight="{weight}" font-family="sans-serif">{escape(words)}</text>')
+
+
+def bar(x, y, width, colour, title):
+    return (f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{ROW - 8}" '
+            f'fill="{colour}"><title>{escape(title)}</title></rect>')
+
+
+def legend(names, y):
+    out, x = [], 16.0
+    for name, colour in zip(names, COLOURS):
+        out.append(f'<rect x="{x:.1f}" y="{y - 10}" width="11" height="11" fill="{colour}"/>')
+        out.append(text(x + 15, y, name, size=12))
+        x += 30 + 7.2 * len(name)
+    return out
+
+
+def page(title, height, parts):
+    width = LEFT + WIDTH + 140
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}">\n<rect width="100%" height="100%" fill="white"/>\n' +
+            text(16, 24, title, size=16, weight="bold") + "\n" + "\n".join(parts) + "\n</svg>\n")
+
+
+def bars(title, unit, rows):
+    """`rows`: (name, value, is it ours)."""
+    highest = max(value for _, value, _ in rows)
+    parts = []
+    for i, (name, value, ours) in enumerate(rows):
+        y = TOP + i * ROW
+        length = WIDTH * value / highest
+        parts += [text(LEFT - 8, y + 14, name, "end"),
+                  bar(LEFT, y, length, COLOURS[0] if ours else COLOURS[9], f"{value:.4g} {unit}"),
+                  text(LEFT + length + 6, y + 14, f"{value:.3g} {unit}")]
+    return page(title, TOP + len(rows) * ROW + 12, parts)
+
+
+def stacked(title, unit, names, rows):
+    """`rows`: (name, {part: value}); what is below 0 by noise is left out."""
+    highest = max(sum(max(value, 0) for value in values.values()) for _, values in rows)
+    parts = legend(names, TOP - 8)
+    for i, (row, values) in enumerate(rows):
+        y, x = TOP + 10 + i * ROW, float(LEFT)
+        parts.append(text(LEFT - 8, y + 14, row, "end"))
+        for name, colour in zip(names, COLOURS):
+            length = WIDTH * max(values.get(name, 0), 0) / highest
+            if length > 0:
+                parts.append(bar(x, y, length, colour, f"{name}: {values[name]:.1f} {unit}"))
+            x += length
+        parts.append(text(x + 6, y + 14, f"{sum(values.values()):.0f} {unit}"))
+    return page(title, TOP + len(rows) * ROW + 30, parts)

@@ -1,0 +1,446 @@
+#!/usr/bin/env python3
+"""Every speed figure of this program, its peers' and the machine's limits, in one report.
+
+    report.py BUILD [--out FOLDER] [--runs N] [--hugepages N] [--compiler TEXT]
+
+Runs the benchmarks of BUILD one by one and writes FOLDER/report.md and its plots (FOLDER: where this
+script is). A figure is the median of N runs, the lowest and highest behind it; those of one table
+took turns, so that a ratio is of one run of the machine. Some hours with five runs; leave the
+machine alone meanwhile.
+"""
+
+import argparse
+import contextlib
+import csv
+import datetime
+import io
+import json
+import math
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import bars
+import path
+
+SHAPES = ["full", "full-mix", "ordinary", "ordinary-mix"]
+POLLER_STAGES = ["receive", "parse", "find line", "check", "arbitrate", "decode", "route", "push"]
+CORE_STAGES = ["pop", "book"]
+
+# What is measured by a program of its own that prints rows, and how it is told.
+ROWS = [
+    ("ring", "The ring, beside its peers", ["{runs}"]),
+    ("book", "The book", []),
+    ("codec", "The codec", []),
+    ("runtime", "The actor runtime", ["{runs}"]),
+    ("metrics", "Counting, beside prometheus-cpp", []),
+    ("dpdk_receive", "Receiving", []),
+]
+
+INSTANCE = """
+name: latency
+kind: opra
+lines: 1-96
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, cpu: 0}}]
+cores: [{{name: core0, cpu: 1}}]
+book: {{series_capacity: 1500000}}
+traffic: {{series_count: 1500000, session: false, shape: ordinary, mix: 0,
+  rate_messages_per_second: {rate:.0f}}}
+metrics_address: 127.0.0.1:{port}
+"""
+
+STARTING = """
+name: start
+kind: opra
+lines: 1-96
+ports: [{{name: capture, kind: pcap, files: [{capture}], pace: real}}]
+pollers: [{{name: poller0, cpu: 0}}]
+cores: [{{name: core0, cpu: 1}}]
+when_full: wait
+book: {{series_capacity: 1500000}}
+"""
+
+
+def output_of(*command, timeout=3600):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False, timeout=timeout)
+    if done.returncode not in (0, 77):
+        sys.exit(f"{command[0]} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def spread(values, digits=1):
+    return (f"{statistics.median(values):.{digits}f} "
+            f"({min(values):.{digits}f} to {max(values):.{digits}f})")
+
+
+class Report:
+    def __init__(self, folder):
+        self.folder = folder
+        self.parts = []
+        self.goals = []
+
+    def section(self, title, *paragraphs):
+        self.parts.append("\n\n".join([f"## {title}", *paragraphs]))
+
+    def plot(self, name, picture):
+        (self.folder / f"report-{name}.svg").write_text(picture)
+        return f"![{name}](report-{name}.svg)"
+
+    def goal(self, what, goal, figure, unit, lower=False):
+        """`figure` None: it was not measured."""
+        if figure is None:
+            self.goals.append(f"| {what} | {goal:g} {unit} | not measured | |")
+            return
+        ratio = goal / figure if lower else figure / goal
+        self.goals.append(f"| {what} | {goal:g} {unit} | {figure:.4g} {unit} | {ratio:.2f} |")
+
+    def write(self, head):
+        goals = ("## Goals\n\nA ratio of 1 or more: met.\n\n| what | goal | figure | ratio |\n"
+                 "|---|---|---|---|\n" + "\n".join(self.goals))
+        (self.folder / "report.md").write_text("\n\n".join([head, goals, *self.parts]) + "\n")
+
+
+def rows_of(text):
+    """(name, lowest, median, highest, unit) of each line that measure.h prints."""
+    rows, above = [], ""
+    for indent, name, *figures, unit in re.findall(
+            r"^( *)(\S.*?)\s{2,}([\d.]+)\s+([\d.]+)\s+([\d.]+)\s{2}(\S.*)$", text, re.MULTILINE):
+        above = above if indent else name
+        rows.append((f"{above}: {name}" if indent else name, *map(float, figures), unit))
+    return rows
+
+
+def table(rows):
+    lines = ["| what | median | lowest | highest | |", "|---|---|---|---|---|"]
+    lines += [f"| {name} | {middle:g} | {low:g} | {high:g} | {unit} |"
+              for name, low, middle, high, unit in rows]
+    return "\n".join(lines)
+
+
+def median_of(rows, start):
+    return next((middle for name, _, middle, _, _ in rows if name.startswith(start)), None)
+
+
+# --- the whole path ---
+
+def measure_path(report, options):
+    cells = path.CELLS
+    huge = path.enough_hugepages()
+    figures = path.measure(argparse.Namespace(pinstrike=options.pinstrike, seconds=1,
+                                              bench=options.build / "tests/bench/bench_path",
+                                              runs=options.runs), cells, huge)
+    report.section(
+        "The whole path, on two cores",
+        "The highest offered rate at which nothing was missed, refused or lost, by `path.py`: one "
+        "poller, and one core that keeps a book of 1.5 M series or only empties its ring (drain); "
+        "trusting: UDP checksums are not summed here, as behind a NIC that gives its verdict. "
+        "A and B: each message is counted once.", figures.table())
+    for cell, goal in {("full", "a", "drain"): 150, ("full-mix", "a", "drain"): 120,
+                       ("full", "a", "book"): 75, ("full-mix", "a", "book"): 62}.items():
+        report.goal(" ".join(cell), goal, statistics.median(figures.messages[cell]),
+                    "M messages/s")
+    for cell, goal in {("ordinary", "a", "drain"): 22, ("ordinary", "a", "book"): 14}.items():
+        report.goal(" ".join(cell), goal, statistics.median(figures.packets[cell]), "M packets/s")
+    return statistics.median(figures.messages["ordinary", "a", "book"])
+
+
+# --- cost by stage ---
+
+def measure_stages(report, options):
+    """Nanoseconds a message of poller and core, by shape and streams."""
+    shapes, costs = [], {}
+    for streams in ("A", "AB"):
+        told = json.loads(output_of(options.pinstrike, "bench", "stages", "--json", "--streams",
+                                    streams, "--runs", options.runs))
+        for shape in told["shapes"]:
+            ns = {stage["stage"]: stage["ns_per_packet"]["median"] for stage in shape["stages"]}
+            name = f"{shape['name']}, {streams}"
+            shapes.append((name, shape["messages_per_packet"], ns))
+            costs[shape["name"], streams] = tuple(
+                sum(ns.get(stage, 0) for stage in stages) / shape["messages_per_packet"]
+                for stages in (POLLER_STAGES, CORE_STAGES))
+    names = [stage for stage in POLLER_STAGES + CORE_STAGES if stage in shapes[0][2]]
+    lines = ["| ns a packet | " + " | ".join(names) + " | poller | core |",
+             "|---" * (len(names) + 3) + "|"]
+    for name, messages, ns in shapes:
+        sums = [sum(ns.get(stage, 0) for stage in of) for of in (POLLER_STAGES, CORE_STAGES)]
+        lines.append(f"| {name} ({messages:.1f} messages) | " +
+                     " | ".join(f"{value:.1f}" for value in [*map(ns.get, names), *sums]) + " |")
+    picture = bars.stacked("Nanoseconds a packet, by stage", "ns", names,
+                           [(name, ns) for name, _, ns in shapes])
+    report.section("Cost by stage", "`pinstrike bench stages`; core: the other thread's.",
+                   "\n".join(lines), report.plot("stages", picture))
+    return costs
+
+
+def measure_counting(report, options):
+    """The same program with counters and without, in turns."""
+    uncounted = options.build / "tests/bench/bench_uncounted"
+    ratios = {shape: [] for shape in SHAPES}
+    for _ in range(options.runs):
+        told = [json.loads(output_of(program, "bench", "stages", "--json", "--runs", 1))["shapes"]
+                for program in (options.pinstrike, uncounted)]
+        for counted, bare in zip(*told):
+            ns = [sum(stage["ns_per_packet"]["median"] for stage in shape["stages"]
+                      if stage["stage"] in POLLER_STAGES) for shape in (counted, bare)]
+            ratios[counted["name"]].append(ns[0] / ns[1])
+    lines = ["| shape | with counters, of without |", "|---|---|"]
+    lines += [f"| {shape} | {spread(values, 3)} |" for shape, values in ratios.items()]
+    report.section("What counting costs the poll path",
+                   "All counters and histograms on, beside a build in which they do nothing.",
+                   "\n".join(lines))
+    worst = max(statistics.median(values) for values in ratios.values())
+    report.goal("poll path with all metrics, of without", 1.03, worst, "times", lower=True)
+
+
+# --- what scales ---
+
+def scaling(report, costs, rate):
+    """`rate`: measured end to end, ordinary plain, M messages a second."""
+    poller_ns, core_ns = costs["ordinary", "A"]
+    expected = 1e3 / max(poller_ns, core_ns)
+    lines = ["| processors | full mix, A and B | pollers + cores | ordinary mix, A and B | "
+             "pollers + cores |", "|---|---|---|---|---|"]
+    for host in (8, 16, 32):
+        cells = []
+        for shape in ("full-mix", "ordinary-mix"):
+            p, c = costs[shape, "AB"]
+            pollers, cores = max(((n, host - 1 - n) for n in range(1, host - 1)),
+                                 key=lambda split: min(split[0] / p, split[1] / c))
+            cells.append(f"{1e3 * min(pollers / p, cores / c):.0f} M messages/s | "
+                         f"{pollers} + {cores}")
+        lines.append(f"| {host} | " + " | ".join(cells) + " |")
+    needs = []
+    for shape in ("full-mix", "ordinary-mix"):
+        p, c = costs[shape, "AB"]
+        needs.append(f"{shape}: {math.ceil(120 * p / 1e3)} pollers and {math.ceil(120 * c / 1e3)} "
+                     "cores")
+    report.section(
+        "Scaling, by a model",
+        "A poller's and a core's nanoseconds a message (cost by stage) divide among as many of "
+        "each; pollers share no line, cores share no series, and no ring has two writers, so "
+        "nothing else is shared but memory. One processor of a host is for control. Not measured "
+        "beyond this machine's two cores, whose point it is held against: ordinary, plain, one "
+        f"poller and one core: {expected:.1f} M messages/s expected, {rate:.1f} measured "
+        f"({rate / expected:.2f}).", "\n".join(lines),
+        "For 96 lines at 120 M messages/s on both streams: " + "; ".join(needs) + ".")
+
+
+# --- latency and start ---
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@contextlib.contextmanager
+def instance(options, text):
+    """Runs; gives the config, and the seconds until it did."""
+    with tempfile.TemporaryDirectory(prefix="pinstrike-report-") as folder:
+        config = Path(folder) / "report.yaml"
+        config.write_text(text)
+        begun = time.monotonic()
+        with subprocess.Popen([options.pinstrike, "run", config, "--for", "60s"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as process:
+            try:
+                if not any("running" in line for line in process.stderr):
+                    sys.exit("report.py: the instance never said that it runs")
+                yield config, time.monotonic() - begun
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=60)
+
+
+def measure_latency(report, options, capacity):
+    lines = ["| of capacity | samples | " + " | ".join(("p50", "p90", "p99", "p99.9", "p99.99",
+                                                         "max")) + " |", "|---" * 8 + "|"]
+    for share, goal in ((0.1, 0.5), (0.5, 0.8)):
+        text = INSTANCE.format(rate=share * capacity * 1e6, port=free_port())
+        with instance(options, text) as (config, _):
+            time.sleep(2)
+            told = output_of(options.pinstrike, "latency", config, "--seconds", 10, "--csv", "-",
+                             timeout=120)
+        rows = [row for row in csv.DictReader(io.StringIO(told))
+                if row["stage"] == "receive to actor" and row["samples"] != "by_time"]
+        for row in rows:
+            figures = [row[f"{name}_ns"] for name in ("p50", "p90", "p99", "p99.9", "p99.99",
+                                                      "max")]
+            lines.append(f"| {share:.0%} | {row['samples']} | " + " | ".join(
+                f"{float(figure) / 1e3:.2f}" if figure else "-" for figure in figures) + " |")
+            if row["samples"] == "without_stops":
+                for name, most in (("p50", goal), ("p99", 2), ("p99.9", 10)):
+                    report.goal(f"receive to actor at {share:.0%}, {name}, without stops", most,
+                                float(row[f"{name}_ns"]) / 1e3, "us", lower=True)
+    report.section("Latency, receive to actor",
+                   f"`pinstrike latency` of an instance that its simulator sends ordinary packets, "
+                   f"at a share of {capacity:.1f} M messages/s; microseconds.", "\n".join(lines))
+
+
+def measure_start(report, options):
+    seconds = []
+    with tempfile.TemporaryDirectory(prefix="pinstrike-report-") as folder:
+        capture = Path(folder) / "start.pcap"
+        output_of(options.pinstrike, "generate", "--out", capture, "--preset", "ordinary")
+        for _ in range(options.runs):
+            with instance(options, STARTING.format(capture=capture)) as (_, until):
+                seconds.append(until)
+    report.section("Start", "From the program's start until its pollers poll, 96 lines and a book "
+                   f"of 1.5 M series, input from a capture: {spread(seconds, 2)} s.")
+    report.goal("ready with a book of 1.5 M series", 2, statistics.median(seconds), "s", lower=True)
+
+
+def measure_allocations(report, options):
+    told = output_of(sys.executable, Path(__file__).parent / "allocations.py", options.pinstrike)
+    report.section("What allocates, where and when", "`allocations.py`: all that was allocated, "
+                   "by the room whose code did; rings and books are mapped, and not in it.", told)
+
+
+# --- what prints rows ---
+
+def measure_rows(report, options):
+    found = {}
+    for name, title, words in ROWS:
+        program = options.build / f"tests/bench/bench_{name}"
+        rows = rows_of(output_of(program, *(word.format(runs=options.runs) for word in words)))
+        if not rows:
+            sys.exit(f"{program} printed no rows")
+        found[name] = rows
+        pictures = [report.plot("ring", ring_picture(rows))] if name == "ring" else []
+        report.section(title, f"`bench_{name}`.", table(rows), *pictures)
+    return found
+
+
+def objects_of(options, name, *words):
+    text = output_of(options.build / f"tests/bench/bench_{name}", "--runs", options.runs, "--json",
+                     *words, timeout=7200)
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def measure_workloads(report, options):
+    """Each cell: one sender, T actors, a piece of work a message; ours, the peers', the work alone."""
+    cells = {}
+    for row in objects_of(options, "workloads"):
+        cells.setdefault((row["work"], row["actors"], row["bound"]), {})[row["who"]] = row
+    peers = [who for who in next(iter(cells.values()))
+             if who not in ("work alone", "sender alone", "pinstrike")]
+    lines = ["| work | actors | bound | alone, s | sender alone | **pinstrike** | " +
+             " | ".join(peers) + " | allocations | parks | refusals |",
+             "|---" * (9 + len(peers)) + "|"]
+    worst, behind = 0.0, []
+    for (work, actors, bound), row in cells.items():
+        ours = row["pinstrike"]
+        worst = max(worst, ours["ratio"])
+        behind += [f"{work}, {actors} actors, bound {bound}: {who}" for who in peers
+                   if who in row and row[who]["seconds"] < ours["seconds"]]
+        ratios = [f"{row[who]['ratio']:.2f}" if who in row else "-"
+                  for who in ["sender alone", "pinstrike", *peers]]
+        lines.append(f"| {work} | {actors} | {bound or '-'} | {row['work alone']['seconds']:.4f} | " +
+                     " | ".join(ratios) +
+                     f" | {ours['allocations']} | {ours['parks']} | {ours['refusals']} |")
+    report.section(
+        "The classic workloads",
+        "`bench_workloads`: 100,000 messages to each actor; times as multiples of the work alone; "
+        "the last three columns are ours (parks: times a thread gave up its processor).",
+        "\n".join(lines), "Peers ahead of ours: " + ("; ".join(behind) or "none") + ".")
+    report.goal("the worst workload, of the work alone", 1.3, worst, "times", lower=True)
+
+
+def measure_actors(report, options):
+    pairs = {row["who"]: row for row in objects_of(options, "pairs")}
+    many = {row["who"]: row for row in objects_of(options, "many_actors")}
+    lines = ["| | ms for a million messages |", "|---|---|"]
+    lines += [f"| {who} | {1e3 * row['seconds_per_million']:.1f} |" for who, row in pairs.items()]
+    more = ["| | M messages/s | allocations while it runs |", "|---|---|---|"]
+    more += [f"| {who} | {row['millions_per_second']:.1f} | {row['run_allocations']} |"
+             for who, row in many.items()]
+    report.section("Pairs of actors, and ten thousand",
+                   "Four pairs, pings in order, a \"more\" every 1000 (`bench_pairs`):",
+                   "\n".join(lines), "10,000 actors in a ring on two cores "
+                   "(`bench_many_actors`; across: each message goes to the other core):",
+                   "\n".join(more))
+    report.goal("four pairs, a more every 1000", 10,
+                1e3 * pairs["pinstrike"]["seconds_per_million"], "ms per M messages", lower=True)
+
+
+def ring_picture(rows):
+    chosen = [(name.split(": ")[0].replace(", capacity 8192", "") + ": " +
+               name.split(": ")[1].split("::")[0], middle, "pinstrike" in name)
+              for name, _, middle, _, unit in rows
+              if unit == "M records/s" and "capacity 8192" in name]
+    return bars.bars("Rings, capacity 8192", "M records/s", chosen)
+
+
+def ring_goals(report, rows):
+    limit = median_of(rows, "limit: two lines")
+    for kind, times in (("64 B, batches, capacity 8192", 1.5), ("64 B, single, capacity 8192", 2),
+                        ("8 B, batches, capacity 8192", 2)):
+        best = max(middle for name, _, middle, _, _ in rows
+                   if name.startswith(kind) and "pinstrike" not in name)
+        report.goal(f"ring, {kind}, of the best peer", times,
+                    median_of(rows, f"{kind}: pinstrike") / best, "times")
+    for size in ("64 B", "8 B"):
+        report.goal(f"ring, {size}, round trip, of two lines' bounce", 1,
+                    median_of(rows, f"{size}, round trip: pinstrike") / limit, "times", lower=True)
+
+
+def row_goals(report, found):
+    ring_goals(report, found["ring"])
+    report.goal("book, skewed, plain", 100, median_of(found["book"], "skewed, plain quotes, pre"),
+                "M quotes/s")
+    report.goal("actor: empty handler, from another core", 80,
+                median_of(found["runtime"], "empty handler, from a thread"), "M messages/s")
+    report.goal("bounded to 100, 100,000 sums of 1000", 8,
+                median_of(found["runtime"], "bounded to 100"), "ms", lower=True)
+    report.goal("counter", 1, median_of(found["metrics"], "counter: pin"), "ns", lower=True)
+    report.goal("histogram", 4, median_of(found["metrics"], "histogram: pin"), "ns", lower=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--hugepages", type=int, metavar="N", help="reserve N of 2 MiB meanwhile")
+    parser.add_argument("--compiler", default="", help="what to name beside the machine")
+    options = parser.parse_args()
+    options.pinstrike = options.build / "actors/command/pinstrike"
+    return options
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what is reserved is given back
+    options = arguments()
+    if options.hugepages is not None:
+        path.reserve_hugepages(options.hugepages)
+    about = path.machine(options.compiler, path.enough_hugepages())
+    steal = path.Steal()
+    report = Report(options.out)
+    rows = measure_rows(report, options)
+    measure_actors(report, options)
+    measure_workloads(report, options)
+    costs = measure_stages(report, options)
+    measure_counting(report, options)
+    rate = measure_path(report, options)
+    measure_latency(report, options, rate)
+    measure_start(report, options)
+    measure_allocations(report, options)
+    scaling(report, costs, rate)
+    row_goals(report, rows)
+    report.write(f"# How fast: {datetime.date.today():%d %B %Y}\n\n{about}; "
+                 f"{steal.percent():.2f} % stolen. Medians of {options.runs} runs. Made by "
+                 f"`tests/bench/report.py`.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
