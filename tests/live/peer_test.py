@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Two appliances, each on a wire of its own, and a road between them.
 
-    peer_test.py PINSTRIKE whole|down|secret
+    peer_test.py PINSTRIKE whole|whole_kept|down|secret
 
 A's streams both lose packets, B's none, and the traffic is the same. whole: B keeps it, and A has all
-of it in the end, nothing lost. down: nobody is there to ask, and what A lost it declares, exactly.
+of it in the end, nothing lost. whole_kept: the same, where B's port lends its buffers to the history,
+and gives most receives nothing. down: nobody is there to ask, and what A lost it declares, exactly.
 secret: the secrets differ, which both say; A declares what it lost.
 """
 
@@ -21,6 +22,7 @@ peer:
   connect: ["{connect}"]
   secret_file: {secret}
 """
+WHOLE = {"whole": "uring", "whole_kept": "af_xdp"}  # the port of B
 TRAFFIC = ["--lines", "1-4", "--messages", "100000", "--rate", "30000", "--series", "20000",
            "--roots", "200"]
 
@@ -62,15 +64,15 @@ def main():
     here = live.folder()
     a, b = Instance("a", here, pinstrike), Instance("b", here, pinstrike)
     join(a, b)
-    window = "5s" if scenario == "whole" else "2ms"
+    window = "5s" if scenario in WHOLE else "2ms"
     ours = secret(here / "ours")
     theirs = secret(here / "theirs", "fedcba9876543210fedcba9876543210")
     asks = ASKS.format(connect=ADDRESSES["b"] + ":9470", secret=ours)
     if scenario != "down":
-        b.run(config() + KEEPS + "peer:"
+        b.run(config(WHOLE.get(scenario, "uring")) + KEEPS + "peer:"
               + serves("b", "a", theirs if scenario == "secret" else ours))
     a.run(config(window=window) + asks)
-    if scenario == "whole":
+    if scenario in WHOLE:
         whole(a, b)
     elif scenario == "down":
         print(f"down: {declared(a)} messages declared lost, as they were")
