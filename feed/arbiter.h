@@ -285,6 +285,7 @@ class Arbiter {
     [[nodiscard]] bool precedes_inferred(const Arrival& arrival);
     [[nodiscard]] bool is_behind_epoch_before(const Block& reset);
     void adopt_reset(const Arrival& arrival);
+    [[nodiscard]] bool is_led_up_to(const Arrival& arrival);
     [[nodiscard]] bool is_within_current(const Block& reset) const;
     void note_late_reset(const Arrival& arrival);
     [[nodiscard]] bool precedes_reset(const Arrival& arrival);

@@ -167,11 +167,7 @@ void Arbiter::on_reset(const Arrival& arrival) {
             stream.suspicion.needed == 1) {
             confirm(arrival);
         }
-        if (in_current && current.repeats && stream.newest_ts_ns != no_ts &&
-            stream.newest_ts_ns <= ts_ns) {
-            return apply_reset(arrival);
-        }
-        return on_stale_reset(arrival);
+        return is_led_up_to(arrival) ? apply_reset(arrival) : on_stale_reset(arrival);
     }
     if (current.has_told_late(identity)) {
         counters_.bump(LineCount::resets_repeated);
@@ -187,11 +183,20 @@ void Arbiter::on_reset(const Arrival& arrival) {
         note_late_reset(arrival);
     } else if (precedes_reset(arrival)) {
         note_overtaken_reset(arrival);
-    } else if (current.numbered && (ts_ns < current.begin_ts_ns || ts_ns < newest_ts_ns_)) {
+    } else if (current.numbered && !is_led_up_to(arrival) &&
+               (ts_ns < current.begin_ts_ns || ts_ns < newest_ts_ns_)) {
         on_stale_reset(arrival);
     } else {
         apply_reset(arrival);
     }
+}
+
+/// In a loop, whose stamps do not compare with those of the turn before: the stream's own data of
+/// this numbering come before the reset.
+bool Arbiter::is_led_up_to(const Arrival& arrival) {
+    const StreamState& stream = state_of(arrival);
+    return epochs_.current().repeats && stream.epoch == epochs_.current_index() &&
+           stream.newest_ts_ns != no_ts && stream.newest_ts_ns <= arrival.block.ts_exchange_ns;
 }
 
 void Arbiter::apply_reset(const Arrival& arrival) {

@@ -308,7 +308,12 @@ INSTANTIATE_TEST_SUITE_P(
                         "1 2 resetC0:nothing resetC0:day 1 2 3", "", 5},
                     Row{"a hole in the second turn is filled by the other stream",
                         "A1@1 A2@2 A3@3 AK0@9 B1 B2 B3 BK0 A1 A3 B1 B2 B3",
-                        "1 2 3 resetK0:quotes 1 2 3", "", 6}));
+                        "1 2 3 resetK0:quotes 1 2 3", "", 6},
+                    Row{"with a reset in its middle",
+                        "A1@1 A2@2 A3@3 AK9@4 A10@5 AK0@9 A1 A2 A3 AK9 A10 AK0 A1",
+                        "1 2 3 resetK9:nothing 10 resetK0:quotes 1 2 3 resetK9:nothing 10 "
+                        "resetK0:quotes 1",
+                        "", 9}));
 
 INSTANTIATE_TEST_SUITE_P(Flush, ArbiterRule,
                          testing::Values(Row{"late from before a flush that was decoded",
