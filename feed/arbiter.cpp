@@ -112,8 +112,10 @@ void Arbiter::refresh() {
         duplicates_from_ = static_cast<std::uint32_t>(from - turn_);
     }
     const bool calm = current.numbered && !suspecting();
-    for (StreamState& stream : streams_) {
-        stream.fast = calm && stream.epoch == epochs_.current_index();
+    for (std::size_t i = 0; i < streams_count; ++i) {
+        const bool in_current = streams_[i].epoch == epochs_.current_index();
+        const bool knows_beginning = current.repeats || beginnings_[i].known.full();
+        streams_[i].fast = calm && in_current && knows_beginning;
     }
     // The oldest copy arrived first, and all that wait are behind the first hole.
     next_deadline_ns_ = queue_.empty() ? never_ns : deadline_after(arena_.oldest()->arrival_ns);
@@ -140,6 +142,7 @@ void Arbiter::on_data(const Arrival& arrival) {
         counters_.bump(LineCount::invalid_sequence);
         state_of(arrival).counters.bump(StreamCount::rejected, arrival.block.messages);
     } else if (arrival.last > arrival.first && !suspect(arrival)) {
+        note_beginning(arrival);
         place(arrival, epoch_of(arrival));
     }
 }

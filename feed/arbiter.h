@@ -15,6 +15,7 @@
 #include "feed/block.h"
 #include "feed/epochs.h"
 #include "feed/event.h"
+#include "feed/first_blocks.h"
 #include "feed/gap_set.h"
 #include "feed/hold.h"
 #include "feed/line_counts.h"
@@ -174,6 +175,17 @@ class Arbiter {
 
     static_assert(offsetof(StreamState, counters) + sizeof(StreamCounters) <= 64);
 
+    /// How a stream's capture begins, should it be played in a loop. Apart from StreamState: the
+    /// fast path needs none of it.
+    struct Beginning {
+        FirstBlocks known;
+        FirstBlocks behind_reset;  ///< old ones: how it begins, if the reset comes again as well
+    };
+
+    [[nodiscard]] Beginning& beginning_of(Source source) {
+        return beginnings_[static_cast<std::size_t>(source)];
+    }
+
     /// A block, or a part of one, on its way through the slow path.
     struct Arrival {
         const Block& block;
@@ -299,7 +311,11 @@ class Arbiter {
     [[nodiscard]] bool is_of_current(const Arrival& arrival);
     [[nodiscard]] Suspicion::Of looks_like(const Arrival& arrival);
     [[nodiscard]] bool looks_like_missed_reset(const Block& block) const;
-    [[nodiscard]] bool looks_repeated(const Block& block);
+    [[nodiscard]] bool looks_repeated(const Arrival& arrival);
+    [[nodiscard]] bool is_numbered_as_reset(const Block& block);
+    void note_beginning(const Arrival& arrival);
+    void adopt_beginning(Source source);
+    [[nodiscard]] bool suspects_again(Source source, const ResetIdentity& reset) const;
     [[nodiscard]] bool set_aside(const Arrival& arrival);
     [[nodiscard]] const HeldBlock* word_of_other(const Arrival& arrival) const;
     void confirm(const Arrival& arrival);
@@ -335,6 +351,7 @@ class Arbiter {
     Position flushed_to_ = 0;  // older numbers are from before the latest flush of quotes
     Position delivering_ = 0;  // first position of what the sink is being given; 0: nothing
 
+    std::array<Beginning, streams_count> beginnings_;
     HoldArena aside_;  // blocks whose epoch is not yet known
     std::uint64_t brought_aside_ = 0;
     bool confirmed_ = false;  // a reset was missed: waits for the other stream to bring it

@@ -167,6 +167,7 @@ void Arbiter::on_reset(const Arrival& arrival) {
             stream.suspicion.needed == 1) {
             confirm(arrival);
         }
+        adopt_beginning(arrival.source);
         return is_led_up_to(arrival) ? apply_reset(arrival) : on_stale_reset(arrival);
     }
     if (current.has_told_late(identity)) {
@@ -206,10 +207,10 @@ void Arbiter::apply_reset(const Arrival& arrival) {
     }
     counters_.bump(LineCount::resets);
     open_epoch(arrival.block, false, arrival.now_ns, arrival.sink);
-    for (StreamState& stream : streams_) {
+    for (const Source source : {Source::a, Source::b}) {
         // The other stream may have brought it already, and be suspected of a loop as well.
-        if (&stream == &state_of(arrival) || stream.suspicion.of == Suspicion::Of::repeated_reset) {
-            join_epoch(stream, epochs_.current_index(), true);
+        if (source == arrival.source || suspects_again(source, ResetIdentity::of(arrival.block))) {
+            join_epoch(streams_[static_cast<std::size_t>(source)], epochs_.current_index(), true);
         }
     }
     process_set_aside(arrival.now_ns, arrival.sink);
@@ -233,6 +234,9 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
     epochs_.current().end = end;
     epochs_.current().newest_ts_ns = newest_ts_ns_;
 
+    for (Beginning& beginning : beginnings_) {
+        beginning.behind_reset.clear();
+    }
     Epoch& epoch = epochs_.open();
     epoch.begin = turn_of(end) + 2 * numbers_per_turn + number_of(reset);
     epoch.numbered = true;

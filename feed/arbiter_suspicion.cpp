@@ -13,8 +13,10 @@
 //
 // A capture played in a loop repeats its stamps. A reset older than what was delivered is a stray
 // copy, unless two blocks that follow it on the same stream are numbered as it says and old as
-// well; blocks older than the reset before them are stray, unless three that follow each other are
-// numbered as it said.
+// well. Blocks older than the reset before them are stray, unless three that follow each other are
+// numbered as it said and the stream once began with them. What a stream had not brought yet is
+// late, however well it is numbered: where numbers begin anew, those of before the reset are like
+// those behind it.
 #include "feed/arbiter.h"
 
 namespace pinstrike::feed {
@@ -110,15 +112,17 @@ bool Arbiter::suspect(const Arrival& arrival) {
 bool Arbiter::goes_on(const Arrival& arrival) {
     Suspicion& suspicion = state_of(arrival).suspicion;
     const Block& block = arrival.block;
-    bool stamped_so = true;
+    bool fits = true;
     if (suspicion.of == Suspicion::Of::repeated_blocks) {
-        stamped_so = precedes(block, epochs_.current());
+        const bool known =
+            block.role != BlockRole::data || beginning_of(arrival.source).known.has(block);
+        fits = known && precedes(block, epochs_.current());
     } else if (suspicion.of == Suspicion::Of::repeated_reset) {
-        stamped_so = block.ts_exchange_ns <= suspicion.bound_ts_ns;
+        fits = block.ts_exchange_ns <= suspicion.bound_ts_ns;
     }
     const bool next = number_of(block) == suspicion.next_number;
     const bool again = !next && next_of(block) == suspicion.next_number;  // came twice
-    if ((!next && !again) || !stamped_so || !set_aside(arrival)) {
+    if ((!next && !again) || !fits || !set_aside(arrival)) {
         return false;
     }
     if (again) {
@@ -146,13 +150,19 @@ Arbiter::Suspicion::Of Arbiter::looks_like(const Arrival& arrival) {
     if (!is_of_current(arrival)) {
         return Suspicion::Of::nothing;
     }
-    return looks_repeated(arrival.block)            ? Suspicion::Of::repeated_blocks
+    return looks_repeated(arrival)                  ? Suspicion::Of::repeated_blocks
            : looks_like_missed_reset(arrival.block) ? Suspicion::Of::missed_reset
                                                     : Suspicion::Of::nothing;
 }
 
+/// Behind the reset the stream brings again what it once began with.
+bool Arbiter::looks_repeated(const Arrival& arrival) {
+    return is_numbered_as_reset(arrival.block) &&
+           beginning_of(arrival.source).known.has(arrival.block);
+}
+
 /// Stamped before the reset, yet numbered as it said.
-bool Arbiter::looks_repeated(const Block& block) {
+bool Arbiter::is_numbered_as_reset(const Block& block) {
     const Epoch& current = epochs_.current();
     if (!current.by_reset || block.role != BlockRole::data || !precedes(block, current)) {
         return false;
@@ -160,6 +170,27 @@ bool Arbiter::looks_repeated(const Block& block) {
     const Position expected = expected_position();
     const Position begin = nearest(expected, block.sequence);
     return begin >= expected && begin - expected <= repeat_messages;
+}
+
+/// What the stream began with is noted where it comes: a reset has yet to show that it is needed.
+void Arbiter::note_beginning(const Arrival& arrival) {
+    Beginning& beginning = beginning_of(arrival.source);
+    const bool behind_reset = state_of(arrival).epoch == epochs_.current_index();
+    if (behind_reset && is_numbered_as_reset(arrival.block)) {
+        beginning.behind_reset.note(arrival.block);
+    } else {
+        beginning.known.note(arrival.block);
+    }
+}
+
+/// The reset came again: what came before that, behind it and yet old, is how the loop begins. The
+/// program had been started in the middle of a turn.
+void Arbiter::adopt_beginning(Source source) {
+    Beginning& beginning = beginning_of(source);
+    if (!beginning.behind_reset.empty()) {
+        beginning.known = beginning.behind_reset;
+        beginning.behind_reset.clear();
+    }
 }
 
 bool Arbiter::looks_like_missed_reset(const Block& block) const {
@@ -199,6 +230,18 @@ const HeldBlock* Arbiter::word_of_other(const Arrival& arrival) const {
         held = aside_.younger(held);
     }
     return held;
+}
+
+/// The stream brought this reset, and is suspected to have done so in a loop.
+bool Arbiter::suspects_again(Source source, const ResetIdentity& reset) const {
+    if (streams_[static_cast<std::size_t>(source)].suspicion.of != Suspicion::Of::repeated_reset) {
+        return false;
+    }
+    const HeldBlock* held = aside_.oldest();
+    while (held != nullptr && (held->source != source || !is_reset(held->block))) {
+        held = aside_.younger(held);
+    }
+    return held != nullptr && ResetIdentity::of(held->block) == reset;
 }
 
 void Arbiter::confirm(const Arrival& arrival) {

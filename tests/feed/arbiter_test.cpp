@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
 
 namespace pinstrike::feed::test {
@@ -292,28 +294,42 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Loops, ArbiterRule,
-    testing::Values(Row{"a capture that ends with K, on one stream",
-                        "A1@1 A2@2 AK0@9 A1 A2 AK0 A1 A2",
-                        "1 2 resetK0:quotes 1 2 resetK0:quotes 1 2", "", 6},
-                    Row{"on both", "A1@1 B1 A2@2 B2 AK0@9 BK0 A1 B1 A2 B2 AK0 BK0 A1 B1",
-                        "1 2 resetK0:quotes 1 2 resetK0:quotes 1", "", 5},
-                    Row{"the second stream late by most of a turn",
-                        "A1@1 A2@2 AK0@9 A1 B1 A2 B2 BK0 B1 B2 AK0 A1 BK0 B1",
-                        "1 2 resetK0:quotes 1 2 resetK0:quotes 1", "", 5},
-                    Row{"a capture that begins with a start of day",
-                        "AC0@1 A1@2 A2@3 AC0 A1 A2 A3@4", "resetC0:day 1 2 resetC0:day 1 2 3", "",
-                        5},
-                    Row{"that one stream lost in the first turn",
-                        "A1@2 A2@3 BC0@1 B1 B2 AC0 A1 A2 BC0 B1 B2 A3@4",
-                        "1 2 resetC0:nothing resetC0:day 1 2 3", "", 5},
-                    Row{"a hole in the second turn is filled by the other stream",
-                        "A1@1 A2@2 A3@3 AK0@9 B1 B2 B3 BK0 A1 A3 B1 B2 B3",
-                        "1 2 3 resetK0:quotes 1 2 3", "", 6},
-                    Row{"with a reset in its middle",
-                        "A1@1 A2@2 A3@3 AK9@4 A10@5 AK0@9 A1 A2 A3 AK9 A10 AK0 A1",
-                        "1 2 3 resetK9:nothing 10 resetK0:quotes 1 2 3 resetK9:nothing 10 "
-                        "resetK0:quotes 1",
-                        "", 9}));
+    testing::Values(
+        Row{"a capture that ends with K, on one stream", "A1@1 A2@2 AK0@9 A1 A2 AK0 A1 A2",
+            "1 2 resetK0:quotes 1 2 resetK0:quotes 1 2", "", 6},
+        Row{"on both", "A1@1 B1 A2@2 B2 AK0@9 BK0 A1 B1 A2 B2 AK0 BK0 A1 B1",
+            "1 2 resetK0:quotes 1 2 resetK0:quotes 1", "", 5},
+        Row{"the second stream late by most of a turn",
+            "A1@1 A2@2 AK0@9 A1 B1 A2 B2 BK0 B1 B2 AK0 A1 BK0 B1",
+            "1 2 resetK0:quotes 1 2 resetK0:quotes 1", "", 5},
+        Row{"a capture that begins with a start of day", "AC0@1 A1@2 A2@3 AC0 A1 A2 A3@4",
+            "resetC0:day 1 2 resetC0:day 1 2 3", "", 5},
+        Row{"that one stream lost in the first turn",
+            "A1@2 A2@3 BC0@1 B1 B2 AC0 A1 A2 BC0 B1 B2 A3@4",
+            "1 2 resetC0:nothing resetC0:day 1 2 3", "", 5},
+        Row{"a hole in the second turn is filled by the other stream",
+            "A1@1 A2@2 A3@3 AK0@9 B1 B2 B3 BK0 A1 A3 B1 B2 B3", "1 2 3 resetK0:quotes 1 2 3", "",
+            6},
+        Row{"with a reset in its middle",
+            "A1@1 A2@2 A3@3 AK9@4 A10@5 AK0@9 A1 A2 A3 AK9 A10 AK0 A1",
+            "1 2 3 resetK9:nothing 10 resetK0:quotes 1 2 3 resetK9:nothing 10 "
+            "resetK0:quotes 1",
+            "", 9},
+        Row{"not what a stream had not brought before, behind its reset",
+            "A1@1 B1 A2@2 A3@3 A4@4 A5@5 B5 AK0@9 BK0 B2 B3 B4 A1@11 B1 A2@12",
+            "1 2 3 4 5 resetK0:quotes 1 2", "", 7},
+        Row{"nor where it had been missing",
+            "A1@1 B1 A5@5 B5 wait AK0@9 BK0 B2@2 B3@3 B4@4 A1@11 B1 A2@12",
+            "1 gap2-4 5 resetK0:quotes 2LF found2-2 3LF found3-3 4LF found4-4 1 2", "", 7},
+        Row{"a start of day that came twice is not the reset that the other one brings",
+            "AC0@1 BC0 A1@2 B1 BC0 AK0@5 A1@6 A2@7 A3@8 B3 BK0 B1 B2 A4@9",
+            "resetC0:day 1 resetK0:quotes 1 2 3 4", "", 5},
+        Row{"joined in mid-turn: what comes of before that counts when it comes again",
+            "A5001@5 A5002@6 AK0@9 A1@1 A2@2 A3@3 AK5000@4 A5001 A5002 AK0 A1 A2 A3 "
+            "AK5000 A5001 A5002 AK0 A1",
+            "5001 5002 resetK0:quotes 1 2 3 resetK5000:nothing 5001 5002 "
+            "resetK0:quotes 1",
+            "", 8}));
 
 INSTANTIATE_TEST_SUITE_P(Flush, ArbiterRule,
                          testing::Values(Row{"late from before a flush that was decoded",
@@ -321,6 +337,29 @@ INSTANTIATE_TEST_SUITE_P(Flush, ArbiterRule,
                                              "", 4},
                                          Row{"late from behind it", "A1 flush1 A3 wait B2",
                                              "1 gap2-2 3 2L found2-2", "", 3}));
+
+/// Only a stream's first blocks are looked at closely, as those that a loop would begin with.
+TEST(Arbiter, WhatIsInOrderIsDecidedAtOnce) {
+    Arbiter arbiter({.window_ns = 1000, .hold_bytes = 65536, .gap_ranges = 64});
+    WordSink sink;
+    unsigned slow = 0;
+    for (std::uint32_t number = 1; number <= 100; ++number) {
+        Block block;
+        block.sequence = number;
+        block.ts_exchange_ns = number;
+        block.messages = block.decodable = 1;
+        block.bytes = std::as_bytes(std::span(&number, 1));
+        for (const Stream stream : {Stream::a, Stream::b}) {
+            if (arbiter.admit(block, stream) == Verdict::slow) {
+                ++slow;
+                arbiter.admit_slow(block, stream, 0, sink);
+            }
+        }
+    }
+    EXPECT_EQ(slow, 2 * 8);
+    EXPECT_EQ(arbiter.counters().read(LineCount::delivered), 100U);
+    EXPECT_EQ(arbiter.counters(Stream::b).read(StreamCount::duplicate), 100U);
+}
 
 TEST(Arbiter, WithoutAWindowNothingWaits) {
     Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 64});
