@@ -189,6 +189,8 @@ void Arbiter::on_reset(const Arrival& arrival) {
         on_stale_reset(arrival);
     } else {
         apply_reset(arrival);
+        // What had been set aside came before it: the stream itself goes on from the reset.
+        join_epoch(stream, epochs_.current_index(), true);
     }
 }
 
