@@ -297,7 +297,7 @@ class Arbiter {
     [[nodiscard]] bool precedes_inferred(const Arrival& arrival);
     [[nodiscard]] bool is_behind_epoch_before(const Block& reset);
     void adopt_reset(const Arrival& arrival);
-    [[nodiscard]] bool is_led_up_to(const Arrival& arrival);
+    [[nodiscard]] bool leads_up_to(const StreamState& stream, std::int64_t reset_ts_ns) const;
     [[nodiscard]] bool is_within_current(const Block& reset) const;
     void note_late_reset(const Arrival& arrival);
     [[nodiscard]] bool precedes_reset(const Arrival& arrival);
@@ -315,7 +315,7 @@ class Arbiter {
     [[nodiscard]] bool is_numbered_as_reset(const Block& block);
     void note_beginning(const Arrival& arrival);
     void adopt_beginning(Source source);
-    [[nodiscard]] bool suspects_again(Source source, const ResetIdentity& reset) const;
+    [[nodiscard]] bool has_set_aside(Source source, const Block& reset) const;
     [[nodiscard]] bool set_aside(const Arrival& arrival);
     [[nodiscard]] const HeldBlock* word_of_other(const Arrival& arrival) const;
     void confirm(const Arrival& arrival);

@@ -43,6 +43,13 @@ std::uint32_t number_of(const Block& block) {
 
 }  // namespace
 
+/// In a loop, whose stamps do not compare with those of the turn before: the stream's own data of
+/// this numbering are from before a reset that is stamped so.
+inline bool Arbiter::leads_up_to(const StreamState& stream, std::int64_t reset_ts_ns) const {
+    return stream.newest_ts_ns != no_ts && stream.newest_ts_ns <= reset_ts_ns &&
+           stream.epoch == epochs_.current_index() && epochs_.current().repeats;
+}
+
 /// Behind the last number of the epoch that was delivered or given up.
 Position Arbiter::end_of(const Epoch& epoch) const {
     return &epoch == &epochs_.current() ? expected_position() : epoch.end;
@@ -168,7 +175,7 @@ void Arbiter::on_reset(const Arrival& arrival) {
             confirm(arrival);
         }
         adopt_beginning(arrival.source);
-        return is_led_up_to(arrival) ? apply_reset(arrival) : on_stale_reset(arrival);
+        return leads_up_to(stream, ts_ns) ? apply_reset(arrival) : on_stale_reset(arrival);
     }
     if (current.has_told_late(identity)) {
         counters_.bump(LineCount::resets_repeated);
@@ -184,7 +191,7 @@ void Arbiter::on_reset(const Arrival& arrival) {
         note_late_reset(arrival);
     } else if (precedes_reset(arrival)) {
         note_overtaken_reset(arrival);
-    } else if (current.numbered && !is_led_up_to(arrival) &&
+    } else if (current.numbered && !leads_up_to(stream, ts_ns) &&
                (ts_ns < current.begin_ts_ns || ts_ns < newest_ts_ns_)) {
         on_stale_reset(arrival);
     } else {
@@ -192,14 +199,6 @@ void Arbiter::on_reset(const Arrival& arrival) {
         // What had been set aside came before it: the stream itself goes on from the reset.
         join_epoch(stream, epochs_.current_index(), true);
     }
-}
-
-/// In a loop, whose stamps do not compare with those of the turn before: the stream's own data of
-/// this numbering come before the reset.
-bool Arbiter::is_led_up_to(const Arrival& arrival) {
-    const StreamState& stream = state_of(arrival);
-    return epochs_.current().repeats && stream.epoch == epochs_.current_index() &&
-           stream.newest_ts_ns != no_ts && stream.newest_ts_ns <= arrival.block.ts_exchange_ns;
 }
 
 void Arbiter::apply_reset(const Arrival& arrival) {
@@ -210,9 +209,11 @@ void Arbiter::apply_reset(const Arrival& arrival) {
     counters_.bump(LineCount::resets);
     open_epoch(arrival.block, false, arrival.now_ns, arrival.sink);
     for (const Source source : {Source::a, Source::b}) {
+        StreamState& stream = streams_[static_cast<std::size_t>(source)];
         // The other stream may have brought it already, and be suspected of a loop as well.
-        if (source == arrival.source || suspects_again(source, ResetIdentity::of(arrival.block))) {
-            join_epoch(streams_[static_cast<std::size_t>(source)], epochs_.current_index(), true);
+        if (source == arrival.source || (stream.suspicion.of == Suspicion::Of::repeated_reset &&
+                                         has_set_aside(source, arrival.block))) {
+            join_epoch(stream, epochs_.current_index(), true);
         }
     }
     process_set_aside(arrival.now_ns, arrival.sink);

@@ -232,16 +232,13 @@ const HeldBlock* Arbiter::word_of_other(const Arrival& arrival) const {
     return held;
 }
 
-/// The stream brought this reset, and is suspected to have done so in a loop.
-bool Arbiter::suspects_again(Source source, const ResetIdentity& reset) const {
-    if (streams_[static_cast<std::size_t>(source)].suspicion.of != Suspicion::Of::repeated_reset) {
-        return false;
-    }
+/// Whether the reset by which the stream is suspected of a loop is this one.
+bool Arbiter::has_set_aside(Source source, const Block& reset) const {
     const HeldBlock* held = aside_.oldest();
     while (held != nullptr && (held->source != source || !is_reset(held->block))) {
         held = aside_.younger(held);
     }
-    return held != nullptr && ResetIdentity::of(held->block) == reset;
+    return held != nullptr && ResetIdentity::of(held->block) == ResetIdentity::of(reset);
 }
 
 void Arbiter::confirm(const Arrival& arrival) {
