@@ -180,6 +180,7 @@ class Arbiter {
     struct Beginning {
         FirstBlocks known;
         FirstBlocks behind_reset;  ///< old ones: how it begins, if the reset comes again as well
+        FirstBlocks resets;        ///< starts of day and resets
     };
 
     [[nodiscard]] Beginning& beginning_of(Source source) {
@@ -283,6 +284,7 @@ class Arbiter {
     [[nodiscard]] Position end_of(const Epoch& epoch) const;
     static void join_epoch(StreamState& stream, EpochIndex epoch, bool brought_reset);
     void on_reset(const Arrival& arrival);
+    void follow_reset(const Arrival& arrival);
     void apply_reset(const Arrival& arrival);
     void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
     void set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, ArbiterSink& sink);

@@ -154,6 +154,11 @@ EpochIndex Arbiter::epoch_of_repair(const Block& block) {
 
 /// A start of day or reset, of an original.
 void Arbiter::on_reset(const Arrival& arrival) {
+    follow_reset(arrival);
+    beginning_of(arrival.source).resets.note(arrival.block);
+}
+
+void Arbiter::follow_reset(const Arrival& arrival) {
     StreamState& stream = state_of(arrival);
     const ResetIdentity identity = ResetIdentity::of(arrival.block);
     Epoch& current = epochs_.current();
@@ -485,11 +490,15 @@ void Arbiter::note_overtaken_reset(const Arrival& arrival) {
     }
 }
 
-/// Older than what it would reset. A duplicate, or a copy that lost its way.
+/// Older than what it would reset. A duplicate, or a copy that lost its way; and where the stream
+/// had not brought it before, it only comes late, behind newer data.
 void Arbiter::on_stale_reset(const Arrival& arrival) {
     counters_.bump(epochs_.knows(ResetIdentity::of(arrival.block)) ? LineCount::resets_repeated
                                                                    : LineCount::resets_stale);
-    suspect_loop(arrival);
+    if (epochs_.current().repeats || beginning_of(arrival.source).resets.has(arrival.block)) {
+        return suspect_loop(arrival);
+    }
+    state_of(arrival).newest_ts_ns = no_ts;  // its duplicate may come next: that is no loop either
 }
 
 /// An old reset; but if the stream goes on from it, then time itself began anew (a capture in a

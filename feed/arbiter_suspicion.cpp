@@ -12,11 +12,11 @@
 // such resets by then: so they are placed in the order of their stamps, up to the next.
 //
 // A capture played in a loop repeats its stamps. A reset older than what was delivered is a stray
-// copy, unless two blocks that follow it on the same stream are numbered as it says and old as
-// well. Blocks older than the reset before them are stray, unless three that follow each other are
-// numbered as it said and the stream once began with them. What a stream had not brought yet is
-// late, however well it is numbered: where numbers begin anew, those of before the reset are like
-// those behind it.
+// copy, unless the stream had brought it before, and two blocks that follow it on the same stream
+// are numbered as it says and old as well. Blocks older than the reset before them are stray,
+// unless three that follow each other are numbered as it said and the stream once began with them.
+// What a stream had not brought yet is late, however well it is numbered: where numbers begin anew,
+// those of before the reset are like those behind it.
 #include "feed/arbiter.h"
 
 namespace pinstrike::feed {
