@@ -238,15 +238,12 @@ class TruthCheck {
           findings_(findings),
           weight_(weight) {
         if (plan.state.taken) {
-            const auto by_twin = [&](const Block& block) { return heard.by_twin(block); };
-            by_state_ = true_series(truth, by_twin, never_ns);
+            by_state_ = by_twin_before(never_ns);
         }
         for (std::size_t i = 1; i < plan.days.size(); ++i) {
-            for (const auto& [key, state] : by_streams_before(plan.days[i].start_ns)) {
-                const auto now = series_.find(key);
-                if (now != series_.end() && now->second["line"] != state["line"]) {
-                    moved_.insert(key);
-                }
+            note_moved(by_streams_before(plan.days[i].start_ns));
+            if (plan.state.taken) {
+                note_moved(by_twin_before(plan.days[i].start_ns));
             }
         }
     }
@@ -329,6 +326,21 @@ class TruthCheck {
     [[nodiscard]] std::map<std::string, Json> by_streams_before(std::int64_t before_ns) const {
         const auto by_streams = [this](const Block& block) { return heard_.by_streams(block); };
         return true_series(truth_, by_streams, before_ns);
+    }
+
+    [[nodiscard]] std::map<std::string, Json> by_twin_before(std::int64_t before_ns) const {
+        const auto by_twin = [this](const Block& block) { return heard_.by_twin(block); };
+        return true_series(truth_, by_twin, before_ns);
+    }
+
+    /// Those of an earlier day that are on another line at the end.
+    void note_moved(const std::map<std::string, Json>& earlier) {
+        for (const auto& [key, state] : earlier) {
+            const auto now = series_.find(key);
+            if (now != series_.end() && now->second["line"] != state["line"]) {
+                moved_.insert(key);
+            }
+        }
     }
 
     /// What it calls fresh of a side is what somebody may have told it.
