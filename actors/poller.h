@@ -402,8 +402,8 @@ class Poller final : public PollerTask {
         }
 
         void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
-                 feed::GapCause cause, std::int64_t /*now_ns*/) override {
-            const std::uint8_t flags = cause == feed::GapCause::repaired ? feed::flag_late : 0;
+                 feed::GapCause cause, feed::DeliveryFlags flags,
+                 std::int64_t /*now_ns*/) override {
             if (!poller_.line_->day.original(flags)) {
                 return;  // of tests, which no core is given
             }

@@ -397,7 +397,7 @@ void Arbiter::deliver_late(const Arrival& arrival, const Placement& at, const Ru
     deliver(arrival.block, at.index_of(run.begin), static_cast<unsigned>(count), run.begin,
             late_flags(arrival, at.epoch, run.begin), arrival.sink);
     arrival.sink.gap(number_at(run.begin), number_at(run.end - 1), count, GapCause::repaired,
-                     arrival.now_ns);
+                     flag_late, arrival.now_ns);
 }
 
 DeliveryFlags Arbiter::late_flags(const Arrival& arrival, EpochIndex epoch, Position begin) {
@@ -469,7 +469,8 @@ void Arbiter::declare_lost(Position begin, Position end, GapCause cause, std::in
     }
     counters_.bump(LineCount::gaps);
     counters_.bump(LineCount::lost, end - begin);
-    sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, now_ns);
+    const DeliveryFlags flags = end <= epochs_.current().begin ? flag_late : 0;
+    sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, flags, now_ns);
 }
 
 /// Where the list is full, the oldest gaps give way, of numberings that are over: nothing fills

@@ -47,9 +47,10 @@ class ArbiterSink {
     /// A block that waited has no offsets.
     virtual void deliver(const Block& block, unsigned first, unsigned count,
                          DeliveryFlags flags) = 0;
-    /// Numbers first..last declared lost (or, cause repaired, found after all).
+    /// Numbers first..last declared lost (or, cause repaired, found after all). flag_late: newer
+    /// messages went before, as with what is found, or what a numbering that is over lacks.
     virtual void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
-                     GapCause cause, std::int64_t now_ns) = 0;
+                     GapCause cause, DeliveryFlags flags, std::int64_t now_ns) = 0;
     /// A start of day or reset, once per line; block has role start_of_day or reset. `forget` says
     /// what it makes consumers forget; inferred: no copy of it was seen, and the block, made up,
     /// has no bytes and role reset, whichever it was.

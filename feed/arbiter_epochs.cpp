@@ -274,7 +274,7 @@ void Arbiter::set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, Arbi
         }
         if (entry.kind == HoldEntry::Kind::undecodable) {
             sink.gap(number_at(entry.begin), number_at(entry.end - 1), entry.end - entry.begin,
-                     GapCause::repaired, now_ns);
+                     GapCause::repaired, flag_late, now_ns);
         }
         arena_.release(entry.held);
         return true;

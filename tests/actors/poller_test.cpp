@@ -477,5 +477,19 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     EXPECT_EQ(counters.read(feed::LineCount::delivered), 2U + 1U + 1U + 3U + 1U + 6U + 1U + 1U);
 }
 
+TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
+    const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
+    Scene scene{false, 1, {hours, hours}};
+    scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 0));
+    scene.scripts[0]->give(block_frame(1, 2, group_a, feed::BlockRole::data, 0));
+    scene.scripts[0]->give(block_frame(68, 1, group_a, feed::BlockRole::reset, 1));
+    scene.scripts[0]->give(block_frame(69, 2, group_a, feed::BlockRole::data, 1));
+    scene.poller->step(10 * ms);
+    EXPECT_EQ(scene.told(), "C0 1 2 K68 69  70");
+    scene.scripts[0]->give(block_frame(6, 1, group_b, feed::BlockRole::data, 0));
+    scene.poller->step(11 * ms);
+    EXPECT_EQ(scene.told(), "gap3-5 6!");
+}
+
 }  // namespace
 }  // namespace pinstrike::actors
