@@ -22,6 +22,8 @@ namespace {
 constexpr std::uint64_t reorder_messages = 256;
 /// How far behind the other a stream may be where numbers alone must tell.
 constexpr std::uint64_t lag_messages = 65536;
+/// From one epoch to the next, so that those that turn out to be between find room.
+constexpr Position epoch_positions = 16 * Position{numbers_per_turn};
 /// A K with 1 within so many numbers of the wrap is the rollover, not a cold restart (spec e).
 constexpr std::uint64_t rollover_messages = 1 << 20;
 
@@ -246,7 +248,7 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
         beginning.behind_reset.clear();
     }
     Epoch& epoch = epochs_.open();
-    epoch.begin = turn_of(end) + 2 * numbers_per_turn + number_of(reset);
+    epoch.begin = turn_of(end) + epoch_positions + number_of(reset);
     epoch.numbered = true;
     epoch.repeats = repeats;
     epoch.by_reset = !inferred;
@@ -471,21 +473,44 @@ bool Arbiter::precedes_reset(const Arrival& arrival) {
            !epochs_.knows(ResetIdentity::of(arrival.block));
 }
 
-/// Nothing is placed by it any more, but what it makes consumers forget is to be told.
+/// What it makes consumers forget is to be told, and what is behind it may still come late: so an
+/// epoch is put before the current one, unless some of that came already and was taken for what
+/// went on from the numbers before it.
 void Arbiter::note_overtaken_reset(const Arrival& arrival) {
     const Block& block = arrival.block;
+    const ResetIdentity identity = ResetIdentity::of(block);
     Epoch& current = epochs_.current();
     const EpochIndex index = epochs_.current_index() - 1;
     const Epoch& before = epochs_.at(index);
     // Of before the first block heard there is nothing to forget.
     const Forget forget =
-        before.numbered ? forget_of(ResetIdentity::of(block), before, before.end) : Forget::nothing;
+        before.numbered ? forget_of(identity, before, before.end) : Forget::nothing;
     counters_.bump(LineCount::resets);
-    current.note_told_late(ResetIdentity::of(block));
+    current.note_told_late(identity);
     arrival.sink.reset(block, forget > current.forget ? forget : Forget::nothing, false);
     current.forget = std::max(current.forget, forget);
-    if (const Position next = turn_of(before.end) + number_of(block);
-        before.numbered && next > before.end) {
+    const Position begin = turn_of(before.end) + 2 * numbers_per_turn + number_of(block);
+    const bool mixed = std::ranges::any_of(streams_, [&](const StreamState& stream) {
+        return stream.epoch == index && stream.newest_ts_ns > block.ts_exchange_ns;
+    });
+    if (before.numbered && !mixed && begin + numbers_per_turn < current.begin) {
+        Epoch between;
+        between.begin = between.end = begin;
+        between.numbered = between.by_reset = true;
+        between.forget = forget;
+        between.reset = identity;
+        between.begin_ts_ns = between.first_ts_ns = between.newest_ts_ns = block.ts_exchange_ns;
+        const Epoch latest = current;
+        epochs_.open() = latest;  // moves up
+        epochs_.at(index + 1) = between;
+        for (StreamState& stream : streams_) {
+            stream.epoch += stream.epoch > index ? 1 : 0;
+        }
+        if (StreamState& stream = state_of(arrival); stream.epoch <= index) {
+            join_epoch(stream, index + 1, true);
+        }
+    } else if (const Position next = turn_of(before.end) + number_of(block);
+               before.numbered && next > before.end) {
         lengthen(index, next);  // it raised the numbers: what it skipped is not missing
     }
 }
