@@ -119,6 +119,8 @@ bool Arbiter::goes_on(const Arrival& arrival) {
         fits = known && precedes(block, epochs_.current());
     } else if (suspicion.of == Suspicion::Of::repeated_reset) {
         fits = block.ts_exchange_ns <= suspicion.bound_ts_ns;
+    } else {
+        fits = block.ts_exchange_ns >= suspicion.bound_ts_ns;  // or it is from before, out of order
     }
     const bool next = number_of(block) == suspicion.next_number;
     const bool again = !next && next_of(block) == suspicion.next_number;  // came twice
