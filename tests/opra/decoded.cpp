@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 namespace pinstrike::feed::opra {
 
@@ -18,7 +19,7 @@ namespace {
 SeriesKey key_of(const wire::Symbol& symbol, const wire::Expiration& expiration,
                  std::int64_t strike, char code, bool gth) {
     std::array<unsigned char, 8> bytes{};
-    std::copy(symbol.begin(), symbol.end(), bytes.begin());
+    std::memcpy(bytes.data(), symbol.data(), symbol.size());
     bytes[5] = static_cast<unsigned char>(expiration.letter + (gth ? 0x80 : 0));
     bytes[6] = expiration.day;
     bytes[7] = expiration.year;
