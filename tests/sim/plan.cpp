@@ -163,6 +163,20 @@ void draw_oddities(Dice& dice, Plan& plan) {
     }
 }
 
+/// By a clock that is hours off, what is sent is a test: no receiver could know better. Steps that
+/// take it further than the longest of them are left out where hours are heeded.
+void keep_clock_near(Plan& plan) {
+    std::int64_t off_ns = 0;
+    std::vector<ClockStep> kept;
+    for (const ClockStep& step : plan.host.clock_steps) {
+        if (!plan.calendar || std::abs(off_ns + step.by_ns) <= hour) {
+            off_ns += step.by_ns;
+            kept.push_back(step);
+        }
+    }
+    plan.host.clock_steps = std::move(kept);
+}
+
 void draw_days(Dice& dice, Plan& plan, Size size) {
     const auto count = dice.one_of<std::size_t>({1, 1, 1, 1, 2, 2, 3});
     for (std::size_t i = 0; i < count; ++i) {
@@ -343,6 +357,7 @@ Plan draw_plan(std::uint64_t seed) {
     draw_oddities(oddities, plan);
     draw_links(dice, plan);
     draw_host(dice, plan);
+    keep_clock_near(plan);
     draw_twin(dice, plan);
     Dice late{feed::opra::traffic::scramble(seed ^ 0x5354'4154'45ULL)};
     draw_state(late, plan);
