@@ -1,8 +1,8 @@
 // path: cold
 //
 // Our ring beside its peers, in one run: two threads on cpus 0 and 1, records of 64 and of 8 bytes,
-// pushed in batches of 32 and one by one, and sent to and fro. Every record is written whole and
-// read whole. The runs of all take turns, so that a disturbed stretch meets all alike. The limits
+// pushed in batches of 32 and one by one, and sent there and back. Every record is written and read
+// whole. The runs of all take turns, so that a disturbed stretch meets all alike. The limits
 // beside them are this machine's: a cache line that two cores write in turn, and memcpy.
 //
 //     bench_ring [RUNS]
@@ -100,13 +100,13 @@ template <class Queue, class R>
 double round_trip(std::size_t capacity) {
     constexpr std::uint64_t trips = 300'000;
     Queue to{capacity};
-    Queue fro{capacity};
+    Queue back{capacity};
     std::uint64_t total = 0;
     const double seconds = together(
         [&] {
             for (std::uint64_t next = 0; next < trips;) {
                 to.push(1, next);
-                while (fro.pop(total) == 0) {
+                while (back.pop(total) == 0) {
                 }
             }
         },
@@ -115,7 +115,7 @@ double round_trip(std::size_t capacity) {
             for (std::uint64_t next = 0; next < trips;) {
                 while (to.pop(ignored) == 0) {
                 }
-                fro.push(1, next);
+                back.push(1, next);
             }
         });
     demand_sum(total, trips, sizeof(R) / 8);
@@ -131,7 +131,7 @@ double bounce(std::size_t /*capacity*/) {
     };
 
     Line to;
-    Line fro;
+    Line back;
     const auto wait_for = [](const Line& line, std::uint64_t count) {
         while (line.count.load(std::memory_order_relaxed) < count) {
         }
@@ -140,13 +140,13 @@ double bounce(std::size_t /*capacity*/) {
         [&] {
             for (std::uint64_t i = 1; i <= trips; ++i) {
                 to.count.store(i, std::memory_order_relaxed);
-                wait_for(fro, i);
+                wait_for(back, i);
             }
         },
         [&] {
             for (std::uint64_t i = 1; i <= trips; ++i) {
                 wait_for(to, i);
-                fro.count.store(i, std::memory_order_relaxed);
+                back.count.store(i, std::memory_order_relaxed);
             }
         });
     return seconds * 1e9 / static_cast<double>(trips);
@@ -211,7 +211,7 @@ int main(int argc, char** argv) {
     std::vector<Row> rows;
     add_size<Record<8>>(rows);
     add_size<Record<1>>(rows);
-    rows.push_back({"limit: two lines, to and fro", "ns", bounce, 0});
+    rows.push_back({"limit: two lines, there and back", "ns", bounce, 0});
     for (int run = 0; run < runs; ++run) {
         for (Row& row : rows) {
             row.runs.push_back(row.measure(row.capacity));
