@@ -20,7 +20,7 @@ class LineMarker {
     [[nodiscard]] bool look(const feed::Arbiter& arbiter, const feed::LineDay& day,
                             feed::Header& into) {
         const std::int64_t reached_ts_ns = arbiter.reached_ts_ns();
-        if (!day.original(0)) {
+        if (!day.open()) {
             tests_ts_ns_ = reached_ts_ns;
             return false;
         }

@@ -337,7 +337,7 @@ class Poller final : public PollerTask {
 
     void decode(const feed::Block& block, unsigned first, unsigned count,
                 feed::DeliveryFlags flags) {
-        if (!line_->day.original(flags)) [[unlikely]] {
+        if (!line_->day.original(block.ts_exchange_ns)) [[unlikely]] {
             return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
         }
         const feed::Header base = header_of(block, flags);
@@ -375,7 +375,7 @@ class Poller final : public PollerTask {
                 poller.line_->arbiter.flush_at(event.header.sequence);
             }
             if (event.body.control.ends_day) {
-                poller.line_->day.end();
+                poller.line_->day.end(event.header.ts_exchange_ns);
             }
         }
 
@@ -402,9 +402,8 @@ class Poller final : public PollerTask {
         }
 
         void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
-                 feed::GapCause cause, feed::DeliveryFlags flags,
-                 std::int64_t /*now_ns*/) override {
-            if (!poller_.line_->day.original(flags)) {
+                 feed::GapCause cause, std::int64_t ts_exchange_ns) override {
+            if (!poller_.line_->day.original(ts_exchange_ns)) {
                 return;  // of tests, which no core is given
             }
             feed::Event event = poller_.event_of(feed::EventKind::gap, *poller_.line_);
@@ -418,7 +417,7 @@ class Poller final : public PollerTask {
             feed::LineDay& day = poller_.line_->day;
             const bool starts =
                 block.role == feed::BlockRole::start_of_day || forget == feed::Forget::day;
-            if (starts ? !day.start(poller_.wall_ns_) : !day.original(0)) {
+            if (starts ? !day.start(block.ts_exchange_ns, poller_.wall_ns_) : !day.open()) {
                 return;  // of tests: wipes nothing
             }
             feed::Event event{};

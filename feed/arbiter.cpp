@@ -73,7 +73,7 @@ void Arbiter::finish(std::int64_t now_ns, ArbiterSink& sink) {
             infer_reset(now_ns, sink);
         }
     }
-    expire_all(now_ns, sink);
+    expire_all(sink);
     refresh();
 }
 
@@ -89,7 +89,7 @@ void Arbiter::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
         infer_reset(now_ns, sink);
     }
     while (!queue_.empty() && now_ns >= deadline_after(arena_.oldest()->arrival_ns)) {
-        expire_first_hole(queue_.back().end, now_ns, sink);
+        expire_first_hole(queue_.back().end, sink);
     }
 }
 
@@ -177,7 +177,7 @@ void Arbiter::on_integrity(const Arrival& arrival) {
     } else if (end > epoch.end && end - epoch.end <= jump_messages) {
         counters_.bump(LineCount::highest, end - epoch.end);
         note_missing(arrival, epoch.end, end, epoch.newest_ts_ns);
-        declare_lost(epoch.end, end, GapCause::line, arrival);
+        declare_lost(epoch.end, end, GapCause::line, epoch.newest_ts_ns, arrival.sink);
         lengthen(index, end);
     }
 }
@@ -327,7 +327,8 @@ void Arbiter::place_undecodable(const Arrival& arrival, const Placement& at, con
     } else if (!extend_old_epoch(arrival, at, run)) {
         return;
     }
-    declare_lost(run.begin, run.end, GapCause::undecodable, arrival);
+    declare_lost(run.begin, run.end, GapCause::undecodable, arrival.block.ts_exchange_ns,
+                 arrival.sink);
 }
 
 /// New numbers of the current epoch: delivered if it is their turn, else they wait for it.
@@ -363,7 +364,7 @@ bool Arbiter::wait(const Arrival& arrival, const HoldEntry& entry, unsigned firs
             return true;
         }
         counters_.bump(LineCount::holds_cut_short);
-        expire_first_hole(entry.begin, arrival.now_ns, arrival.sink);
+        expire_first_hole(entry.begin, arrival.sink);
     }
     return false;
 }
@@ -378,7 +379,7 @@ bool Arbiter::extend_old_epoch(const Arrival& arrival, const Placement& at, cons
     counters_.bump(LineCount::highest, run.end - epoch.end);
     if (run.begin != epoch.end) {
         note_missing(arrival, epoch.end, run.begin, epoch.newest_ts_ns);
-        declare_lost(epoch.end, run.begin, GapCause::line, arrival);
+        declare_lost(epoch.end, run.begin, GapCause::line, epoch.newest_ts_ns, arrival.sink);
     }
     lengthen(at.epoch, run.end);
     return true;
@@ -397,7 +398,7 @@ void Arbiter::deliver_late(const Arrival& arrival, const Placement& at, const Ru
     deliver(arrival.block, at.index_of(run.begin), static_cast<unsigned>(count), run.begin,
             late_flags(arrival, at.epoch, run.begin), arrival.sink);
     arrival.sink.gap(number_at(run.begin), number_at(run.end - 1), count, GapCause::repaired,
-                     flag_late, arrival.now_ns);
+                     arrival.block.ts_exchange_ns);
 }
 
 DeliveryFlags Arbiter::late_flags(const Arrival& arrival, EpochIndex epoch, Position begin) {
@@ -461,16 +462,15 @@ void Arbiter::note_missing(const Arrival& arrival, Position begin, Position end,
     arrival.sink.missing(begin, end, std::min(ts_before_ns, ts_ns), std::max(ts_before_ns, ts_ns));
 }
 
-void Arbiter::declare_lost(Position begin, Position end, GapCause cause, std::int64_t now_ns,
-                           ArbiterSink& sink) {
+void Arbiter::declare_lost(Position begin, Position end, GapCause cause,
+                           std::int64_t ts_exchange_ns, ArbiterSink& sink) {
     if (!list_gap(begin, end, sink)) {
         counters_.bump(LineCount::gaps_unlisted, end - begin);
         sink.found(begin, end);  // nothing would fill what is not listed
     }
     counters_.bump(LineCount::gaps);
     counters_.bump(LineCount::lost, end - begin);
-    const DeliveryFlags flags = end <= epochs_.current().begin ? flag_late : 0;
-    sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, flags, now_ns);
+    sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, ts_exchange_ns);
 }
 
 /// Where the list is full, the oldest gaps give way, of numberings that are over: nothing fills
@@ -489,18 +489,18 @@ bool Arbiter::list_gap(Position begin, Position end, ArbiterSink& sink) {
 }
 
 /// Gives up the numbers from E to the first that waits, or to `limit` if that is before it.
-void Arbiter::expire_first_hole(Position limit, std::int64_t now_ns, ArbiterSink& sink) {
+void Arbiter::expire_first_hole(Position limit, ArbiterSink& sink) {
     const Position begin = expected_position();
     const Position end = queue_.empty() ? limit : std::min(limit, queue_.front().begin);
     PINSTRIKE_CHECK(begin < end);
-    declare_lost(begin, end, GapCause::line, now_ns, sink);
+    declare_lost(begin, end, GapCause::line, newest_ts_ns_, sink);
     expect(end);
     drain(sink);
 }
 
-void Arbiter::expire_all(std::int64_t now_ns, ArbiterSink& sink) {
+void Arbiter::expire_all(ArbiterSink& sink) {
     while (!queue_.empty()) {
-        expire_first_hole(queue_.back().end, now_ns, sink);
+        expire_first_hole(queue_.back().end, sink);
     }
 }
 

@@ -47,10 +47,10 @@ class ArbiterSink {
     /// A block that waited has no offsets.
     virtual void deliver(const Block& block, unsigned first, unsigned count,
                          DeliveryFlags flags) = 0;
-    /// Numbers first..last declared lost (or, cause repaired, found after all). flag_late: newer
-    /// messages went before, as with what is found, or what a numbering that is over lacks.
+    /// Numbers first..last declared lost (or, cause repaired, found after all). None of them was
+    /// stamped before `ts_exchange_ns`, as far as is known.
     virtual void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
-                     GapCause cause, DeliveryFlags flags, std::int64_t now_ns) = 0;
+                     GapCause cause, std::int64_t ts_exchange_ns) = 0;
     /// A start of day or reset, once per line; block has role start_of_day or reset. `forget` says
     /// what it makes consumers forget; inferred: no copy of it was seen, and the block, made up,
     /// has no bytes and role reset, whichever it was.
@@ -250,15 +250,11 @@ class Arbiter {
     static void note_missing(const Arrival& arrival, Position begin, Position end,
                              std::int64_t ts_before_ns);
 
-    void declare_lost(Position begin, Position end, GapCause cause, const Arrival& arrival) {
-        declare_lost(begin, end, cause, arrival.now_ns, arrival.sink);
-    }
-
-    void declare_lost(Position begin, Position end, GapCause cause, std::int64_t now_ns,
+    void declare_lost(Position begin, Position end, GapCause cause, std::int64_t ts_exchange_ns,
                       ArbiterSink& sink);
     [[nodiscard]] bool list_gap(Position begin, Position end, ArbiterSink& sink);
-    void expire_first_hole(Position limit, std::int64_t now_ns, ArbiterSink& sink);
-    void expire_all(std::int64_t now_ns, ArbiterSink& sink);
+    void expire_first_hole(Position limit, ArbiterSink& sink);
+    void expire_all(ArbiterSink& sink);
     void drain(ArbiterSink& sink);
     void deliver(const Block& block, unsigned first, unsigned count, Position begin,
                  DeliveryFlags flags, ArbiterSink& sink);
@@ -287,8 +283,8 @@ class Arbiter {
     void on_reset(const Arrival& arrival);
     void follow_reset(const Arrival& arrival);
     void apply_reset(const Arrival& arrival);
-    void open_epoch(const Block& reset, bool inferred, std::int64_t now_ns, ArbiterSink& sink);
-    void set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, ArbiterSink& sink);
+    void open_epoch(const Block& reset, bool inferred, ArbiterSink& sink);
+    void set_aside_later_than(std::int64_t ts_ns, ArbiterSink& sink);
     [[nodiscard]] bool set_aside(const HoldEntry& entry);
     [[nodiscard]] static Forget forget_of(const ResetIdentity& reset, const Epoch& old,
                                           Position end);

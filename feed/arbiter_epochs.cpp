@@ -103,7 +103,7 @@ void Arbiter::lower_begin(Position begin, const Arrival& arrival) {
     Epoch& current = epochs_.current();
     counters_.bump(LineCount::highest, current.begin - begin);
     arrival.sink.missing(begin, current.begin, arrival.block.ts_exchange_ns, current.first_ts_ns);
-    declare_lost(begin, current.begin, GapCause::line, arrival);
+    declare_lost(begin, current.begin, GapCause::line, arrival.block.ts_exchange_ns, arrival.sink);
     current.begin = begin;
 }
 
@@ -214,7 +214,7 @@ void Arbiter::apply_reset(const Arrival& arrival) {
         infer_reset(arrival.now_ns, arrival.sink, arrival.block.ts_exchange_ns);
     }
     counters_.bump(LineCount::resets);
-    open_epoch(arrival.block, false, arrival.now_ns, arrival.sink);
+    open_epoch(arrival.block, false, arrival.sink);
     for (const Source source : {Source::a, Source::b}) {
         StreamState& stream = streams_[static_cast<std::size_t>(source)];
         // The other stream may have brought it already, and be suspected of a loop as well.
@@ -228,15 +228,14 @@ void Arbiter::apply_reset(const Arrival& arrival) {
 
 /// Ends the current epoch and begins the next. What is missing of the old one is given up before
 /// the reset is told; it may still come late.
-void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
-                         ArbiterSink& sink) {
+void Arbiter::open_epoch(const Block& reset, bool inferred, ArbiterSink& sink) {
     const ResetIdentity identity = ResetIdentity::of(reset);
     const bool repeats =
         !inferred && (reset.ts_exchange_ns < newest_reset_ts_ns_ || epochs_.knows(identity));
     if (!repeats && !inferred) {
-        set_aside_later_than(reset.ts_exchange_ns, now_ns, sink);
+        set_aside_later_than(reset.ts_exchange_ns, sink);
     }
-    expire_all(now_ns, sink);
+    expire_all(sink);
     const Position end = expected_position();
     const Forget forget = !inferred             ? forget_of(identity, epochs_.current(), end)
                           : sink.start_is_due() ? Forget::day
@@ -265,9 +264,9 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, std::int64_t now_ns,
 /// Blocks that wait although they are stamped later than the reset: the stream that brought them
 /// had lost it. They are placed again once the new epoch is open; what of them cannot be decoded is
 /// declared lost again there, so here it is taken back.
-void Arbiter::set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, ArbiterSink& sink) {
+void Arbiter::set_aside_later_than(std::int64_t ts_ns, ArbiterSink& sink) {
     const Position known = known_end();
-    queue_.remove_if([this, ts_ns, now_ns, &sink](const HoldEntry& entry) {
+    queue_.remove_if([this, ts_ns, &sink](const HoldEntry& entry) {
         if (entry.held->block.ts_exchange_ns <= ts_ns || !set_aside(entry)) {
             return false;
         }
@@ -276,7 +275,7 @@ void Arbiter::set_aside_later_than(std::int64_t ts_ns, std::int64_t now_ns, Arbi
         }
         if (entry.kind == HoldEntry::Kind::undecodable) {
             sink.gap(number_at(entry.begin), number_at(entry.end - 1), entry.end - entry.begin,
-                     GapCause::repaired, flag_late, now_ns);
+                     GapCause::repaired, entry.held->block.ts_exchange_ns);
         }
         arena_.release(entry.held);
         return true;

@@ -292,7 +292,7 @@ void Arbiter::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t u
     reset.ts_exchange_ns = first.ts_exchange_ns;
     reset.ts_receive_ns = first.ts_receive_ns;
     counters_.bump(LineCount::resets_inferred);
-    open_epoch(reset, true, now_ns, sink);
+    open_epoch(reset, true, sink);
     join_epoch(streams_[static_cast<std::size_t>(confirmed_by_)], epochs_.current_index(), false);
     process_set_aside(now_ns, sink, until_ts_ns);
 }

@@ -9,6 +9,7 @@
 #include "feed/session_hours.h"
 
 #include <cstdint>
+#include <limits>
 
 namespace pinstrike::feed {
 
@@ -17,21 +18,27 @@ class LineDay {
   public:
     explicit LineDay(const SessionHours& hours) : hours_(&hours) {}
 
-    /// A start of day has come. Does it begin a day?
-    [[nodiscard]] bool start(std::int64_t now_ns) {
+    /// A start of day has come, stamped so. Does it begin a day?
+    [[nodiscard]] bool start(std::int64_t ts_exchange_ns, std::int64_t now_ns) {
         const bool begins = hours_->on_air(now_ns);
-        phase_ = begins ? Phase::open : Phase::testing;
-        start_due_ = start_due_ && !begins;
+        if (begins) {
+            open_ = true;
+            start_due_ = false;
+        } else {
+            close(ts_exchange_ns);
+        }
         return begins;
     }
 
     /// The end of day has come, the hours of the next one too, but no start of day since.
-    [[nodiscard]] bool start_is_due() const { return start_due_ && phase_ == Phase::open; }
+    [[nodiscard]] bool start_is_due() const { return start_due_ && open_; }
 
-    /// The end of day has come.
-    void end() {
+    /// The end of day has come, stamped so.
+    void end(std::int64_t ts_exchange_ns) {
         start_due_ = true;
-        close();
+        if (!hours_->stretches().empty()) {
+            close(ts_exchange_ns);
+        }
     }
 
     /// Now and then: with the session's hours the next day begins and ends, though its start or end
@@ -39,33 +46,39 @@ class LineDay {
     void look(std::int64_t now_ns) {
         const bool on_air = hours_->on_air(now_ns);
         if (on_air && !on_air_) {
-            phase_ = Phase::open;
-        } else if (!on_air && phase_ == Phase::open) {
-            close();
+            open_ = true;
+        } else if (!on_air) {
+            close(on_air_ ? now_ns : never_ns);
         }
         on_air_ = on_air;
     }
 
     [[nodiscard]] const SessionHours& hours() const { return *hours_; }
 
-    /// Are messages delivered with these EventFlag bits original? What comes late is of the day
-    /// that has ended.
-    [[nodiscard]] bool original(std::uint8_t flags) const {
-        return phase_ == Phase::open || (phase_ == Phase::ended && (flags & flag_late) != 0);
+    /// Has a day begun, and not ended?
+    [[nodiscard]] bool open() const { return open_; }
+
+    /// Is what is stamped so, and comes now, original? Where the day has ended, what is from before
+    /// its end comes late.
+    [[nodiscard]] bool original(std::int64_t ts_exchange_ns) const {
+        return open_ || ts_exchange_ns < closed_ts_ns_;
     }
 
   private:
-    enum class Phase : std::uint8_t { open, ended, testing };
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::min();
 
-    void close() {
-        if (!hours_->stretches().empty()) {
-            phase_ = Phase::ended;
+    /// What is stamped at that time or later is of no day.
+    void close(std::int64_t ts_exchange_ns) {
+        if (open_) {
+            open_ = false;
+            closed_ts_ns_ = ts_exchange_ns;
         }
     }
 
     const SessionHours* hours_;
-    Phase phase_ = Phase::open;
-    bool on_air_ = true;
+    std::int64_t closed_ts_ns_ = never_ns;  ///< of the latest day
+    bool open_ = true;
+    bool on_air_ = false;     ///< when looked last
     bool start_due_ = false;  // no day ends by the clock alone: it may be set away and back
 };
 

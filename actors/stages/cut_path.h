@@ -190,8 +190,7 @@ class CutPath final : private feed::ArbiterSink {
     }
 
     void gap(std::uint32_t /*first*/, std::uint32_t /*last*/, std::uint64_t /*messages*/,
-             feed::GapCause /*cause*/, feed::DeliveryFlags /*flags*/,
-             std::int64_t /*now_ns*/) override {}
+             feed::GapCause /*cause*/, std::int64_t /*ts_exchange_ns*/) override {}
 
     void reset(const feed::Block& /*block*/, feed::Forget /*forget*/, bool /*inferred*/) override {}
 

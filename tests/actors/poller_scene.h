@@ -37,6 +37,7 @@ using feed::EventKind;
 struct Toy {
     static constexpr feed::Venue venue = feed::Venue::opra;
     static constexpr std::size_t header_bytes = 6;
+    static constexpr std::int64_t day_ns = 400'000'000;  ///< between the stamps of two days
     using Reject = ToyReject;
     static constexpr const auto& reject_rows = ToyReject_rows;
 
@@ -65,7 +66,7 @@ struct Toy {
         const auto role_and_day = std::to_integer<std::uint8_t>(payload[5]);
         out.role = static_cast<feed::BlockRole>(role_and_day % 16);
         out.offsets = scratch.offsets.data();
-        out.ts_exchange_ns = 1'000 * (1 + role_and_day / 16) + out.sequence;
+        out.ts_exchange_ns = 1'000 + role_and_day / 16 * day_ns + out.sequence;
         return {true, payload.size() > header_bytes ? 2U : 0U};
     }
 
@@ -314,8 +315,9 @@ struct Scene {
     }
 
     /// Recovery brings a block.
-    void bring(std::uint32_t first, std::uint8_t count) {
-        const std::vector<std::byte> frame = block_frame(first, count);
+    void bring(std::uint32_t first, std::uint8_t count, std::uint8_t day = 0) {
+        const std::vector<std::byte> frame =
+            block_frame(first, count, group_a, feed::BlockRole::data, day);
         EXPECT_TRUE(roads->carry(0, std::span(frame).last(Toy::header_bytes)));
     }
 

@@ -47,7 +47,7 @@ class Recorder : public ArbiterSink {
     }
 
     void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages, GapCause cause,
-             DeliveryFlags /*flags*/, std::int64_t /*now_ns*/) override {
+             std::int64_t /*ts_exchange_ns*/) override {
         const bool repaired = cause == GapCause::repaired;
         EXPECT_EQ(number_at(numbers_per_turn + first + messages - 1), last);
         told.push_back({repaired ? Told::Kind::found : Told::Kind::gap, first, last,

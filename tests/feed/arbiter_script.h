@@ -13,8 +13,7 @@
 // that, as it was sent; @42 behind the word sets the stamp.
 //
 // Output: "5" delivered; "5L" late, with D (before the day), F (before a flush); R retransmitted;
-// "gap4-6", "bad4-6" (undecodable), with L of what newer messages went before; "found4-6";
-// "resetK5:quotes", "inferredK5:quotes".
+// "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes", "inferredK5:quotes".
 #pragma once
 
 #include "feed/arbiter.h"
@@ -51,7 +50,7 @@ class WordSink : public ArbiterSink {
     }
 
     void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages, GapCause cause,
-             DeliveryFlags flags, std::int64_t /*now_ns*/) override {
+             std::int64_t /*ts_exchange_ns*/) override {
         const std::string what = cause == GapCause::repaired      ? "found"
                                  : cause == GapCause::undecodable ? "bad"
                                                                   : "gap";
@@ -59,11 +58,7 @@ class WordSink : public ArbiterSink {
             messages < numbers_per_turn / 2) {
             wrong += " gap of " + std::to_string(messages);
         }
-        if (cause == GapCause::repaired && flags != flag_late) {
-            wrong += " found, yet not late";
-        }
-        say(what + std::to_string(first) + "-" + std::to_string(last) +
-            (cause == GapCause::repaired ? "" : letters(flags)));
+        say(what + std::to_string(first) + "-" + std::to_string(last));
     }
 
     void reset(const Block& block, Forget forget, bool inferred) override {
