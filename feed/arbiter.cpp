@@ -178,7 +178,7 @@ void Arbiter::on_integrity(const Arrival& arrival) {
         counters_.bump(LineCount::highest, end - epoch.end);
         note_missing(arrival, epoch.end, end, epoch.newest_ts_ns);
         declare_lost(epoch.end, end, GapCause::line, epoch.newest_ts_ns, arrival.sink);
-        lengthen(index, end);
+        lengthen(index, end, arrival);
     }
 }
 
@@ -228,6 +228,9 @@ void Arbiter::place(const Arrival& arrival, EpochIndex index) {
     Position position = at.base + arrival.first;
     const Position decodable_end = std::clamp(at.base + block.decodable, position, end);
     const bool before = !epoch.numbered || precedes(block, epoch);
+    if (arrival.original() && !before && index == epochs_.current_index()) {
+        doubt_waiting(arrival, at.base);
+    }
     while (position < decodable_end) {
         const Run run = before ? Run{Run::State::done, position, decodable_end}
                                : run_at(index, position, decodable_end);
@@ -381,7 +384,7 @@ bool Arbiter::extend_old_epoch(const Arrival& arrival, const Placement& at, cons
         note_missing(arrival, epoch.end, run.begin, epoch.newest_ts_ns);
         declare_lost(epoch.end, run.begin, GapCause::line, epoch.newest_ts_ns, arrival.sink);
     }
-    lengthen(at.epoch, run.end);
+    lengthen(at.epoch, run.end, arrival);
     return true;
 }
 

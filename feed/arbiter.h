@@ -53,7 +53,8 @@ class ArbiterSink {
                      GapCause cause, std::int64_t ts_exchange_ns) = 0;
     /// A start of day or reset, once per line; block has role start_of_day or reset. `forget` says
     /// what it makes consumers forget; inferred: no copy of it was seen, and the block, made up,
-    /// has no bytes and role reset, whichever it was.
+    /// has no bytes and role reset, whichever it was. Where only later something shows that a reset
+    /// lowered the numbers, it is told once more, and its block is made up too.
     virtual void reset(const Block& block, Forget forget, bool inferred) = 0;
 
     /// Whether a reset that no stream brought is to be taken for the start of a day.
@@ -288,7 +289,7 @@ class Arbiter {
     [[nodiscard]] bool set_aside(const HoldEntry& entry);
     [[nodiscard]] static Forget forget_of(const ResetIdentity& reset, const Epoch& old,
                                           Position end);
-    void lengthen(EpochIndex old, Position end);
+    void lengthen(EpochIndex old, Position end, const Arrival& arrival);
     [[nodiscard]] bool is_late_copy(const ResetIdentity& reset, const StreamState& stream) const;
     [[nodiscard]] bool precedes_start(const Arrival& arrival);
     [[nodiscard]] bool has_come_to_start(const StreamState& stream);
@@ -314,10 +315,12 @@ class Arbiter {
     [[nodiscard]] bool is_numbered_as_reset(const Block& block);
     void note_beginning(const Arrival& arrival);
     void adopt_beginning(Source source);
+    [[nodiscard]] bool has_set_aside(Source source) const;
     [[nodiscard]] bool has_set_aside(Source source, const Block& reset) const;
     [[nodiscard]] bool set_aside(const Arrival& arrival);
     [[nodiscard]] const HeldBlock* word_of_other(const Arrival& arrival) const;
     void confirm(const Arrival& arrival);
+    void doubt_waiting(const Arrival& arrival, Position base);
     void refute(Source source, std::int64_t now_ns, ArbiterSink& sink);
     void infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns = any_ts_ns);
     [[nodiscard]] const HeldBlock* first_after_missed_reset() const;

@@ -331,12 +331,26 @@ Forget Arbiter::forget_of(const ResetIdentity& reset, const Epoch& old, Position
 }
 
 /// An epoch that is over turns out to have gone on to here. The reset behind it may then have
-/// lowered the numbers although it had not seemed to: so what comes late of before it is marked.
-void Arbiter::lengthen(EpochIndex old, Position end) {
+/// lowered the numbers although it had not seemed to: so it is told once more, and what comes late
+/// of before it is marked.
+void Arbiter::lengthen(EpochIndex old, Position end, const Arrival& arrival) {
+    const bool quotes_stand = epochs_.has_unforgotten(old);
     epochs_.at(old).end = end;
     Epoch& next = epochs_.at(old + 1);
-    if (next.by_reset) {
-        next.forget = std::max(next.forget, forget_of(next.reset, epochs_.at(old), end));
+    const Forget forget =
+        next.by_reset ? forget_of(next.reset, epochs_.at(old), end) : Forget::nothing;
+    const bool is_more = forget > epochs_.forgotten_since(old);
+    next.forget = std::max(next.forget, forget);
+    if (is_more && quotes_stand) {
+        flushed_to_ = std::max(flushed_to_, expected_position());
+        Block reset;
+        reset.role = next.reset.role;
+        reset.sequence = next.reset.sequence;
+        reset.messages = reset.decodable = 1;
+        reset.session = arrival.block.session;
+        reset.ts_exchange_ns = next.reset.ts_exchange_ns;
+        reset.ts_receive_ns = arrival.block.ts_receive_ns;
+        arrival.sink.reset(reset, forget, false);
     }
 }
 
@@ -510,7 +524,7 @@ void Arbiter::note_overtaken_reset(const Arrival& arrival) {
         }
     } else if (const Position next = turn_of(before.end) + number_of(block);
                before.numbered && next > before.end) {
-        lengthen(index, next);  // it raised the numbers: what it skipped is not missing
+        lengthen(index, next, arrival);  // it raised the numbers: what it skipped is not missing
     }
 }
 

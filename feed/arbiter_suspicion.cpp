@@ -234,6 +234,15 @@ const HeldBlock* Arbiter::word_of_other(const Arrival& arrival) const {
     return held;
 }
 
+/// Whether anything of the stream could show that a reset was missed.
+bool Arbiter::has_set_aside(Source source) const {
+    const HeldBlock* held = aside_.oldest();
+    while (held != nullptr && (held->source != source || !bears_witness(*held))) {
+        held = aside_.younger(held);
+    }
+    return held != nullptr;
+}
+
 /// Whether the reset by which the stream is suspected of a loop is this one.
 bool Arbiter::has_set_aside(Source source, const Block& reset) const {
     const HeldBlock* held = aside_.oldest();
@@ -260,6 +269,30 @@ void Arbiter::confirm(const Arrival& arrival) {
             confirmed_by_ = arrival.source;
             confirmed_ts_ns_ = first_after_missed_reset()->block.ts_exchange_ns;
             infer_at_ns_ = deadline_after(first->arrival_ns);
+    }
+}
+
+/// Blocks are stamped in the order of their numbers. Where one waits that begins no later than this
+/// one, but is stamped later, both streams lost a reset between the two, or have yet to bring it.
+void Arbiter::doubt_waiting(const Arrival& arrival, Position base) {
+    if (queue_.empty() || confirmed_ || processing_aside_ || epochs_.current().repeats) {
+        return;
+    }
+    const HoldEntry* entry = queue_.find(base);
+    if (entry == nullptr || entry->kind == HoldEntry::Kind::evidence ||
+        entry->begin > base + entry->held->first ||
+        entry->held->block.ts_exchange_ns <= arrival.block.ts_exchange_ns) {
+        return;
+    }
+    // What fills holes came for what is behind them: the last that waits is of a stream.
+    confirmed_by_ = queue_.back().held->source;
+    infer_at_ns_ = deadline_after(queue_.back().held->arrival_ns);
+    set_aside_later_than(entry->held->block.ts_exchange_ns - 1, arrival.sink);
+    confirmed_ = has_set_aside(confirmed_by_);
+    if (confirmed_) {
+        confirmed_ts_ns_ = first_after_missed_reset()->block.ts_exchange_ns;
+    } else {
+        infer_at_ns_ = never_ns;
     }
 }
 

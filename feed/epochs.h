@@ -111,6 +111,16 @@ class EpochHistory {
         return most;
     }
 
+    /// Whether anything up to the end of this epoch came that no reset since made consumers forget.
+    [[nodiscard]] bool has_unforgotten(EpochIndex index) {
+        for (EpochIndex i = index; i > oldest_index(); --i) {
+            if (at(i).end != at(i).begin || at(i).forget != Forget::nothing) {
+                return at(i).end != at(i).begin;
+            }
+        }
+        return at(oldest_index()).numbered;
+    }
+
   private:
     std::array<Epoch, kept> epochs_{};
     EpochIndex current_ = 0;

@@ -252,6 +252,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"and where one stream brings the two out of order",
             "A500@1 AK600@5 AC0@4 A601@6 A602@7", "500 resetK600:nothing resetC0:day 601 602", "",
             3},
+        Row{"one that only the slower stream shows to lower the numbers is told again",
+            "A500@1 B500 AK600@5 AK600@9 A601@10 BK600@5 B601+2@6 BK600@9",
+            "500 resetK600:nothing resetK600:nothing 601 resetK600:quotes 601LF 602LF", "", 4},
+        Row{"and where it still comes, in disorder: what waits for numbers that others have",
+            "A1@1 A4@20 A5@21 A3@3 A4@4 A2@2 AK0@10 A1@17 A2@18 A3@19",
+            "1 2 3 4 resetK0:quotes 1 2 3 4 5", "", 9},
         Row{"the first of two cold restarts that the faster stream lost",
             "A500@1 B500 AK1@5 A2@6 BK0@4 BK1 B2", "500 resetK1:quotes 2 resetK0:nothing", "", 2},
         Row{"one that raises, between two that the faster stream brought: what it skips is not "
