@@ -79,6 +79,12 @@ void add_core(LiveFigures& figures, const Appliance& appliance, std::size_t inde
     thread.count = core.counters().events.read();
     figures.threads.push_back(std::move(thread));
     figures.receive_to_actor.add(core.counters().receive_to_actor_ns.snapshot());
+    for (std::size_t i = 0; i < core.actors_count(); ++i) {
+        const ActorCounters& counters = core.actor_counters(i);
+        figures.actors.push_back({core.info().name + ' ' + std::string{core.actor(i).name()},
+                                  counters.events.read(), counters.waiting_ns.snapshot(),
+                                  counters.service_ns.snapshot()});
+    }
 }
 
 void add_busiest(LiveFigures& figures, const Book& book) {

@@ -28,6 +28,14 @@ struct ThreadFigures {
     bool polls = false;
 };
 
+/// An actor of a core.
+struct ActorTotals {
+    std::string name;          ///< "core0 book"
+    std::uint64_t events = 0;  ///< data messages given to it
+    Histogram::Snapshot waiting;
+    Histogram::Snapshot service;  ///< of a call, which brings it a batch
+};
+
 struct RingFigures {
     std::string name;
     std::uint64_t high_water_records = 0;
@@ -49,6 +57,7 @@ struct LiveFigures {
     std::uint64_t refused = 0;  ///< messages that found a full ring
     std::vector<LineFigures> lines;
     std::vector<ThreadFigures> threads;
+    std::vector<ActorTotals> actors;
     std::vector<RingFigures> rings;
     std::vector<BusySeries> busiest;
     Histogram::Snapshot exchange_to_decoded;

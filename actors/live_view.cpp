@@ -64,6 +64,12 @@ std::string latency_row(std::string_view name, const Histogram::Snapshot& taken)
     return row + fmt::format("{:>11}", microseconds(taken.highest_ns));
 }
 
+std::string half_and_most(const Histogram::Snapshot& taken) {
+    return taken.count == 0 ? fmt::format("{:>20}", "-")
+                            : fmt::format("{:>11}{:>9}", microseconds(taken.quantile_ns(0.5)),
+                                          microseconds(taken.quantile_ns(0.99)));
+}
+
 double busy_share(const ThreadFigures& now, const ThreadFigures* before) {
     const std::uint64_t busy = now.busy_ns - (before == nullptr ? 0 : before->busy_ns);
     const std::uint64_t idle = now.idle_ns - (before == nullptr ? 0 : before->idle_ns);
@@ -100,7 +106,7 @@ class Screen {
 
     void head(const std::string& feed) {
         add(fmt::format("pinstrike {}   {}   running {}", version, feed, clock_text(now_.seconds)));
-        add("");
+        space();
     }
 
     void flow() {
@@ -115,7 +121,7 @@ class Screen {
                         grouped(now_.packets), grouped(now_.delivered),
                         gigabits(static_cast<double>(now_.bytes)), grouped(now_.dropped),
                         grouped(now_.refused), grouped(now_.lost)));
-        add("");
+        space();
     }
 
     void lines() {
@@ -125,7 +131,7 @@ class Screen {
                         "   rejected {}",
                         up.lines, now_.lines.size(), up.a, up.b, grouped(now_.gaps),
                         grouped(now_.repaired), grouped(now_.missed), grouped(now_.rejected)));
-        add("");
+        space();
     }
 
     void latency() {
@@ -135,7 +141,7 @@ class Screen {
                         since(now_.exchange_to_decoded, before_.exchange_to_decoded)));
         add(latency_row("receive to actor",
                         since(now_.receive_to_actor, before_.receive_to_actor)));
-        add("");
+        space();
     }
 
     void threads() {
@@ -168,7 +174,26 @@ class Screen {
                                 static_cast<double>(fullest->capacity_records),
                             grouped(fullest->capacity_records)));
         }
-        add("");
+        space();
+    }
+
+    void actors() {
+        if (now_.actors.empty()) {
+            return;
+        }
+        add(fmt::format("{:<24}{:>15}{:>20}{:>20}", "actor, p50 and p99 in us", "messages/s",
+                        "waiting", "service of a batch"));
+        const std::size_t most = size_.rows > 28 ? size_.rows - 26 : 1;
+        for (std::size_t i = 0; i < std::min(now_.actors.size(), most); ++i) {
+            const ActorTotals& actor = now_.actors[i];
+            const ActorTotals before =
+                i < before_.actors.size() ? before_.actors[i] : ActorTotals{};
+            add(fmt::format("{:<24}{:>15}{}{}", actor.name,
+                            grouped_rate(actor.events, before.events, seconds_),
+                            half_and_most(since(actor.waiting, before.waiting)),
+                            half_and_most(since(actor.service, before.service))));
+        }
+        space();
     }
 
     void busiest() {
@@ -198,6 +223,14 @@ class Screen {
         BusySeries series;
         double per_second;
     };
+
+    /// Between two parts, where there is room for it.
+    void space() {
+        constexpr std::size_t rows_wanted = 30;
+        if (size_.rows >= rows_wanted) {
+            add("");
+        }
+    }
 
     void add(std::string line) {
         if (lines_.size() + 1 < size_.rows) {
@@ -240,7 +273,7 @@ ScreenSize size_of(std::FILE* out) {
 std::vector<std::string> screen_text(const std::string& feed, const LiveFigures& now,
                                      const LiveFigures& before, ScreenSize size,
                                      const std::deque<std::string>& last_lines) {
-    const std::size_t below = std::min(last_lines.size(), size.rows / 4);
+    const std::size_t below = std::min(last_lines.size(), std::max<std::size_t>(size.rows / 8, 2));
     Screen screen(now, before, {size.columns, size.rows - below});
     screen.head(feed);
     screen.flow();
@@ -248,6 +281,7 @@ std::vector<std::string> screen_text(const std::string& feed, const LiveFigures&
     screen.latency();
     screen.threads();
     screen.rings();
+    screen.actors();
     screen.busiest();
     std::vector<std::string> text = screen.take();
     for (auto line = last_lines.end() - static_cast<std::ptrdiff_t>(below);

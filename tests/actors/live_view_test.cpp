@@ -69,6 +69,27 @@ TEST(LiveView, LatenciesAreThoseOfTheLastSecond) {
     EXPECT_TRUE(has(text, "exchange to decoded               -")) << text;
 }
 
+TEST(LiveView, ActorsShowWhatTheyDidInTheLastSecond) {
+    Histogram waiting;
+    Histogram service;
+    waiting.record(50'000'000, 1000);
+    LiveFigures before = figures_at(1);
+    before.actors = {{"core0 book", 1'000, waiting.snapshot(), service.snapshot()}};
+    waiting.record(1'000, 100);
+    LiveFigures now = figures_at(2);
+    now.actors = {{"core0 book", 3'501'000, waiting.snapshot(), service.snapshot()},
+                  {"core1 book", 0, {}, {}}};
+    const std::string text = joined(screen_text("opra", now, before, {80, 40}));
+    EXPECT_TRUE(has(text,
+                    "core0 book                    3,500,000       1.02     1.02"
+                    "                   -"))
+        << text;
+    EXPECT_TRUE(has(text, "core1 book                            0")) << text;
+    const std::string small = joined(screen_text("opra", now, before, {80, 24}));
+    EXPECT_TRUE(has(small, "core0 book")) << small;
+    EXPECT_TRUE(has(small, "busiest series")) << small;
+}
+
 TEST(LiveView, TheBusiestOfNowComeFirst) {
     LiveFigures before = figures_at(1);
     LiveFigures now = figures_at(2);

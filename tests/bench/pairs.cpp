@@ -1,5 +1,5 @@
-// Four pairs of actors with ordered pings and a "more" every 1000: the runtime beside CAF, in
-// turns.
+// Four pairs of actors with ordered pings and a "more" every 1000: the runtime beside CAF and
+// ZeroMQ, in turns.
 //
 //     bench_pairs [--runs N] [--messages M] [--json]
 //
@@ -167,9 +167,9 @@ int main(int argc, char** argv) {
         fmt::print("skipped: needs two processors\n");
         return 77;
     }
-    std::array<Contender, 3> contenders{Contender{"pinstrike", pinstrike_pairs},
-                                        Contender{"caf", caf_pairs},
-                                        Contender{"caf detached", caf_detached_pairs}};
+    std::array<Contender, 4> contenders{
+        Contender{"pinstrike", pinstrike_pairs}, Contender{"caf", caf_pairs},
+        Contender{"caf detached", caf_detached_pairs}, Contender{"zeromq", zmq_pairs}};
     for (int run = 0; run < options.runs; ++run) {
         for (Contender& contender : contenders) {
             contender.seconds.push_back(contender.run(options.each));

@@ -15,5 +15,6 @@ constexpr int rows_asked_ahead =
 double pinstrike_pairs(std::uint64_t each);
 double caf_pairs(std::uint64_t each);
 double caf_detached_pairs(std::uint64_t each);
+double zmq_pairs(std::uint64_t each);
 
 }  // namespace pinstrike::bench

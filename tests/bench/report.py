@@ -40,7 +40,8 @@ ROWS = [
     ("codec", "The codec", []),
     ("runtime", "The actor runtime", ["{runs}"]),
     ("metrics", "Counting, beside prometheus-cpp", []),
-    ("dpdk_receive", "Receiving", []),
+    ("dpdk_receive", "Receiving by DPDK, beside its own calls and testpmd", []),
+    ("kernel_receive", "Receiving from the kernel, beside recvmmsg", ["{runs}"]),
 ]
 
 INSTANCE = """
@@ -426,20 +427,27 @@ def main():
     about = path.machine(options.compiler, path.enough_hugepages())
     steal = path.Steal()
     report = Report(options.out)
-    rows = measure_rows(report, options)
-    measure_actors(report, options)
-    measure_workloads(report, options)
-    costs = measure_stages(report, options)
-    measure_counting(report, options)
-    rate = measure_path(report, options)
-    measure_latency(report, options, rate)
-    measure_start(report, options)
-    measure_allocations(report, options)
-    scaling(report, costs, rate)
-    row_goals(report, rows)
-    report.write(f"# How fast: {datetime.date.today():%d %B %Y}\n\n{about}; "
-                 f"{steal.percent():.2f} % stolen. Medians of {options.runs} runs. Made by "
-                 f"`tests/bench/report.py`.")
+    begun = time.monotonic()
+
+    def measure(part, *more):
+        """What was measured so far is written each time: the rest takes long."""
+        result = part(report, *more)
+        report.write(f"# How fast: {datetime.date.today():%d %B %Y}\n\n{about}; "
+                     f"{steal.percent():.2f} % stolen. Medians of {options.runs} runs. Made by "
+                     f"`tests/bench/report.py`.")
+        print(f"{(time.monotonic() - begun) / 60:5.1f} min: {part.__name__}", flush=True)
+        return result
+
+    rate = measure(measure_path, options)
+    costs = measure(measure_stages, options)
+    measure(measure_counting, options)
+    measure(scaling, costs, rate)
+    measure(measure_latency, options, rate)
+    measure(measure_start, options)
+    measure(row_goals, measure(measure_rows, options))
+    measure(measure_actors, options)
+    measure(measure_workloads, options)
+    measure(measure_allocations, options)
 
 
 if __name__ == "__main__":
