@@ -279,8 +279,10 @@ void Tellings::read_reset(std::size_t core, const Event& event, const Block& blo
     std::uint8_t& told = resets_told_[block.line][block.index];
     const feed::Forget forget = event.body.control.forget;
     if (has(told, core)) {
-        // Only the slower stream may have shown that it lowers the numbers.
-        if (!block.lowers || forget != feed::Forget::quotes) {
+        // Only the slower stream may have shown that it lowers the numbers; where the one before it
+        // was lost, in its stead.
+        const bool lowers = block.lowers || !lines_[block.line].exact;
+        if (!lowers || forget != feed::Forget::quotes) {
             findings_.add(what + ": told twice");
         }
         return;
