@@ -40,16 +40,17 @@ struct Places {
 
 /// How a quote of one category and set of appendages is laid out, checked, and written.
 struct alignas(1024) WideForm {  // a shift away from its index
-    Places record;
+    Places record;               ///< the strike as sent
     Places bests;
-    Places strike;                 ///< the four bytes from 40 on
     Bytes64 fill{};                ///< or-ed into the first record
     Bytes64 bests_fill{};          ///< or-ed into the second
     Bytes64 least{};               ///< by byte of the message: the least value that will do,
     Bytes64 more{};                ///< and how many more will do
     std::uint64_t bytes_mask = 0;  ///< of the message
+    std::uint64_t symbol_mask = 0;
+    std::uint64_t symbol_fill = 0;  ///< or-ed into a symbol's word
+    std::uint32_t record_bytes = 0;
     std::uint8_t bytes = 0;
-    std::uint8_t records = 1;
     std::uint8_t code_mask = 0;  ///< of the strike's code; 0 where it is implied
     std::uint8_t strike_code = 0;
 
@@ -76,7 +77,7 @@ constexpr void lay_out_record(WideForm& form, const detail::QuoteForm& narrow) {
     }
     for (std::size_t i = 0; i < narrow.strike.size(); ++i) {
         if (narrow.strike[i] != detail::none) {
-            form.strike.set(strike_at - 8 + i, 12 + static_cast<std::size_t>(narrow.strike[i]));
+            form.record.set(strike_at - 8 + i, 12 + static_cast<std::size_t>(narrow.strike[i]));
         }
     }
 }
@@ -108,8 +109,9 @@ constexpr void lay_out_bests(WideForm& form, std::size_t fixed_bytes, unsigned s
     }
     form.bytes = static_cast<std::uint8_t>(at);
     form.bytes_mask = (std::uint64_t{1} << at) - 1;
-    form.records = sides == 0 ? 1 : 2;
-    form.fill[offsetof(Header, records)] = form.records;
+    const std::uint8_t records = sides == 0 ? 1 : 2;
+    form.record_bytes = records * static_cast<std::uint32_t>(sizeof(Event));
+    form.fill[offsetof(Header, records)] = records;
 }
 
 constexpr void limit_expiration(WideForm& form, std::size_t at) {
@@ -118,13 +120,18 @@ constexpr void limit_expiration(WideForm& form, std::size_t at) {
     form.limit(at + 2, 0, 99);
 }
 
+/// A denominator code A-I as an index.
+constexpr std::uint8_t code_bits = 0x0F;
+
 constexpr WideForm make_form(bool is_long, unsigned sides) {
     WideForm form;
     form.more.fill(0xFF);
     const detail::QuoteForm& narrow = detail::quote_forms[is_long ? 1 : 0];
     lay_out_record(form, narrow);
-    form.code_mask = narrow.code_mask;
-    form.strike_code = narrow.strike_code;
+    form.code_mask = narrow.code_mask & code_bits;
+    form.strike_code = narrow.strike_code & code_bits;
+    form.symbol_mask = is_long ? 0xFF'FFFF'FFFF : 0xFFFF'FFFF;
+    form.symbol_fill = narrow.fill;
     const std::uint8_t category = is_long ? 'k' : 'q';
     form.limit(message::category.at, category, category);
     if (is_long) {
@@ -141,41 +148,40 @@ constexpr WideForm make_form(bool is_long, unsigned sides) {
     return form;
 }
 
-/// By form_of().
-constexpr std::array<WideForm, 8> forms = [] {
-    std::array<WideForm, 8> all;
-    for (unsigned sides = 0; sides < 4; ++sides) {
-        all[2 * sides] = make_form(false, sides);
-        all[2 * sides + 1] = make_form(true, sides);
-    }
-    return all;
-}();
-
 constexpr unsigned no_form = 0xFF;
 
-/// By indicator, twice the sides with an appendage; no_form: unknown.
-constexpr auto form_of_indicator = [] {
-    std::array<std::uint8_t, 256> table{};
-    for (unsigned byte = 0; byte < 256; ++byte) {
-        table[byte] = known_indicator(static_cast<char>(byte))
-                          ? static_cast<std::uint8_t>(2 * appendage_sides[byte])
-                          : static_cast<std::uint8_t>(no_form);
-    }
-    return table;
-}();
+/// All that is looked up of a message, behind one pointer: there are not registers enough for more.
+struct Tables {
+    std::array<WideForm, 8> forms;                      ///< by form_of()
+    std::array<std::uint8_t, 256> form_of_category{};   ///< no_form: no quote
+    std::array<std::uint8_t, 256> form_of_indicator{};  ///< no_form: unknown
+    std::array<std::int64_t, 16> to_e8{};               ///< by denominator code & code_bits
 
-constexpr auto form_of_category = [] {
-    std::array<std::uint8_t, 256> table{};
-    table.fill(no_form);
-    table['q'] = 0;
-    table['k'] = 1;
-    return table;
-}();
+    constexpr Tables() {
+        for (unsigned sides = 0; sides < 4; ++sides) {
+            forms[2 * sides] = make_form(false, sides);
+            forms[2 * sides + 1] = make_form(true, sides);
+        }
+        form_of_category.fill(no_form);
+        form_of_category['q'] = 0;
+        form_of_category['k'] = 1;
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            form_of_indicator[byte] = known_indicator(static_cast<char>(byte))
+                                          ? static_cast<std::uint8_t>(2 * appendage_sides[byte])
+                                          : static_cast<std::uint8_t>(no_form);
+        }
+        for (std::size_t i = 0; i < detail::powers.size(); ++i) {
+            to_e8[('A' + i) & code_bits] = detail::powers[i].to_e8;
+        }
+    }
+};
+
+constexpr Tables tables;
 
 /// Above 7: the message is no quote, or its indicator is unknown.
 [[gnu::always_inline]] inline unsigned form_of(const std::byte* m) {
-    return unsigned{form_of_category[static_cast<std::uint8_t>(m[message::category.at])]} |
-           form_of_indicator[static_cast<std::uint8_t>(m[message::indicator.at])];
+    return unsigned{tables.form_of_category[static_cast<std::uint8_t>(m[message::category.at])]} |
+           tables.form_of_indicator[static_cast<std::uint8_t>(m[message::indicator.at])];
 }
 
 PINSTRIKE_WIDE inline __m512i row(const Bytes64& bytes) {
@@ -254,21 +260,23 @@ PINSTRIKE_WIDE inline __m512i shared_record(const WideContext& context) {
         _mm256_or_si256(header, number), 0);
 }
 
-/// The event of the message in `message`, of which `code` is the strike's.
-PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message, std::uint8_t code,
+/// The event of the message in `message`, of which `code` is the strike's, as an index.
+PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message, unsigned code,
                                            __m512i numbered) {
-    const auto power = static_cast<long long>(detail::powers[std::size_t{code} - 'A'].to_e8);
-    const __m512i strike = _mm512_mul_epi32(placed(form.strike, message),
-                                            _mm512_maskz_set1_epi64(1U << (strike_at / 8), power));
-    return _mm512_or_si512(any_of(placed(form.record, message), strike, row(form.fill)), numbered);
+    const __m512i record = placed(form.record, message);
+    const __m512i scaled = _mm512_mask_mul_epi32(record, 1U << (strike_at / 8), record,
+                                                 _mm512_set1_epi64(tables.to_e8[code]));
+    return any_of(scaled, row(form.fill), numbered);
+}
+
+[[gnu::always_inline]] inline Event* moved(Event* event, std::size_t bytes) {
+    auto* const at = reinterpret_cast<std::byte*>(event);  // tidy: events are whole records
+    return reinterpret_cast<Event*>(at + bytes);           // tidy: of which bytes are a multiple
 }
 
 [[nodiscard, gnu::always_inline]] inline bool is_test(const std::byte* m, const WideForm& form) {
-    const auto word = load_native<std::uint64_t>(m + 12);
-    const std::uint64_t symbol = form.code_mask != 0
-                                     ? word & 0xFF'FFFF'FFFFULL
-                                     : (word & 0xFFFF'FFFFULL) | std::uint64_t{' '} << 32;
-    return is_test_symbol(symbol);
+    return is_test_symbol((load_native<std::uint64_t>(m + 12) & form.symbol_mask) |
+                          form.symbol_fill);
 }
 
 }  // namespace
@@ -287,10 +295,10 @@ PINSTRIKE_WIDE unsigned find_quotes_wide(std::span<const std::byte> block, unsig
             break;
         }
         const unsigned which = form_of(m);
-        if (which >= forms.size()) [[unlikely]] {  // six bits deceived
+        if (which >= tables.forms.size()) [[unlikely]] {  // six bits deceived
             break;
         }
-        const WideForm& form = forms[which];
+        const WideForm& form = tables.forms[which];
         const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
         const __m512i above = _mm512_sub_epi8(message, row(form.least));
         wrong = _mm512_or_si512(wrong, _mm512_subs_epu8(above, row(form.more)));
@@ -315,23 +323,23 @@ PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const std::uint
     for (; i < end; ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
         const std::byte* m = block + offsets[i];
         const unsigned which = form_of(m);
-        if (which >= forms.size()) [[unlikely]] {
+        if (which >= tables.forms.size()) [[unlikely]] {
             break;
         }
-        const WideForm& form = forms[which];
+        const WideForm& form = tables.forms[which];
         if (is_test(m, form) && !context.wants_tests) [[unlikely]] {
             ++tests;
             continue;
         }
         const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
-        const auto code = static_cast<std::uint8_t>(
+        const unsigned code =
             (static_cast<std::uint8_t>(m[long_quote::strike_code.at]) & form.code_mask) |
-            form.strike_code);
+            form.strike_code;
         _mm512_store_si512(event, first_record(form, message, code, numbered));
         _mm512_store_si512(event + 1,
                            _mm512_or_si512(placed(form.bests, message), row(form.bests_fill)));
         ask_ahead(event);
-        event += form.records;
+        event = moved(event, form.record_bytes);
     }
     return {i, i - first - tests, static_cast<std::size_t>(event - events), tests};
 }

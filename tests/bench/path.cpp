@@ -32,6 +32,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -212,11 +213,12 @@ class Search {
 };
 
 void print(const char* what, const Trial& trial, const char* limit) {
+    const double seconds = std::max(trial.seconds, 1e-9);  // 0: no rate held
     fmt::print(
         "{{\"{}\": {{\"packets_per_second\": {:.0f}, \"messages_per_second\": {:.0f}, "
         "\"missed\": {}, \"refused\": {}, \"lost\": {}, \"limit\": \"{}\"}}}}\n",
-        what, trial.packets / trial.seconds, trial.messages / trial.seconds, trial.missed,
-        trial.refused, trial.lost, limit);
+        what, trial.packets / seconds, trial.messages / seconds, trial.missed, trial.refused,
+        trial.lost, limit);
 }
 
 const char* limit_of(const Trial& spoilt) {
