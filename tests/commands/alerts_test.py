@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Alert rules: each fires and resolves, speaks of metrics that there are, and has its page.
+
+    alerts_test.py PINSTRIKE SOURCE_ROOT
+
+What metrics there are, a running instance says that has one of everything.
+"""
+
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+DEADLINE_S = 60
+# Only where the driver counts them, which none does that works everywhere: by the program's text.
+BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total"}
+SUFFIXES = r"_(bucket|sum|count)$"
+
+CONFIG = """
+name: everything
+kind: opra
+lines: 1
+ports: [{{name: nothing, kind: dpdk, vdev: "net_null0,no-rx=1", membership: static,
+  hugepages: false}}]
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park, actors: [book]}}]
+book: {{series_capacity: 20000}}
+history: {{keep: 10s, memory: 16MiB}}
+recovery: {{sources: [peer]}}
+peer: {{connect: ["127.0.0.1:{nobody}"], secret_file: {secret}, state: true}}
+metrics_address: 127.0.0.1:{port}
+"""
+
+
+def fail(what):
+    sys.exit(f"FAILED: {what}")
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def promtool(*words):
+    done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        fail(f"promtool {' '.join(map(str, words))}:\n{done.stdout}{done.stderr}")
+
+
+def exposed(pinstrike):
+    """Names of the metrics of an instance that has one of everything."""
+    with tempfile.TemporaryDirectory() as folder:
+        secret = Path(folder) / "secret"
+        secret.write_text("known to both of the pair, and to nobody else")
+        secret.chmod(0o600)
+        port = free_port()
+        config = Path(folder) / "everything.yaml"
+        config.write_text(CONFIG.format(nobody=free_port(), secret=secret, port=port))
+        with subprocess.Popen([pinstrike, "run", config, "--for", "60s"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            try:
+                return names_of(f"http://127.0.0.1:{port}/metrics")
+            finally:
+                process.terminate()
+                said = process.communicate(timeout=60)[1].decode()
+                if process.returncode != 0:
+                    print(said[-2000:])
+
+
+def names_of(url):
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                text = answer.read().decode()
+            if "pinstrike_loop_steps_total" in text:
+                return set(re.findall(r"^# TYPE (\S+)", text, re.M))
+        except OSError:
+            pass
+        time.sleep(0.1)
+    return fail(f"no metrics at {url} within {DEADLINE_S} s")
+
+
+def sections(runbook):
+    return dict(re.findall(r"^## (\S+)\n(.*?)(?=^#|\Z)", runbook, re.M | re.S))
+
+
+def main():
+    pinstrike, root = sys.argv[1], Path(sys.argv[2])
+    rules_file = root / "deploy/prometheus/pinstrike.rules.yml"
+    tests_file = root / "deploy/prometheus/pinstrike.rules.test.yml"
+    promtool("check", "rules", rules_file)
+    promtool("test", "rules", tests_file)
+
+    rules, tests = rules_file.read_text(), tests_file.read_text()
+    runbook = (root / "deploy/RUNBOOK.md").read_text()
+    alerts = re.findall(r"- alert: (\S+)", rules)
+    pages = sections(runbook)
+    if len(alerts) < 20 or set(alerts) != set(pages):
+        fail(f"alerts and sections of the runbook differ: {set(alerts) ^ set(pages)}")
+    for alert in alerts:
+        if f"runbook: RUNBOOK.md#{alert.lower()}" not in rules:
+            fail(f"{alert} does not name its section of the runbook")
+        if f"- alertname: {alert}\n" not in tests:
+            fail(f"{alert} is never seen to fire")
+        if "**Meaning.**" not in pages[alert]:
+            fail(f"the runbook does not say what {alert} means")
+
+    known = exposed(pinstrike)
+    exports = (root / "actors/metrics/appliance_metrics.cpp").read_text()
+    known |= {f"pinstrike_{name}" for name in BY_DRIVER if f'out.counter("{name}"' in exports}
+    recorded = set(re.findall(r"- record: (\S+)", rules))
+    for name in set(re.findall(r"\bpinstrike_\w+", rules + runbook)) - {"pinstrike_alerts"}:
+        if name not in known and re.sub(SUFFIXES, "", name) not in known:
+            fail(f"no instance has a metric {name}")
+    for name in set(re.findall(r"\bpinstrike:\w+:\w+", rules + runbook)):
+        if name not in recorded:
+            fail(f"no rule records {name}")
+    print(f"{len(alerts)} alerts, {len(recorded)} recorded series, {len(known)} metrics")
+
+
+if __name__ == "__main__":
+    main()
