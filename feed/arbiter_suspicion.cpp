@@ -272,15 +272,16 @@ void Arbiter::confirm(const Arrival& arrival) {
     }
 }
 
-/// Blocks are stamped in the order of their numbers. Where one waits that begins no later than this
-/// one, but is stamped later, both streams lost a reset between the two, or have yet to bring it.
+/// A stream's blocks are stamped in the order of their numbers. Where one waits that begins no
+/// later than this one, but is stamped later, both streams lost a reset between the two, or have
+/// yet to bring it. (What was retransmitted may be packed and stamped otherwise.)
 void Arbiter::doubt_waiting(const Arrival& arrival, Position base) {
     if (queue_.empty() || confirmed_ || processing_aside_ || epochs_.current().repeats) {
         return;
     }
     const HoldEntry* entry = queue_.find(base);
     if (entry == nullptr || entry->kind == HoldEntry::Kind::evidence ||
-        entry->begin > base + entry->held->first ||
+        entry->held->source == Source::repair || entry->begin > base + entry->held->first ||
         entry->held->block.ts_exchange_ns <= arrival.block.ts_exchange_ns) {
         return;
     }

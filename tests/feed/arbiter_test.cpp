@@ -110,6 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
             "500 gap501-504 505 resetK500:quotes 501 502R 503", "501-504", 9},
         Row{"it fills a declared gap, packed differently", "A1 A5+2 wait V1+6",
             "1 gap2-4 5 6 2LR 3LR 4LR found2-4", "", 6},
+        Row{"stamped otherwise, it puts nothing in doubt", "A1@1 A4@9 V3@8 B3@3 B2@2 B5@10",
+            "1 2 3R 4 5", "", 5},
         Row{"it never opens a gap", "A1 V9 wait A2", "1 2", "", 2},
         Row{"it never resets", "A500 VK0 VC0 A501 V1 A502", "500 501 502", "", 3},
         Row{"it does not begin anything", "V5 A10 A11", "10 11", "", 2},
