@@ -40,7 +40,8 @@ TEST_P(Examples, EffectiveConfigLoadsAsTheSame) {
     EXPECT_EQ(actors::effective_config(*again), text);
 }
 
-INSTANTIATE_TEST_SUITE_P(Config, Examples, testing::Values("demo", "opra", "af_xdp"),
+INSTANTIATE_TEST_SUITE_P(Config, Examples,
+                         testing::Values("demo", "opra", "opra_full_rate", "af_xdp"),
                          [](const auto& test) { return std::string{test.param}; });
 
 TEST(OpraExample, HasAllLinesAndBothNics) {
