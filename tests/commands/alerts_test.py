@@ -7,13 +7,14 @@ What metrics there are, a running instance says that has one of everything.
 """
 
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from pathlib import Path
+
+from endpoint import fail, free_port
 
 DEADLINE_S = 60
 # Only where the driver counts them, which none does that works everywhere: by the program's text.
@@ -34,16 +35,6 @@ recovery: {{sources: [peer]}}
 peer: {{connect: ["127.0.0.1:{nobody}"], secret_file: {secret}, state: true}}
 metrics_address: 127.0.0.1:{port}
 """
-
-
-def fail(what):
-    sys.exit(f"FAILED: {what}")
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def promtool(*words):

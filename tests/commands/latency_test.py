@@ -20,6 +20,8 @@ import urllib.request
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
+from endpoint import free_port
+
 PINSTRIKE = sys.argv[1]
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p99.9_ns", "p99.99_ns", "max_ns")
 
@@ -34,12 +36,6 @@ book: {{series_capacity: 50000}}
 traffic: {{lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: 50000}}
 metrics_address: {address}
 """
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def latency(*words, timeout=60):

@@ -19,6 +19,8 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from endpoint import fail, free_port
+
 QUIET_SECONDS = 100  # cut short by a signal once all has been seen
 FIGURES_OF_LINES = ("highest", "delivered", "repaired", "unasked", "filtered")
 FIGURES_OF_RINGS = ("routed", "pushed", "refused")
@@ -33,16 +35,6 @@ METRICS = (
        "pinstrike_line_lost_messages", "pinstrike_book_entries", "pinstrike_port_packets_total",
        "pinstrike_port_dropped_packets_total", REJECTED])
 ARP = bytes.fromhex("ffffffffffff02000000000108060001080006040001") + bytes(38)
-
-
-def fail(what):
-    sys.exit(f"FAILED: {what}")
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def append_late_packet(capture):

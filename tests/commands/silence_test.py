@@ -6,7 +6,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,17 +13,9 @@ import time
 import urllib.request
 from pathlib import Path
 
+from endpoint import fail, free_port
+
 DEADLINE_S = 60
-
-
-def fail(what):
-    sys.exit(f"FAILED: {what}")
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def config_text(port):
