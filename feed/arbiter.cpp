@@ -85,8 +85,12 @@ void Arbiter::flush_at(std::uint32_t number) {
 }
 
 void Arbiter::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
-    while (now_ns >= infer_at_ns_) {
-        infer_reset(now_ns, sink);
+    while (now_ns >= std::min(infer_at_ns_, believe_at_ns())) {
+        if (confirmed_) {
+            infer_reset(now_ns, sink);
+        } else {
+            believe(now_ns, sink);
+        }
     }
     while (!queue_.empty() && now_ns >= deadline_after(arena_.oldest()->arrival_ns)) {
         expire_first_hole(queue_.back().end, sink);
@@ -119,7 +123,7 @@ void Arbiter::refresh() {
     }
     // The oldest copy arrived first, and all that wait are behind the first hole.
     next_deadline_ns_ = queue_.empty() ? never_ns : deadline_after(arena_.oldest()->arrival_ns);
-    next_deadline_ns_ = std::min(next_deadline_ns_, infer_at_ns_);
+    next_deadline_ns_ = std::min({next_deadline_ns_, infer_at_ns_, believe_at_ns()});
 }
 
 void Arbiter::process(const Arrival& arrival) {

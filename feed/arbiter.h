@@ -162,6 +162,7 @@ class Arbiter {
         std::uint8_t needed = 0;        ///< blocks that must still follow
         /// missed_reset: of the newest block suspected; repeated_reset: of the newest before it.
         std::int64_t bound_ts_ns = no_ts;
+        std::int64_t believe_at_ns = never_ns;  ///< missed_reset: unless refuted by then
     };
 
     /// What admit() touches fills the first cache line, the rest stands behind it.
@@ -307,7 +308,8 @@ class Arbiter {
 
     // arbiter_suspicion.cpp: resets that no stream brought, or that look like old ones
     [[nodiscard]] bool suspect(const Arrival& arrival);
-    [[nodiscard]] bool goes_on(const Arrival& arrival);
+    [[nodiscard]] bool goes_on(const Arrival& arrival, Suspicion::Of of);
+    [[nodiscard]] bool skips_from(const Suspicion& suspicion, const Block& block) const;
     [[nodiscard]] bool is_of_current(const Arrival& arrival);
     [[nodiscard]] Suspicion::Of looks_like(const Arrival& arrival);
     [[nodiscard]] bool looks_like_missed_reset(const Block& block) const;
@@ -320,6 +322,9 @@ class Arbiter {
     [[nodiscard]] bool set_aside(const Arrival& arrival);
     [[nodiscard]] const HeldBlock* word_of_other(const Arrival& arrival) const;
     void confirm(const Arrival& arrival);
+    void confirm_missed_reset(Source source, std::int64_t infer_at_ns);
+    [[nodiscard]] std::int64_t believe_at_ns() const;
+    void believe(std::int64_t now_ns, ArbiterSink& sink);
     void doubt_waiting(const Arrival& arrival, Position base);
     void refute(Source source, std::int64_t now_ns, ArbiterSink& sink);
     void infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns = any_ts_ns);

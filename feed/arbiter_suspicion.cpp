@@ -7,9 +7,10 @@
 // hole: what fills those is stamped earlier than what is behind them. If the stream goes on from
 // it, or the other one brings it too, a reset was missed. Usually the other stream is only slower
 // and still brings the reset: so the new epoch is inferred only when the window has passed, and
-// what was set aside is placed when the epoch is known, one way or the other. If the stream does
-// not go on from it, it was old. Streams in disorder may have brought blocks from behind several
-// such resets by then: so they are placed in the order of their stamps, up to the next.
+// what was set aside is placed when the epoch is known, one way or the other. If the stream goes on
+// elsewhere, it was old; if it brings nothing more within the window, a reset was missed. Streams
+// in disorder may have brought blocks from behind several such resets by then: so they are placed
+// in the order of their stamps, up to the next.
 //
 // A capture played in a loop repeats its stamps. A reset older than what was delivered is a stray
 // copy, unless the stream had brought it before, and two blocks that follow it on the same stream
@@ -83,13 +84,16 @@ bool Arbiter::suspect(const Arrival& arrival) {
         return false;
     }
     Suspicion& suspicion = stream.suspicion;
-    if (suspicion.of != Suspicion::Of::nothing && goes_on(arrival)) {
+    const Suspicion::Of of = looks_like(arrival);
+    if (suspicion.of != Suspicion::Of::nothing && goes_on(arrival, of)) {
         return true;
     }
-    const Suspicion::Of of = looks_like(arrival);
     // A block from before what is suspected, out of order, says nothing of it.
     const bool out_of_order = suspicion.of == Suspicion::Of::missed_reset &&
                               arrival.block.ts_exchange_ns < suspicion.bound_ts_ns;
+    if (out_of_order) {
+        suspicion.believe_at_ns = deadline_after(arrival.now_ns);
+    }
     if (!out_of_order && (of != suspicion.of || of == Suspicion::Of::repeated_blocks)) {
         refute(arrival.source, arrival.now_ns, arrival.sink);
     }
@@ -98,7 +102,8 @@ bool Arbiter::suspect(const Arrival& arrival) {
     }
     if (!out_of_order) {
         const std::uint8_t needed = of == Suspicion::Of::repeated_blocks ? 2 : 1;
-        suspicion = {of, next_of(arrival.block), needed, arrival.block.ts_exchange_ns};
+        suspicion = {of, next_of(arrival.block), needed, arrival.block.ts_exchange_ns,
+                     suspicion.of == of ? suspicion.believe_at_ns : deadline_after(arrival.now_ns)};
     }
     if (const HeldBlock* word =
             of == Suspicion::Of::missed_reset ? word_of_other(arrival) : nullptr;
@@ -108,8 +113,9 @@ bool Arbiter::suspect(const Arrival& arrival) {
     return true;
 }
 
-/// Whether the stream's suspicion is strengthened by this block.
-bool Arbiter::goes_on(const Arrival& arrival) {
+/// Whether the stream's suspicion is strengthened by this block, or not weakened: one that skips
+/// numbers may go on from what is suspected, behind a loss, as well as from what was delivered.
+bool Arbiter::goes_on(const Arrival& arrival, Suspicion::Of of) {
     Suspicion& suspicion = state_of(arrival).suspicion;
     const Block& block = arrival.block;
     bool fits = true;
@@ -124,7 +130,8 @@ bool Arbiter::goes_on(const Arrival& arrival) {
     }
     const bool next = number_of(block) == suspicion.next_number;
     const bool again = !next && next_of(block) == suspicion.next_number;  // came twice
-    if ((!next && !again) || !fits || !set_aside(arrival)) {
+    const bool skips = !next && !again && skips_from(suspicion, block);
+    if ((!next && !again && !skips) || !fits || !set_aside(arrival)) {
         return false;
     }
     if (again) {
@@ -134,10 +141,20 @@ bool Arbiter::goes_on(const Arrival& arrival) {
     if (suspicion.of == Suspicion::Of::missed_reset) {
         suspicion.bound_ts_ns = block.ts_exchange_ns;
     }
-    if (--suspicion.needed == 0) {
+    if ((next || of == suspicion.of) && --suspicion.needed == 0) {
         confirm(arrival);
     }
     return true;
+}
+
+/// Behind a reset that was missed, and a loss; it does not go on from what was delivered, at least
+/// not without a loss.
+bool Arbiter::skips_from(const Suspicion& suspicion, const Block& block) const {
+    const std::uint32_t number = number_of(block);
+    const Position next = 2 * numbers_per_turn + suspicion.next_number;
+    const Position begin = nearest(next, number);
+    return suspicion.of == Suspicion::Of::missed_reset && begin > next &&
+           begin - next <= first_blocks_messages && number != expected_number_;
 }
 
 /// The stream is in the current epoch, or shows by a later stamp that it only lost the reset.
@@ -265,11 +282,34 @@ void Arbiter::confirm(const Arrival& arrival) {
             epochs_.current().repeats = true;
             return process_set_aside(arrival.now_ns, arrival.sink);
         default:
-            confirmed_ = true;
-            confirmed_by_ = arrival.source;
-            confirmed_ts_ns_ = first_after_missed_reset()->block.ts_exchange_ns;
-            infer_at_ns_ = deadline_after(first->arrival_ns);
+            confirm_missed_reset(arrival.source, deadline_after(first->arrival_ns));
     }
+}
+
+void Arbiter::confirm_missed_reset(Source source, std::int64_t infer_at_ns) {
+    confirmed_ = true;
+    confirmed_by_ = source;
+    confirmed_ts_ns_ = first_after_missed_reset()->block.ts_exchange_ns;
+    infer_at_ns_ = infer_at_ns;
+}
+
+/// When a stream that brought nothing more is believed: what it brought last, from behind a reset
+/// that was missed, would wait for the line's next block otherwise.
+std::int64_t Arbiter::believe_at_ns() const {
+    std::int64_t at_ns = never_ns;
+    for (const StreamState& stream : streams_) {
+        if (!confirmed_ && stream.suspicion.of == Suspicion::Of::missed_reset) {
+            at_ns = std::min(at_ns, stream.suspicion.believe_at_ns);
+        }
+    }
+    return at_ns;
+}
+
+void Arbiter::believe(std::int64_t now_ns, ArbiterSink& sink) {
+    const bool b_first = streams_[1].suspicion.of == Suspicion::Of::missed_reset &&
+                         streams_[1].suspicion.believe_at_ns == believe_at_ns();
+    confirm_missed_reset(b_first ? Source::b : Source::a, now_ns);
+    infer_reset(now_ns, sink);
 }
 
 /// A stream's blocks are stamped in the order of their numbers. Where one waits that begins no
@@ -402,7 +442,8 @@ void Arbiter::suspect_again(const HeldBlock& held, std::int64_t now_ns, ArbiterS
     const bool goes_on =
         suspicion.of == Suspicion::Of::missed_reset && number_of(block) == suspicion.next_number;
     if (block.ts_exchange_ns > suspicion.bound_ts_ns) {
-        suspicion = {Suspicion::Of::missed_reset, next_of(block), 1, block.ts_exchange_ns};
+        suspicion = {Suspicion::Of::missed_reset, next_of(block), 1, block.ts_exchange_ns,
+                     deadline_after(held.arrival_ns)};
     }
     if (goes_on) {
         confirm(arrival);

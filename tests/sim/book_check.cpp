@@ -287,7 +287,7 @@ class TruthCheck {
                                                  wanted.end(), mine) != 0);
         };
         if (!is_true()) {
-            add_words(series, key, wanted);
+            add_words(series, key, mine["line"].get<std::uint16_t>(), wanted);
         }
         if (!is_true() && !stands_by_word(series, key, mine, wanted)) {
             findings_.add(fmt::format("{}, and a book says\n    {}\n  the truth\n    {}",
@@ -321,14 +321,22 @@ class TruthCheck {
     }
 
     /// What the twin's word of it makes of it, each time: it may have gone less far than all that
-    /// the twin came to know.
-    void add_words(const feed::SeriesKey& series, const std::string& key,
+    /// the twin came to know. Where it says nothing of the series, it had heard nothing of it as
+    /// far as its words of the line's others go.
+    void add_words(const feed::SeriesKey& series, const std::string& key, std::uint16_t line,
                    std::vector<Json>& wanted) const {
         if (twin_ == nullptr) {
             return;
         }
-        for (const Twin::Said& said : twin_->said_of(series)) {
+        const auto words = twin_->said_of(series);
+        for (const Twin::Said& said : words) {
             add(key, wanted, [&](const Block& block) { return heard_.by_twin(block, &said); });
+        }
+        if (words.empty()) {
+            const Twin::Said* said = twin_->latest_of(line);
+            add(key, wanted, [&](const Block& block) {
+                return said == nullptr ? heard_.by_streams(block) : heard_.by_twin(block, said);
+            });
         }
     }
 

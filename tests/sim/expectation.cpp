@@ -1,9 +1,12 @@
 // path: cold
 #include "tests/sim/expectation.h"
 
+#include "feed/hold.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 
 namespace pinstrike::sim {
@@ -26,15 +29,48 @@ struct Moment {
     }
 };
 
+/// What a block takes of the memory of those that wait, as feed/hold.h lays them out.
+std::size_t bytes_in_hold(const Block& block) {
+    constexpr std::size_t unit_bytes = sizeof(feed::HeldBlock);
+    return unit_bytes * (1 + (block.bytes.size() + unit_bytes - 1) / unit_bytes);
+}
+
+/// Whether there is memory for all that may have to wait: for what came within any one window.
+bool finds_room(std::size_t line, const Witness& witness, const ArbiterMeans& means) {
+    constexpr std::size_t much_bytes = 512 << 10;  // with less, a reset's wait needs room as well
+    std::size_t waiting_bytes = 0;
+    std::deque<const Handed*> waiting;
+    for (const Handed& handed : witness.handed()) {
+        const Flight& flight = *handed.flight;
+        if (flight.line != line || !flight.whole || (!flight.to_line && !flight.repair)) {
+            continue;
+        }
+        waiting.push_back(&handed);
+        waiting_bytes += bytes_in_hold(*flight.block);
+        while (handed.waited_ns - waiting.front()->waited_ns > means.window_ns) {
+            waiting_bytes -= bytes_in_hold(*waiting.front()->flight->block);
+            waiting.pop_front();
+        }
+        if (waiting_bytes > means.hold_bytes) {
+            return false;
+        }
+    }
+    return means.hold_bytes >= much_bytes;
+}
+
 class Reading {
   public:
     Reading(const LineTruth& truth, std::size_t line, const Witness& witness,
             std::span<const Block* const> repairs)
-        : truth_(truth), first_(truth.blocks.size()), heard_ns_(truth.blocks.size()) {
+        : truth_(truth),
+          first_(truth.blocks.size()),
+          offered_(truth.blocks.size(), never),
+          heard_ns_(truth.blocks.size()) {
         out_.blocks.resize(truth.blocks.size());
         for (const Block* block : repairs) {
             if (block != nullptr && block->line == line) {
                 out_.blocks[block->index].offered = true;
+                offered_[block->index] = 0;  // it is not known when
             }
         }
         std::size_t turn = 0;
@@ -43,7 +79,7 @@ class Reading {
         for (const Handed& handed : witness.handed()) {
             const Flight& flight = *handed.flight;
             if (flight.line == line && flight.repair) {
-                read_repair(*flight.block);
+                read_repair(*flight.block, turn);
             } else if (flight.line == line && flight.to_line) {
                 read(handed, turn);
             }
@@ -92,9 +128,10 @@ class Reading {
     }
 
     /// It fills what is known to be missing, and nothing else.
-    void read_repair(const Block& block) {
+    void read_repair(const Block& block, std::size_t turn) {
         if (begun_[block.epoch] && block.end() <= known_[block.epoch]) {
             out_.blocks[block.index].offered = true;
+            offered_[block.index] = std::min(offered_[block.index], turn);
         }
     }
 
@@ -144,18 +181,34 @@ class Reading {
     }
 
     /// Whether what is behind the reset, heard before it, could as well be what goes on from the
-    /// numbers before it: then no receiver can know.
+    /// numbers before it, at once or behind what was repaired: then no receiver can know.
     [[nodiscard]] bool seems_to_go_on(const Block& reset) const {
         const std::size_t turn = first_[reset.index].turn;
         const std::uint32_t last = highest_before(reset, turn);
         for (std::size_t i = reset.index + 1; i < truth_.blocks.size(); ++i) {
             const Block& block = *truth_.blocks[i];
-            if (block.numbered() && first_[i].turn < turn && block.header.sequence <= last + 1 &&
-                truth_.number_at(block.end() - 1) > highest_before(reset, first_[i].turn)) {
+            if (!block.numbered() || first_[i].turn >= turn) {
+                continue;
+            }
+            const std::uint32_t by_then = highest_before(reset, first_[i].turn);
+            const bool next = block.header.sequence <= last + 1;
+            if ((next && truth_.number_at(block.end() - 1) > by_then) ||
+                repairs_lead_to(block, by_then, turn)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /// Whether what filled the hole between this number and the block before this turn is of the
+    /// block's numbering, not of the one before it, which has the same numbers.
+    [[nodiscard]] bool repairs_lead_to(const Block& block, std::uint32_t number,
+                                       std::size_t turn) const {
+        return std::ranges::any_of(truth_.blocks, [&](const Block* other) {
+            return other->epoch == block.epoch && other->begin < block.begin &&
+                   offered_[other->index] < turn && other->numbered() &&
+                   truth_.number_at(other->end() - 1) > number;
+        });
     }
 
     /// Whether data behind the reset, and then the next reset, were heard before it.
@@ -241,6 +294,7 @@ class Reading {
     std::vector<Place> known_;  ///< by epoch: behind the last number known to have existed
     std::vector<bool> begun_;   ///< by epoch: its reset was heard, or the line's first block
     std::vector<Moment> first_;
+    std::vector<std::size_t> offered_;  ///< by block: the turn of its first repair
     std::vector<std::int64_t> heard_ns_;
     LineExpectation out_;
 };
@@ -249,7 +303,8 @@ class Reading {
 
 LineExpectation expect_line(const LineTruth& truth, std::size_t line, const Witness& witness,
                             std::span<const Block* const> repairs, const ArbiterMeans& means) {
-    return Reading{truth, line, witness, repairs}.conclude(means.window_ns, means.much_memory);
+    return Reading{truth, line, witness, repairs}.conclude(means.window_ns,
+                                                           finds_room(line, witness, means));
 }
 
 }  // namespace pinstrike::sim

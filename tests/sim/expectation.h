@@ -71,7 +71,7 @@ struct LineExpectation {
 /// What the arbiter was given to work with.
 struct ArbiterMeans {
     std::int64_t window_ns = 0;
-    bool much_memory = true;  ///< enough for all that may have to wait
+    std::size_t hold_bytes = 0;
 };
 
 /// `repairs`: what the twin brought, of any line.

@@ -73,9 +73,7 @@ std::vector<Flight> carry_to_twin(const Plan& plan, const Truth& truth) {
 
 /// What is known of a host by what its own streams brought, and its twin.
 std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const Host& host) {
-    constexpr std::size_t much_bytes = 512 << 10;
-    const ArbiterMeans means{plan.host.arbitration.window_ns,
-                             plan.host.arbitration.hold_bytes >= much_bytes};
+    const ArbiterMeans means{plan.host.arbitration.window_ns, plan.host.arbitration.hold_bytes};
     std::vector<LineExpectation> lines;
     for (std::size_t i = 0; i < plan.lines.size(); ++i) {
         lines.push_back(expect_line(truth.lines()[i], i, *host.witnesses()[host.poller_of(i)],

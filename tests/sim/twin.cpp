@@ -90,6 +90,7 @@ class Twin::States final : public actors::peer::StateTaker {
     void record(const actors::StateRecord& record) override {
         if (record.kind == actors::StateRecord::Kind::series) {
             said_[{record.key.name, record.key.strike_e8}].push_back({record.line, record.place});
+            latest_[record.line] = {record.line, record.place};
         }
         to_.record(record);
     }
@@ -101,9 +102,15 @@ class Twin::States final : public actors::peer::StateTaker {
         return at == said_.end() ? std::span<const Said>{} : at->second;
     }
 
+    [[nodiscard]] const Said* latest_of(std::uint16_t line) const {
+        const auto at = latest_.find(line);
+        return at == latest_.end() ? nullptr : &at->second;
+    }
+
   private:
     actors::peer::StateTaker& to_;
     std::map<std::pair<std::uint64_t, std::int64_t>, std::vector<Said>> said_;  ///< by series
+    std::map<std::uint16_t, Said> latest_;                                      ///< by line
 };
 
 Twin::Twin(const Plan& plan, const Truth& truth, std::span<const Flight> flights)
@@ -223,6 +230,10 @@ void Twin::set_taker(actors::peer::StateTaker& taker) {
 
 std::span<const Twin::Said> Twin::said_of(const feed::SeriesKey& series) const {
     return states_ ? states_->of(series) : std::span<const Said>{};
+}
+
+const Twin::Said* Twin::latest_of(std::uint16_t line) const {
+    return states_ ? states_->latest_of(line) : nullptr;
 }
 
 void Twin::keep_awake(bool awake) {

@@ -72,6 +72,9 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
 
     [[nodiscard]] std::span<const Said> said_of(const feed::SeriesKey& series) const;
 
+    /// The latest of any series of the line; nullptr: it said nothing of it.
+    [[nodiscard]] const Said* latest_of(std::uint16_t line) const;
+
     /// What it brought, each block once for each time; null: a block that OPRA never sent.
     [[nodiscard]] const std::vector<const Block*>& brought() const { return brought_; }
 
