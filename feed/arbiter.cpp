@@ -46,7 +46,7 @@ std::vector<Arbiter::NumberRange> Arbiter::gaps() const {
 
 void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
                          ArbiterSink& sink) {
-    run_timers(now_ns, sink);
+    step(now_ns, sink);
     const Source source =
         block.retransmitted ? Source::repair : static_cast<Source>(static_cast<int>(stream));
     const Arrival arrival{block, 0, block.messages, source, now_ns, sink};
@@ -54,8 +54,8 @@ void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
         state_of(stream).counters.bump(StreamCount::messages, block.messages);
     }
     process(arrival);
-    run_timers(now_ns, sink);
     refresh();
+    step(now_ns, sink);
 }
 
 void Arbiter::step(std::int64_t now_ns, ArbiterSink& sink) {
