@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -71,12 +73,14 @@ void read_pci(hwloc_topology* topology, Machine& machine) {
     }
 }
 
-/// MemAvailable: free, or in caches that can be dropped; reserved hugepages are not in it.
-std::size_t read_free_bytes() {
+/// A figure of the kernel's; 0: there is none. MemAvailable: free, or in caches that can be
+/// dropped; reserved hugepages are not in it. (hwloc adds up the nodes' memory, without what a
+/// virtual machine was given later and no node was told of.)
+std::size_t read_memory_bytes(std::string_view name) {
     std::ifstream in("/proc/meminfo");
     for (std::string line; std::getline(in, line);) {
         std::size_t kib = 0;
-        if (std::sscanf(line.c_str(), "MemAvailable: %zu kB", &kib) == 1) {
+        if (line.starts_with(name) && std::sscanf(line.c_str() + name.size(), "%zu", &kib) == 1) {
             return kib * 1024;
         }
     }
@@ -106,8 +110,8 @@ Machine read_machine() {
     if (const HwlocTopology topology = load_topology(true)) {
         read_cpus(topology.get(), machine);
         read_pci(topology.get(), machine);
-        machine.memory_bytes = hwloc_get_root_obj(topology.get())->total_memory;
-        machine.free_bytes = read_free_bytes();
+        machine.memory_bytes = read_memory_bytes("MemTotal:");
+        machine.free_bytes = read_memory_bytes("MemAvailable:");
     }
     return machine;
 }
