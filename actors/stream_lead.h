@@ -16,9 +16,10 @@ namespace pinstrike::actors {
 
 class StreamLead {
   public:
-    /// The first copy of a block was taken.
+    /// The first copy of a block was taken. If the stream that is waited for brings a newer one
+    /// first, it had lost its copy.
     void first(const feed::Block& block, feed::Stream stream) noexcept {
-        if (!waiting_) {
+        if (!waiting_ || stream != stream_) {
             waiting_ = true;
             sequence_ = block.sequence;
             stream_ = stream;
