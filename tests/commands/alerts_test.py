@@ -10,32 +10,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
 
-from endpoint import fail, free_port
+from endpoint import fail
+from scraped import BY_DRIVER, everything, metric_names
 
-DEADLINE_S = 60
-# Only where the driver counts them, which none does that works everywhere: by the program's text.
-BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total"}
 SUFFIXES = r"_(bucket|sum|count)$"
-
-CONFIG = """
-name: everything
-kind: opra
-lines: 1
-ports: [{{name: nothing, kind: dpdk, vdev: "net_null0,no-rx=1", membership: static,
-  hugepages: false}}]
-pollers: [{{name: poller0, wait: park}}]
-cores: [{{name: core0, wait: park, actors: [book]}}]
-book: {{series_capacity: 20000}}
-history: {{keep: 10s, memory: 16MiB}}
-recovery: {{sources: [peer]}}
-peer: {{connect: ["127.0.0.1:{nobody}"], secret_file: {secret}, state: true}}
-metrics_address: 127.0.0.1:{port}
-"""
-
 
 def promtool(*words):
     done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True,
@@ -46,36 +26,8 @@ def promtool(*words):
 
 def exposed(pinstrike):
     """Names of the metrics of an instance that has one of everything."""
-    with tempfile.TemporaryDirectory() as folder:
-        secret = Path(folder) / "secret"
-        secret.write_text("known to both of the pair, and to nobody else")
-        secret.chmod(0o600)
-        port = free_port()
-        config = Path(folder) / "everything.yaml"
-        config.write_text(CONFIG.format(nobody=free_port(), secret=secret, port=port))
-        with subprocess.Popen([pinstrike, "run", config, "--for", "60s"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            try:
-                return names_of(f"http://127.0.0.1:{port}/metrics")
-            finally:
-                process.terminate()
-                said = process.communicate(timeout=60)[1].decode()
-                if process.returncode != 0:
-                    print(said[-2000:])
-
-
-def names_of(url):
-    deadline = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(url, timeout=10) as answer:
-                text = answer.read().decode()
-            if "pinstrike_loop_steps_total" in text:
-                return set(re.findall(r"^# TYPE (\S+)", text, re.M))
-        except OSError:
-            pass
-        time.sleep(0.1)
-    return fail(f"no metrics at {url} within {DEADLINE_S} s")
+    with tempfile.TemporaryDirectory() as folder, everything(pinstrike, Path(folder)) as url:
+        return metric_names(url)
 
 
 def sections(runbook):

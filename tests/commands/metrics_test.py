@@ -15,11 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
-import urllib.request
 from pathlib import Path
 
 from endpoint import fail, free_port
+from scraped import fetch, instant, prometheus, wait_for
 
 QUIET_SECONDS = 100  # cut short by a signal once all has been seen
 FIGURES_OF_LINES = ("highest", "delivered", "repaired", "unasked", "filtered")
@@ -70,25 +69,6 @@ metrics_address: 127.0.0.1:{port}
 """, encoding="utf-8")
 
 
-def fetch(url):
-    with urllib.request.urlopen(url, timeout=5) as answer:
-        return answer.read().decode()
-
-
-def wait_for(what, seconds, look):
-    """The first true thing that `look` gives."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            found = look()
-            if found:
-                return found
-        except OSError:
-            pass
-        time.sleep(0.2)
-    return fail(f"no {what} within {seconds} s")
-
-
 def settled(url):
     """The metrics, once two looks in a row show the same deliveries, and some."""
     def deliveries(text):
@@ -104,9 +84,8 @@ def settled(url):
 
 def query(port, expression):
     """{labels: value} of an instant query; labels without those that Prometheus adds."""
-    url = f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(expression)}"
     out = {}
-    for row in json.loads(fetch(url))["data"]["result"]:
+    for row in instant(port, expression):
         labels = row["metric"]
         for name in ("__name__", "instance", "job", "feed"):
             labels.pop(name, None)
@@ -166,27 +145,8 @@ def compare(account, seen):
 
 def scrape(folder, metrics_port):
     """What a Prometheus has of the running program."""
-    port = free_port()
-    config = folder / "prometheus.yml"
-    config.write_text(f"""
-scrape_configs:
-  - job_name: pinstrike
-    scrape_interval: 500ms
-    scrape_timeout: 500ms
-    static_configs: [{{targets: ["127.0.0.1:{metrics_port}"]}}]
-""", encoding="utf-8")
-    with open(folder / "prometheus.log", "w", encoding="utf-8") as log:
-        server = subprocess.Popen(
-            ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
-             f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
-    try:
-        wait_for("scrape by prometheus", 60,
-                 lambda: query(port, 'up{job="pinstrike"} == 1'))
-        time.sleep(1)
+    with prometheus(folder, [metrics_port]) as port:
         return {metric: query(port, metric) for metric in METRICS}
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def check_names(text):

@@ -1,0 +1,170 @@
+"""What Grafana's dashboards are made of: panels that flow over a grid of 24 columns, as its JSON.
+
+A query's {S} stands for what the variables select: feed and instance.
+"""
+
+COLUMNS = 24
+SELECTED = 'feed=~"$feed",instance=~"$instance"'
+DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
+
+GREEN, YELLOW, ORANGE, RED, BLUE = "green", "yellow", "orange", "red", "blue"
+
+
+def query(expr, legend=""):
+    return {"expr": expr.replace("{S}", SELECTED), "legendFormat": legend}
+
+
+def steps(*colours):
+    """Thresholds: a colour to begin with, then (from, colour)."""
+    first, *others = colours
+    return {"mode": "absolute", "steps": [{"color": first, "value": None}] + [
+        {"color": colour, "value": value} for value, colour in others]}
+
+
+def states(**names):
+    """A value's text and colour: up=(0, GREEN)."""
+    return [{"type": "value", "options": {
+        str(value): {"text": text.replace("_", " "), "color": colour, "index": index}
+        for index, (text, (value, colour)) in enumerate(names.items())}}]
+
+
+class Panel:
+    """`alerts`: those of deploy/prometheus that this panel is the first look at."""
+
+    def __init__(self, kind, title, description, unit, queries, width=8, height=7, *,
+                 thresholds=None, mappings=None, alerts=(), custom=None, options=None, least=None,
+                 most=None, instant=False):
+        self.kind, self.title, self.description = kind, title, description
+        self.unit, self.queries = unit, queries
+        self.width, self.height = width, height
+        self.thresholds = thresholds or steps(GREEN)
+        self.mappings, self.alerts = mappings or [], alerts
+        self.custom, self.options = custom or {}, options or {}
+        self.least, self.most, self.instant = least, most, instant
+
+    def targets(self):
+        given = {"datasource": DATASOURCE, "editorMode": "code", "instant": self.instant,
+                 "range": not self.instant}
+        if self.kind == "heatmap":
+            given["format"] = "heatmap"
+        if self.kind == "table":
+            given["format"] = "table"
+        return [{"refId": chr(ord("A") + i), **given, **one} for i, one in enumerate(self.queries)]
+
+    def json(self, number, x, y):
+        defaults = {"unit": self.unit, "thresholds": self.thresholds, "mappings": self.mappings,
+                    "color": {"mode": "palette-classic" if self.kind == "timeseries"
+                              else "thresholds"}, "custom": self.custom}
+        for name, value in (("min", self.least), ("max", self.most)):
+            if value is not None:
+                defaults[name] = value
+        return {
+            "id": number, "type": self.kind, "title": self.title, "description": self.description,
+            "datasource": DATASOURCE,
+            "gridPos": {"x": x, "y": y, "w": self.width, "h": self.height},
+            "fieldConfig": {"defaults": defaults, "overrides": []},
+            "options": self.options, "targets": self.targets(),
+            "links": [{"title": f"Runbook: {alert}", "targetBlank": True,
+                       "url": f"${{runbook}}#{alert.lower()}"} for alert in self.alerts],
+        }
+
+
+def stat(title, description, unit, queries, width=4, height=4, **more):
+    options = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
+               "colorMode": "background", "graphMode": "area", "textMode": "auto",
+               "justifyMode": "auto", "orientation": "auto"}
+    return Panel("stat", title, description, unit, queries, width, height, options=options, **more)
+
+
+def lines(title, description, unit, queries, width=12, height=8, *, marked=False, **more):
+    """Over time; `marked`: the thresholds are drawn."""
+    custom = {"lineWidth": 1, "fillOpacity": 8, "showPoints": "never", "spanNulls": False,
+              "drawStyle": "line", "lineInterpolation": "linear",
+              "thresholdsStyle": {"mode": "line" if marked else "off"}}
+    options = {"legend": {"displayMode": "table", "placement": "right", "showLegend": True,
+                          "calcs": ["lastNotNull", "max"]},
+               "tooltip": {"mode": "multi", "sort": "desc"}}
+    return Panel("timeseries", title, description, unit, queries, width, height, custom=custom,
+                 options=options, **more)
+
+
+def squares(title, description, unit, queries, width=24, height=14, **more):
+    """A row each series, a square each time, by the colours of its states or thresholds."""
+    options = {"rowHeight": 0.9, "colWidth": 0.95, "showValue": "never",
+               "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+               "tooltip": {"mode": "single", "sort": "none"}}
+    return Panel("status-history", title, description, unit, queries, width, height,
+                 custom={"fillOpacity": 90, "lineWidth": 0}, options=options, **more)
+
+
+def heat(title, description, unit, queries, width=12, height=9, **more):
+    """Of a histogram's buckets."""
+    options = {"calculate": False, "cellGap": 1, "showValue": "never",
+               "color": {"mode": "scheme", "scheme": "Turbo", "steps": 64, "reverse": False,
+                         "fill": "dark-orange", "exponent": 0.5},
+               "yAxis": {"axisPlacement": "left", "unit": unit, "reverse": False},
+               "rowsFrame": {"layout": "auto"}, "filterValues": {"le": 1e-9},
+               "legend": {"show": True},
+               "exemplars": {"color": "rgba(255,0,255,0.7)"},
+               "tooltip": {"mode": "single", "yHistogram": False}}
+    return Panel("heatmap", title, description, unit, queries, width, height, options=options,
+                 custom={"scaleDistribution": {"type": "linear"},
+                         "hideFrom": {"legend": False, "tooltip": False, "viz": False}}, **more)
+
+
+def variable(name, label, of, description, metric="pinstrike_running_seconds"):
+    """A choice among the values of a metric's label."""
+    asked = f"label_values({metric}{{{of}}}, {name})" if of else f"label_values({metric}, {name})"
+    return {"type": "query", "name": name, "label": label, "description": description,
+            "datasource": DATASOURCE, "definition": asked,
+            "query": {"query": asked, "refId": "variable", "qryType": 1},
+            "refresh": 2, "sort": 7, "multi": True, "includeAll": True, "allValue": ".*",
+            "current": {"text": "All", "value": "$__all"}, "options": [], "hide": 0,
+            "regex": "", "skipUrlSync": False}
+
+
+def variables(own):
+    """Those of every dashboard, and its own."""
+    return [
+        {"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus",
+         "description": "Where the feeds are scraped", "current": {}, "options": [], "hide": 0,
+         "refresh": 1, "regex": "", "multi": False, "includeAll": False, "skipUrlSync": False},
+        variable("feed", "Feed", "", "Name of the config"),
+        variable("instance", "Instance", 'feed=~"$feed"', "Host and port that is scraped"),
+        *own,
+        {"type": "constant", "name": "runbook", "label": "Runbook",
+         "description": "Where RUNBOOK.md is served", "query": "RUNBOOK.md", "hide": 2,
+         "current": {"text": "RUNBOOK.md", "value": "RUNBOOK.md"}, "options": [],
+         "skipUrlSync": True},
+    ]
+
+
+class Dashboard:
+    def __init__(self, uid, title, description, panels, own_variables=()):
+        self.uid, self.title, self.description = uid, title, description
+        self.panels, self.own_variables = panels, own_variables
+
+    def json(self, links):
+        placed, x, y, tallest = [], 0, 0, 0
+        for number, panel in enumerate(self.panels, start=1):
+            if x + panel.width > COLUMNS:
+                x, y, tallest = 0, y + tallest, 0
+            placed.append(panel.json(number, x, y))
+            x, tallest = x + panel.width, max(tallest, panel.height)
+        return {
+            "uid": self.uid, "title": self.title, "description": self.description,
+            "tags": ["pinstrike"], "editable": False, "graphTooltip": 1, "schemaVersion": 39,
+            "version": 1, "timezone": "browser", "refresh": "10s", "id": None,
+            "time": {"from": "now-30m", "to": "now"}, "fiscalYearStartMonth": 0,
+            "liveNow": False, "weekStart": "", "timepicker": {},
+            "annotations": {"list": [{
+                "name": "Alerts", "enable": True, "hide": False, "iconColor": RED,
+                "datasource": DATASOURCE, "titleFormat": "{{alertname}}",
+                "expr": f'ALERTS{{alertstate="firing",{SELECTED}}}', "step": "15s"}]},
+            "templating": {"list": variables(self.own_variables)},
+            "links": [{"type": "link", "title": title, "url": f"/d/{uid}", "keepTime": True,
+                       "includeVars": True, "targetBlank": False, "asDropdown": False,
+                       "icon": "dashboard", "tags": [], "tooltip": ""}
+                      for uid, title in links if uid != self.uid],
+            "panels": placed,
+        }

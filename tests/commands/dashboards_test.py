@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Grafana's dashboards: whole, led to by each alert, and no query without data.
+
+    dashboards_test.py PINSTRIKE SOURCE_ROOT FOLDER
+
+FOLDER holds them as the build wrote them. Each query is asked of a real Prometheus that scrapes two
+running instances, one with traffic and losses, one with one of everything. How Grafana itself draws
+them is not seen here.
+"""
+
+import json
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from endpoint import fail, free_port
+from scraped import BY_DRIVER, everything, instance, instant, prometheus
+
+NAMES = ["pinstrike-overview", "pinstrike-lines", "pinstrike-latency", "pinstrike-cores",
+         "pinstrike-nic"]
+VARIABLES = {"$__rate_interval": "5s", "$__range": "60s", "$feed": ".*", "$instance": ".*",
+             "$line": ".*", "$core": ".*"}
+A_COUNTER = r"pinstrike_\w+_(?:total|bucket|sum|count)\b(?:\{[^}]*\})?"
+
+TRAFFIC = """
+name: traffic
+kind: opra
+lines: 1-3
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park, actors: [book]}}]
+book: {{series_capacity: 20000}}
+traffic: {{lines_count: 3, series_count: 10000, rate_messages_per_second: 30000,
+  a: {{loss: 0.02}}, b: {{loss: 0.02, skew: 150us}}}}
+metrics_address: 127.0.0.1:{port}
+"""
+
+
+def check_whole(dashboard):
+    """What Grafana takes in silence, and a reader would miss."""
+    uid = dashboard["uid"]
+    if dashboard["editable"] or not dashboard["title"] or not dashboard["description"]:
+        fail(f"{uid}: editable, or without title or description")
+    if "datasource" not in [one["name"] for one in dashboard["templating"]["list"]]:
+        fail(f"{uid} has no variable for its data source")
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    if len(set(ids)) != len(ids):
+        fail(f"{uid}: two panels of one id")
+    for panel in dashboard["panels"]:
+        where = f"{uid}, {panel['title']}"
+        if not panel["title"] or not panel["description"] or not panel["targets"]:
+            fail(f"{where}: no title, description or query")
+        if not panel["fieldConfig"]["defaults"]["unit"]:
+            fail(f"{where}: no unit")
+        for target in panel["targets"]:
+            check_query(where, target["expr"])
+
+
+def check_query(where, expr):
+    if "$feed" not in expr or "$instance" not in expr:
+        fail(f"{where}: does not heed the variables: {expr}")
+    bare = re.sub(r"(?:rate|increase)\(" + A_COUNTER + r"\[\$__(?:rate_interval|range)\]\)", "",
+                  expr)
+    if re.search(A_COUNTER, bare):
+        fail(f"{where}: a counter that is not under rate: {expr}")
+
+
+def check_overlaps(dashboard):
+    taken = {}
+    for panel in dashboard["panels"]:
+        at = panel["gridPos"]
+        for x in range(at["x"], at["x"] + at["w"]):
+            for y in range(at["y"], at["y"] + at["h"]):
+                if x >= 24 or taken.setdefault((x, y), panel["id"]) != panel["id"]:
+                    fail(f"{dashboard['uid']}: {panel['title']} lies over another, or outside")
+
+
+def check_alerts(dashboards, rules):
+    """Each alert names the panel to look at first, and that panel its section of the runbook."""
+    named = dict(re.findall(r"runbook: RUNBOOK\.md#(\w+)\n +panel: (\S+)", rules))
+    linked = {}
+    for dashboard in dashboards:
+        for panel in dashboard["panels"]:
+            for link in panel["links"]:
+                section = link["url"].removeprefix("${runbook}#")
+                linked[section] = f"/d/{dashboard['uid']}?viewPanel={panel['id']}"
+    if len(named) != rules.count("- alert: ") or named != linked:
+        fail(f"alerts and panels do not lead to each other: {set(named.items()) ^ set(linked.items())}")
+
+
+def answer(port, expr):
+    for name, value in VARIABLES.items():
+        expr = expr.replace(name, value)
+    return [row for row in instant(port, expr) if row["value"][1] != "NaN"]
+
+
+def check_queries(dashboards, port):
+    """Each gives data within some seconds; histograms need a sample first."""
+    queries = [(f"{dashboard['uid']}, {panel['title']}", target["expr"])
+               for dashboard in dashboards for panel in dashboard["panels"]
+               for target in panel["targets"]
+               if not any(name in target["expr"] for name in BY_DRIVER)]
+    deadline = time.monotonic() + 60
+    waiting = queries
+    while waiting and time.monotonic() < deadline:
+        waiting = [one for one in waiting if not answer(port, one[1])]
+        time.sleep(0.5)
+    if waiting:
+        fail("no data: " + "; ".join(f"{where}: {expr}" for where, expr in waiting))
+    return len(queries)
+
+
+def main():
+    pinstrike, root, built = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    dashboards = [json.loads((built / f"{name}.json").read_text()) for name in NAMES]
+    for dashboard in dashboards:
+        check_whole(dashboard)
+        check_overlaps(dashboard)
+    check_alerts(dashboards, (root / "deploy/prometheus/pinstrike.rules.yml").read_text())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        port = free_port()
+        config = folder / "traffic.yaml"
+        config.write_text(TRAFFIC.format(port=port))
+        with (everything(pinstrike, folder) as url, instance(pinstrike, config, port),
+              prometheus(folder, [int(re.search(r":(\d+)/", url).group(1)), port]) as server):
+            asked = check_queries(dashboards, server)
+    panels = sum(len(dashboard["panels"]) for dashboard in dashboards)
+    print(f"{len(dashboards)} dashboards, {panels} panels, {asked} queries with data")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Running instances and a real Prometheus that scrapes them, for the tests of what it shows."""
+
+import contextlib
+import json
+import re
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+from endpoint import fail, free_port
+
+DEADLINE_S = 60
+# Only where the driver counts them, which none does that works everywhere: by the program's text.
+BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total"}
+
+EVERYTHING = """
+name: everything
+kind: opra
+lines: 1
+ports: [{{name: nothing, kind: dpdk, vdev: "net_null0,no-rx=1", membership: static,
+  hugepages: false}}]
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park, actors: [book]}}]
+book: {{series_capacity: 20000}}
+history: {{keep: 10s, memory: 16MiB}}
+recovery: {{sources: [peer]}}
+peer: {{connect: ["127.0.0.1:{nobody}"], secret_file: {secret}, state: true}}
+metrics_address: 127.0.0.1:{port}
+"""
+
+
+def fetch(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def wait_for(what, seconds, look):
+    """The first true thing that `look` gives."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            found = look()
+            if found:
+                return found
+        except OSError:
+            pass
+        time.sleep(0.2)
+    return fail(f"no {what} within {seconds} s")
+
+
+@contextlib.contextmanager
+def instance(pinstrike, config, port):
+    """A running one; yields the address of its metrics."""
+    with subprocess.Popen([pinstrike, "run", config, "--for", "120s"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as process:
+        try:
+            url = f"http://127.0.0.1:{port}/metrics"
+            wait_for(f"metrics at {url}", DEADLINE_S,
+                     lambda: "pinstrike_loop_steps_total" in fetch(url))
+            yield url
+        finally:
+            process.terminate()
+            said = process.communicate(timeout=60)[1].decode()
+            if process.returncode != 0:
+                print(said[-2000:])
+
+
+@contextlib.contextmanager
+def everything(pinstrike, folder):
+    """An instance that has one of everything, and hears nothing."""
+    secret = folder / "secret"
+    secret.write_text("known to both of the pair, and to nobody else")
+    secret.chmod(0o600)
+    port = free_port()
+    config = folder / "everything.yaml"
+    config.write_text(EVERYTHING.format(nobody=free_port(), secret=secret, port=port))
+    with instance(pinstrike, config, port) as url:
+        yield url
+
+
+def metric_names(url):
+    return set(re.findall(r"^# TYPE (\S+)", fetch(url), re.M))
+
+
+@contextlib.contextmanager
+def prometheus(folder, ports, rules=None):
+    """Scrapes each port twice a second; yields its own port once all have answered."""
+    port = free_port()
+    config = folder / "prometheus.yml"
+    targets = ", ".join(f'"127.0.0.1:{scraped}"' for scraped in ports)
+    config.write_text(f"""
+rule_files: [{rules or ""}]
+scrape_configs:
+  - job_name: pinstrike
+    scrape_interval: 500ms
+    scrape_timeout: 500ms
+    static_configs: [{{targets: [{targets}]}}]
+""", encoding="utf-8")
+    with open(folder / "prometheus.log", "w", encoding="utf-8") as log:
+        server = subprocess.Popen(
+            ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
+             f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+    try:
+        wait_for("scrape by prometheus", DEADLINE_S,
+                 lambda: len(instant(port, 'up{job="pinstrike"} == 1')) == len(ports))
+        time.sleep(1)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def instant(port, expression):
+    """The rows of an instant query, as Prometheus has them."""
+    url = f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(expression)}"
+    return json.loads(fetch(url))["data"]["result"]
