@@ -540,12 +540,13 @@ void Arbiter::on_stale_reset(const Arrival& arrival) {
 }
 
 /// An old reset; but if the stream goes on from it, then time itself began anew (a capture in a
-/// loop).
+/// loop). Not of a stream that has just brought what is later than all: packets in disorder.
 void Arbiter::suspect_loop(const Arrival& arrival) {
     StreamState& stream = state_of(arrival);
     const std::uint32_t next = number_of(arrival.block);
     const bool has_data = stream.epoch == epochs_.current_index() && stream.newest_ts_ns != no_ts;
-    if (confirmed_ || !has_data || stream.next_number == next) {
+    const bool in_disorder = stream.suspicion.of == Suspicion::Of::missed_reset;
+    if (confirmed_ || in_disorder || !has_data || stream.next_number == next) {
         return;
     }
     refute(arrival.source, arrival.now_ns, arrival.sink);
