@@ -132,6 +132,8 @@ class Reading {
         if (begun_[block.epoch] && block.end() <= known_[block.epoch]) {
             out_.blocks[block.index].offered = true;
             offered_[block.index] = std::min(offered_[block.index], turn);
+        } else {
+            early_repairs_.push_back(turn);
         }
     }
 
@@ -211,6 +213,13 @@ class Reading {
         });
     }
 
+    /// Whether a repair of what nobody missed came between these turns. Data from behind a reset
+    /// that has not come yet may seem to be far ahead, over the wrap: then it filled a hole.
+    [[nodiscard]] bool repaired_between(std::size_t begin, std::size_t end) const {
+        return std::ranges::any_of(early_repairs_,
+                                   [=](std::size_t turn) { return begin < turn && turn < end; });
+    }
+
     /// Whether data behind the reset, and then the next reset, were heard before it.
     [[nodiscard]] bool overtaken_with_data(const Block& reset) const {
         const std::size_t turn = first_[reset.index].turn;
@@ -256,6 +265,8 @@ class Reading {
                     doubt(block, "behind two resets that follow it");
                 } else if (!fate.clean && overtaken_with_data(block)) {
                     doubt(block, "behind the reset that follows it");
+                } else if (!fate.clean && repaired_between(behind.turn, first.turn)) {
+                    doubt(block, "behind its data, and repairs between them");
                 } else if (!fate.clean && seems_to_go_on(block)) {
                     doubt(block, "behind data that seemed to go on");
                 }
@@ -294,7 +305,8 @@ class Reading {
     std::vector<Place> known_;  ///< by epoch: behind the last number known to have existed
     std::vector<bool> begun_;   ///< by epoch: its reset was heard, or the line's first block
     std::vector<Moment> first_;
-    std::vector<std::size_t> offered_;  ///< by block: the turn of its first repair
+    std::vector<std::size_t> offered_;        ///< by block: the turn of its first repair
+    std::vector<std::size_t> early_repairs_;  ///< turns of those beyond what was known to exist
     std::vector<std::int64_t> heard_ns_;
     LineExpectation out_;
 };
