@@ -7,6 +7,7 @@
 #include "actors/command/drive_log.h"
 #include "actors/command/output_file.h"
 #include "actors/command/print_problems.h"
+#include "actors/command/service_link.h"
 #include "actors/confine/rights.h"
 #include "actors/live_view.h"
 #include "actors/metrics/metrics_endpoint.h"
@@ -92,7 +93,8 @@ std::string running_text(const actors::Appliance& appliance) {
 
 /// Returns what brought it.
 std::string_view wait_for_the_end(actors::Appliance& appliance, const StopSignals& signals,
-                                  const DriveOptions& options, DriveLog& log) {
+                                  const DriveOptions& options, DriveLog& log,
+                                  ServiceLink& service) {
     constexpr std::int64_t tick_ns = 20'000'000;
     constexpr double housekeeping_s = 1;
     double housekept_s = 0;
@@ -111,6 +113,7 @@ std::string_view wait_for_the_end(actors::Appliance& appliance, const StopSignal
             appliance.housekeep();
         }
         log.step(appliance);
+        service.step(appliance);
         if (view) {
             view->step();
         }
@@ -208,6 +211,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     const StopSignals signals;
     const IgnoredPipeSignal ignored;
     DriveLog log(config.log_level);
+    const actors::ServiceManager manager = actors::ServiceManager::of_environment();
+    ServiceLink service(manager);
     const std::string feed = "feed " + config.name;
     log.tell(actors::LogCode::starting, feed, starting_text(config, options.config_file));
     Problems problems;
@@ -227,6 +232,9 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     log.say(actors::to_text(appliance->topology(), config) +
             actors::to_text(appliance->series(), config));
     log.tell_remarks(*appliance);
+    if (!manager.obstacle().empty()) {
+        log.tell(actors::LogCode::remark, feed, manager.obstacle());
+    }
     if (metrics) {
         log.tell(actors::LogCode::metrics_open, feed,
                  fmt::format("http://{}/metrics", config.metrics_address));
@@ -237,7 +245,9 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     appliance->start();
     log.tell(actors::LogCode::running, feed, running_text(*appliance));
-    const std::string_view cause = wait_for_the_end(*appliance, signals, options, log);
+    service.ready(*appliance);
+    const std::string_view cause = wait_for_the_end(*appliance, signals, options, log, service);
+    service.stopping();
     log.keep_off_screen(false);
     log.tell(actors::LogCode::stopping, feed, std::string{cause});
     appliance->stop();

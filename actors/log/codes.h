@@ -50,6 +50,10 @@ namespace pinstrike::actors {
     ROW(core_slow, error, 1, \
         "a core's ring was full and refused messages, which the core was told of as a gap: its " \
         "actors take too long, or the ring is too small for the bursts") \
+    ROW(thread_stalled, error, 1, \
+        "a poll or actor thread took no turn between two looks: an actor's call does not come " \
+        "back, or the machine gives the thread no processor. Systemd's watchdog is not fed while " \
+        "it lasts") \
     ROW(poller_behind, warning, 1, \
         "for a whole second a poller found no moment without packets and took them in full " \
         "bursts: it is at its limit, and the NIC will miss packets next") \

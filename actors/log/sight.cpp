@@ -50,6 +50,7 @@ PollerSight poller_sight(Appliance& appliance, std::size_t index) {
     const std::vector<std::size_t>& ports = appliance.topology().pollers[index].ports;
     PollerSight sight;
     sight.name = poller.name();
+    sight.turns = poller.counters().steps.read();
     sight.busy_ns = poller.counters().busy_ns.read();
     sight.idle_ns = poller.counters().idle_ns.read();
     sight.reject_rows = poller.reject_rows();
@@ -66,6 +67,7 @@ CoreSight core_sight(Appliance& appliance, std::size_t index) {
     const Core& core = appliance.core(index);
     CoreSight sight;
     sight.name = core.info().name;
+    sight.turns = core.counters().steps.read();
     sight.busy_ns = core.counters().busy_ns.read();
     sight.idle_ns = core.counters().idle_ns.read();
     for (std::size_t i = 0; i < core.actors_count(); ++i) {

@@ -44,6 +44,7 @@ struct LineSight {
 
 struct PollerSight {
     std::string name;
+    std::uint64_t turns = 0;  ///< of its loop
     std::uint64_t busy_ns = 0;
     std::uint64_t idle_ns = 0;
     std::span<const Row> reject_rows;
@@ -65,6 +66,7 @@ struct RingSight {
 
 struct CoreSight {
     std::string name;
+    std::uint64_t turns = 0;  ///< of its loop
     std::uint64_t busy_ns = 0;
     std::uint64_t idle_ns = 0;
     std::vector<ActorSight> actors;

@@ -168,6 +168,7 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
     for (std::size_t i = 0; i < now.cores.size(); ++i) {
         watch_core(now.cores[i], before_->cores[i]);
     }
+    watch_turns(now);
     watch_unheard(now);
     before_ = now;
     return std::exchange(entries_, {});
@@ -389,6 +390,25 @@ void Watch::watch_unheard(const Sight& now) {
             fmt::format("{} of {} have brought nothing yet: {}{}", unheard, counted(all, "stream"),
                         names, unheard > named_max ? " and others" : ""));
     }
+}
+
+/// Of captures, threads end with them.
+void Watch::watch_turns(const Sight& now) {
+    constexpr double look_s_min = 0.5;  // an idle thread that sleeps wakes far more often
+    const double seconds = now.seconds - before_->seconds;
+    if (!now.live || seconds < look_s_min) {
+        return;
+    }
+    const auto look = [&](const char* kind, const auto& threads, const auto& before) {
+        for (std::size_t i = 0; i < threads.size(); ++i) {
+            if (threads[i].turns == before[i].turns) {
+                add(LogCode::thread_stalled, kind + threads[i].name,
+                    fmt::format("no turn for {:.1f} s", seconds));
+            }
+        }
+    };
+    look("poller ", now.pollers, before_->pollers);
+    look("core ", now.cores, before_->cores);
 }
 
 void Watch::watch_core(const CoreSight& now, const CoreSight& before) {

@@ -31,6 +31,7 @@ class Watch {
     void watch_streams(const LineSight& now, const LineSight& before, double seconds);
     void watch_line(const LineSight& now, const LineSight& before);
     void watch_unheard(const Sight& now);
+    void watch_turns(const Sight& now);
     void watch_core(const CoreSight& now, const CoreSight& before);
     void add(LogCode code, std::string subject, std::string text);
 

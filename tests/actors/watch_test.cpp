@@ -61,6 +61,10 @@ struct Watched {
         sight.seconds = 1;
         static_cast<void>(watch.look(sight));
         sight.seconds = 2;
+        sight.pollers[0].turns = 1000;
+        for (CoreSight& core : sight.cores) {
+            core.turns = 1000;
+        }
     }
 
     std::vector<LogEntry> look() { return watch.look(sight); }
@@ -123,6 +127,19 @@ TEST(Watch, saysWhatCameAfterAll) {
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_declared, "line 3", "1 gap declared; 0 messages lost"),
                             is(LogCode::gap_mended, "line 3", "2 messages came late")));
+}
+
+TEST(Watch, namesTheThreadThatTakesNoTurns) {
+    Watched watched;
+    static_cast<void>(watched.look());
+    watched.sight.seconds = 3;
+    watched.sight.pollers[0].turns = 2000;
+    watched.sight.cores[0].turns = 1001;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::thread_stalled, "core core1", "no turn for 1.0 s")));
+    watched.sight.seconds = 4;
+    watched.sight.live = false;  // captures have ended
+    EXPECT_THAT(watched.look(), IsEmpty());
 }
 
 TEST(Watch, namesTheSlowCoreItsRingAndItsActor) {

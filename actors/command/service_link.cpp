@@ -1,0 +1,105 @@
+// path: cold
+#include "actors/command/service_link.h"
+
+#include "feed/line_counts.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+struct Totals {
+    std::uint64_t delivered = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t refused = 0;
+    std::size_t lines = 0;
+    std::size_t lines_down = 0;
+};
+
+Totals totals_of(actors::Appliance& appliance) {
+    Totals totals;
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        actors::PollerTask& poller = appliance.poller(i);
+        for (std::size_t line = 0; line < poller.lines_count(); ++line) {
+            const feed::LineCounters& counters = poller.arbiter(line).counters();
+            totals.delivered += counters.read(feed::LineCount::delivered);
+            totals.lost += counters.read(feed::LineCount::lost);
+            totals.lines += 1;
+            totals.lines_down += poller.watch(line).down() ? 1 : 0;
+        }
+        for (std::size_t core = 0; core < appliance.cores_count(); ++core) {
+            totals.refused += poller.router().counters(core).refused.read();
+        }
+    }
+    return totals;
+}
+
+std::vector<std::uint64_t> turns_of(actors::Appliance& appliance) {
+    std::vector<std::uint64_t> turns;
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        turns.push_back(appliance.poller(i).counters().steps.read());
+    }
+    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
+        turns.push_back(appliance.core(i).counters().steps.read());
+    }
+    return turns;
+}
+
+}  // namespace
+
+void ServiceLink::ready(actors::Appliance& appliance) {
+    if (manager_.listens()) {
+        manager_.tell("READY=1");
+        tell_status(appliance);
+    }
+}
+
+void ServiceLink::step(actors::Appliance& appliance) {
+    if (!manager_.listens()) {
+        return;
+    }
+    constexpr double status_s = 1;
+    if (appliance.seconds() - told_s_ >= status_s) {
+        tell_status(appliance);
+    }
+    feed_watchdog(appliance);
+}
+
+void ServiceLink::stopping() {
+    // A drain ends by itself: the time for it is TimeoutStopSec's.
+    manager_.tell("STOPPING=1\nSTATUS=draining\nWATCHDOG=1");
+}
+
+void ServiceLink::tell_status(actors::Appliance& appliance) {
+    const double now_s = appliance.seconds();
+    const Totals totals = totals_of(appliance);
+    const double passed_s = now_s - told_s_;
+    const double rate =
+        passed_s > 0 ? static_cast<double>(totals.delivered - delivered_) / passed_s : 0;
+    told_s_ = now_s;
+    delivered_ = totals.delivered;
+    manager_.tell(fmt::format(
+        "STATUS={:.3f} M messages/s; {} of {} lines up; since the start {} delivered, {} lost, {} "
+        "refused",
+        rate / 1e6, totals.lines - totals.lines_down, totals.lines, totals.delivered, totals.lost,
+        totals.refused));
+}
+
+/// Four times in the time that the watchdog waits, if each hot thread took a turn since.
+void ServiceLink::feed_watchdog(actors::Appliance& appliance) {
+    constexpr double feeds = 4;
+    if (!manager_.watchdog_ns()) {
+        return;
+    }
+    const double now_s = appliance.seconds();
+    const double wait_s = static_cast<double>(*manager_.watchdog_ns()) * 1e-9;
+    if (now_s - fed_s_ >= wait_s / feeds && heartbeat_.beats(turns_of(appliance))) {
+        fed_s_ = now_s;
+        manager_.tell("WATCHDOG=1");
+    }
+}
+
+}  // namespace pinstrike::command

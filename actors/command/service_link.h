@@ -1,0 +1,39 @@
+// path: cold
+//
+// What systemd is told of a running appliance: that it is ready, how it fares (`systemctl status`),
+// and, while every hot thread advances, that it lives.
+#pragma once
+
+#include "actors/appliance.h"
+#include "actors/service/heartbeat.h"
+#include "actors/service/service_manager.h"
+
+#include <cstdint>
+
+namespace pinstrike::command {
+
+class ServiceLink {
+  public:
+    explicit ServiceLink(const actors::ServiceManager& manager) : manager_(manager) {}
+
+    /// All threads run.
+    void ready(actors::Appliance& appliance);
+
+    /// Call often: about once a second it looks at the appliance.
+    void step(actors::Appliance& appliance);
+
+    /// Draining may take a while; the watchdog is not for it.
+    void stopping();
+
+  private:
+    void tell_status(actors::Appliance& appliance);
+    void feed_watchdog(actors::Appliance& appliance);
+
+    const actors::ServiceManager& manager_;
+    actors::Heartbeat heartbeat_;
+    double told_s_ = 0;
+    double fed_s_ = 0;
+    std::uint64_t delivered_ = 0;
+};
+
+}  // namespace pinstrike::command

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""As a service: systemd is told what is so, and its watchdog is fed only while all threads advance.
+
+    service_test.py PINSTRIKE
+
+The test is the service manager: a socket that NOTIFY_SOCKET names. One thread of the running
+program is stopped as a debugger does it, the others go on.
+"""
+
+import contextlib
+import ctypes
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from endpoint import fail, free_port
+
+WATCHDOG_S = 0.8
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
+WAIT_ALL = 0x40000000  # __WALL: threads too
+
+CONFIG = """
+name: served
+kind: opra
+lines: 1-3
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park, actors: [book]}}]
+book: {{series_capacity: 20000}}
+traffic: {{lines_count: 3, series_count: 10000, rate_messages_per_second: 30000}}
+metrics_address: 127.0.0.1:{port}
+"""
+
+
+def ptrace(request, thread):
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    libc.ptrace.restype = ctypes.c_long
+    if libc.ptrace(request, thread, None, None) != 0:
+        fail(f"ptrace {request:#x} of {thread}: {os.strerror(ctypes.get_errno())}")
+
+
+@contextlib.contextmanager
+def stopped(process, name):
+    """One thread of the process stands."""
+    threads = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()
+               if (task / "comm").read_text().strip() == name]
+    if len(threads) != 1:
+        fail(f"{len(threads)} threads are called {name}")
+    ptrace(PTRACE_SEIZE, threads[0])
+    ptrace(PTRACE_INTERRUPT, threads[0])
+    os.waitpid(threads[0], WAIT_ALL)
+    try:
+        yield
+    finally:
+        ptrace(PTRACE_DETACH, threads[0])
+
+
+def told(manager, seconds, until=None):
+    """What the manager is told within the time, or until a word begins so."""
+    words = []
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        if not select.select([manager], [], [], left)[0]:
+            break
+        words += manager.recv(65536).decode().splitlines()
+        if until and any(word.startswith(until) for word in words):
+            return words
+    if until:
+        fail(f"no {until} within {seconds} s, only {words}")
+    return words
+
+
+def check_running(manager):
+    words = told(manager, 60, "READY=1")
+    if words[0] != "READY=1":
+        fail(f"told before it is ready: {words}")
+    words = told(manager, 4 * WATCHDOG_S)
+    fed = words.count("WATCHDOG=1")
+    status = [word for word in words if word.startswith("STATUS=")]
+    if fed < 4 or not status or "3 of 3 lines up" not in status[-1]:
+        fail(f"fed {fed} times, told {status}")
+    print(f"fed {fed} times in {4 * WATCHDOG_S:.1f} s; {status[-1]}")
+
+
+def check_stalled(manager, process, thread):
+    with stopped(process.pid, thread):
+        told(manager, WATCHDOG_S)  # what was on its way
+        words = told(manager, 4 * WATCHDOG_S)
+        if "WATCHDOG=1" in words:
+            fail(f"{thread} stands, and the watchdog is fed")
+        if not any(word.startswith("STATUS=") for word in words):
+            fail("a thread stands, and nothing is told any more")
+    told(manager, 10, "WATCHDOG=1")
+
+
+def run(pinstrike, folder):
+    address = folder / "notify"
+    config = folder / "served.yaml"
+    config.write_text(CONFIG.format(port=free_port()))
+    environment = {**os.environ, "NOTIFY_SOCKET": str(address),
+                   "WATCHDOG_USEC": str(int(WATCHDOG_S * 1e6))}
+    environment.pop("WATCHDOG_PID", None)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(address))
+        process = subprocess.Popen([pinstrike, "run", config, "--for", "100s"], env=environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            check_running(manager)
+            check_stalled(manager, process, "core0")
+            check_stalled(manager, process, "poller0")
+            process.terminate()
+            told(manager, 10, "STOPPING=1")
+        finally:
+            process.terminate()
+            _, log = process.communicate(timeout=60)
+    for thread in ("core core0", "poller poller0"):
+        if f"thread_stalled {thread}" not in log:
+            fail(f"the log does not name {thread}: {log[-2000:]}")
+    if process.returncode != 0:
+        fail(f"run ended with {process.returncode}: {log[-2000:]}")
+
+
+def check_nobody_listens(pinstrike, folder):
+    """A socket that is not there is told, and stops nothing."""
+    done = subprocess.run([pinstrike, "run", folder / "served.yaml", "--for", "500ms"],
+                          env={**os.environ, "NOTIFY_SOCKET": str(folder / "nobody")}, text=True,
+                          capture_output=True, check=False, timeout=60)
+    if done.returncode != 0 or "NOTIFY_SOCKET" not in done.stderr:
+        fail(f"no manager: {done.returncode}, {done.stderr[-2000:]}")
+
+
+def main():
+    pinstrike = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        run(pinstrike, Path(name))
+        check_nobody_listens(pinstrike, Path(name))
+
+
+if __name__ == "__main__":
+    main()
