@@ -227,6 +227,9 @@ bool Arbiter::looks_like_missed_reset(const Block& block) const {
     if (begin > expected) {
         return number < expected_number_ && begin - expected > wrap_messages;
     }
+    if (epochs_.current().by_reset && begin < epochs_.current().begin) {
+        return true;  // also where it lies astride the first number: a reset stands at its own end
+    }
     return block.role == BlockRole::data ? begin + block.messages <= expected : begin < expected;
 }
 

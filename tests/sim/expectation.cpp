@@ -167,9 +167,21 @@ class Reading {
             fmt::format("{}: reset to {} stamped {}", why, reset.header.sequence, reset.ts_ns);
     }
 
+    /// The number with which the numbering before this reset began, where its own reset was heard
+    /// before this turn; else 0.
+    [[nodiscard]] std::uint32_t begin_before(const Block& reset, std::size_t turn) const {
+        for (std::size_t i = reset.index; i-- > 0;) {
+            const Block& block = *truth_.blocks[i];
+            if (block.epoch + 1 == reset.epoch && block.renumbers()) {
+                return first_[i].turn < turn ? block.header.sequence : 0;
+            }
+        }
+        return 0;
+    }
+
     /// The last number of the numbering before this reset that was heard before this turn.
     [[nodiscard]] std::uint32_t highest_before(const Block& reset, std::size_t turn) const {
-        std::uint32_t highest = 0;
+        std::uint32_t highest = begin_before(reset, turn);
         for (std::size_t i = reset.index; i-- > 0;) {
             const Block& block = *truth_.blocks[i];
             if (block.epoch + 1 != reset.epoch) {
@@ -193,7 +205,9 @@ class Reading {
                 continue;
             }
             const std::uint32_t by_then = highest_before(reset, first_[i].turn);
-            const bool next = block.header.sequence <= last + 1;
+            // What lies astride the beginning of a numbering is not of it.
+            const bool next = block.header.sequence <= last + 1 &&
+                              block.header.sequence > begin_before(reset, turn);
             if ((next && truth_.number_at(block.end() - 1) > by_then) ||
                 repairs_lead_to(block, by_then, turn)) {
                 return true;
