@@ -16,26 +16,13 @@ import time
 from pathlib import Path
 
 from endpoint import fail, free_port
-from scraped import BY_DRIVER, everything, instance, instant, prometheus
+from scraped import BY_DRIVER, TRAFFIC, everything, instance, instant, prometheus
 
 NAMES = ["pinstrike-overview", "pinstrike-lines", "pinstrike-latency", "pinstrike-cores",
          "pinstrike-nic"]
 VARIABLES = {"$__rate_interval": "5s", "$__range": "60s", "$feed": ".*", "$instance": ".*",
              "$line": ".*", "$core": ".*"}
 A_COUNTER = r"pinstrike_\w+_(?:total|bucket|sum|count)\b(?:\{[^}]*\})?"
-
-TRAFFIC = """
-name: traffic
-kind: opra
-lines: 1-3
-ports: [{{name: simulator, kind: sim}}]
-pollers: [{{name: poller0, wait: park}}]
-cores: [{{name: core0, wait: park, actors: [book]}}]
-book: {{series_capacity: 20000}}
-traffic: {{lines_count: 3, series_count: 10000, rate_messages_per_second: 30000,
-  a: {{loss: 0.02}}, b: {{loss: 0.02, skew: 150us}}}}
-metrics_address: 127.0.0.1:{port}
-"""
 
 
 def check_whole(dashboard):

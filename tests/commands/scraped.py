@@ -29,6 +29,20 @@ peer: {{connect: ["127.0.0.1:{nobody}"], secret_file: {secret}, state: true}}
 metrics_address: 127.0.0.1:{port}
 """
 
+# Three lines on both streams, with losses.
+TRAFFIC = """
+name: traffic
+kind: opra
+lines: 1-3
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park, actors: [book]}}]
+book: {{series_capacity: 20000}}
+traffic: {{lines_count: 3, series_count: 10000, rate_messages_per_second: 30000,
+  a: {{loss: 0.02}}, b: {{loss: 0.02, skew: 150us}}}}
+metrics_address: 127.0.0.1:{port}
+"""
+
 
 def fetch(url):
     with urllib.request.urlopen(url, timeout=10) as answer:

@@ -19,22 +19,11 @@ import time
 from pathlib import Path
 
 from endpoint import fail, free_port
+from scraped import TRAFFIC
 
 WATCHDOG_S = 0.8
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WAIT_ALL = 0x40000000  # __WALL: threads too
-
-CONFIG = """
-name: served
-kind: opra
-lines: 1-3
-ports: [{{name: simulator, kind: sim}}]
-pollers: [{{name: poller0, wait: park}}]
-cores: [{{name: core0, wait: park, actors: [book]}}]
-book: {{series_capacity: 20000}}
-traffic: {{lines_count: 3, series_count: 10000, rate_messages_per_second: 30000}}
-metrics_address: 127.0.0.1:{port}
-"""
 
 
 def ptrace(request, thread):
@@ -102,7 +91,7 @@ def check_stalled(manager, process, thread):
 def run(pinstrike, folder):
     address = folder / "notify"
     config = folder / "served.yaml"
-    config.write_text(CONFIG.format(port=free_port()))
+    config.write_text(TRAFFIC.format(port=free_port()))
     environment = {**os.environ, "NOTIFY_SOCKET": str(address),
                    "WATCHDOG_USEC": str(int(WATCHDOG_S * 1e6))}
     environment.pop("WATCHDOG_PID", None)
