@@ -10,6 +10,8 @@ import re
 import sys
 from pathlib import Path
 
+SHOWN_LINES = 30  # of what a failed test wrote
+
 passed = failed = skipped = 0
 
 
@@ -51,6 +53,8 @@ def count(folder, row):
         return
     ok, bad, skips = cases or (0, 1, 0)
     say("FAILED", f"{folder} {name}", result)
+    for line in text.strip().splitlines()[-SHOWN_LINES:]:
+        print("    " + line)
     passed, failed, skipped = passed + ok, failed + max(bad, 1), skipped + skips
 
 
