@@ -49,18 +49,6 @@ std::size_t Book::memory_bytes(const BookConfig& config, unsigned cores_count) {
             line_numbers * sizeof(LineMemory) + venues);
 }
 
-Interest Book::interest() const {
-    using feed::EventKind;
-    Interest wanted;
-    wanted.kinds = 0;
-    for (const EventKind kind :
-         {EventKind::quote, EventKind::trade, EventKind::open_interest, EventKind::end_of_day,
-          EventKind::series_map, EventKind::control, EventKind::gap}) {
-        wanted.kinds |= Interest::bit(kind);
-    }
-    return wanted;
-}
-
 void Book::on_start(const CoreInfo& /*core*/) {
     table_.prefault();
     trades_.prefault();
@@ -113,8 +101,9 @@ void Book::on_events(EventBatch batch) {
         apply(ahead[next]);
         ahead[next] = look_ahead(batch, *at);
     }
-    for (unsigned i = 0; i < count; ++i, next = (next + 1) % ahead_messages) {
-        apply(ahead[next % count]);
+    for (unsigned i = 0; i < count; ++i) {
+        next = next < count ? next : 0;
+        apply(ahead[next++]);
     }
     if (count > 0) {
         watch(ahead[sample_++ % count]);

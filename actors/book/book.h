@@ -11,6 +11,9 @@
 // A series map, of the day's file or of the wire, makes a series known: its entry is in the table,
 // and in nothing that the book says, until a message states something of it.
 //
+// It takes messages of every kind: those that state nothing of a series cost a branch; to pick them
+// out costs each message, and cuts batches into pieces too short to look ahead in.
+//
 // While a message of a batch is applied, the entries of those behind it are on their way from
 // memory.
 #pragma once
@@ -44,7 +47,6 @@ class Book final : public Actor {
 
     [[nodiscard]] std::string_view name() const override { return "book"; }
 
-    [[nodiscard]] Interest interest() const override;
     /// Before on_start: series are given over these roads, and taken.
     void join_transfer(const BookTransferConfig& config, StateRoads roads);
 
