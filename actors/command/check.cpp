@@ -12,6 +12,7 @@
 #include "actors/topology.h"
 #include "config/explain.h"
 #include "config/nearest.h"
+#include "nic/dpdk/memory_need.h"
 
 #include <fmt/core.h>
 
@@ -30,6 +31,7 @@ struct CheckOptions {
     std::string key;
     bool schema = false;
     bool config_only = false;
+    bool hugepages = false;
 };
 
 std::vector<KeyDoc> documented_keys() {
@@ -72,6 +74,21 @@ Exit check(const CheckOptions& options) {
     }
     print_problems(report.problems);
     return report.problems.empty() ? Exit::ok : Exit::config;
+}
+
+/// For scripts: "any 20", "node0 132".
+Exit print_hugepages(const CheckOptions& options) {
+    Problems problems;
+    const auto config = actors::load_config(options.config, problems);
+    print_problems(problems);
+    if (!config) {
+        return Exit::config;
+    }
+    const auto demands = actors::dpdk_demands(*config, actors::plan_topology(*config));
+    for (const auto& [node, pages] : nic::dpdk::hugepages_needed(demands)) {
+        fmt::print("{} {}\n", node < 0 ? "any" : fmt::format("node{}", node), pages);
+    }
+    return Exit::ok;
 }
 
 void list_all(const std::vector<KeyDoc>& docs, const std::vector<RowTable>& tables) {
@@ -149,6 +166,7 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "Examples:\n"
         "  pinstrike check /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --config-only config/opra.yaml\n"
+        "  pinstrike check --hugepages /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --explain ports.burst_packets\n"
         "  pinstrike check --explain checksum_bad\n"
         "  pinstrike check --explain            (lists all names)\n"
@@ -156,6 +174,11 @@ void add_check(CLI::App& app, Outcome& outcome) {
     CLI::Option* config = command->add_option("CONFIG", options->config, "A feed's YAML file");
     command->add_flag("--config-only", options->config_only,
                       "Judge the config alone, not whether this host can run it");
+    command
+        ->add_flag("--hugepages", options->hugepages,
+                   "Print only how many hugepages of 2 MiB the config needs, a line for each NUMA "
+                   "node")
+        ->needs(config);
     CLI::Option* explained =
         command
             ->add_option("--explain", options->key,
@@ -168,9 +191,10 @@ void add_check(CLI::App& app, Outcome& outcome) {
         if (config->count() + explained->count() + schema->count() != 1) {
             throw CLI::ValidationError("check", "needs one of CONFIG, --explain or --schema");
         }
-        outcome.status = options->schema ? print_schema()
-                         : *explained    ? explain(options->key)
-                                         : check(*options);
+        outcome.status = options->schema      ? print_schema()
+                         : *explained         ? explain(options->key)
+                         : options->hugepages ? print_hugepages(*options)
+                                              : check(*options);
     });
 }
 

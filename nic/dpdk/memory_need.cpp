@@ -26,6 +26,12 @@ constexpr std::size_t pool_caches_bytes = 128 * (3 * pool_cache_buffers + 8) * 8
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
+constexpr std::size_t two_mebibytes = 2 * mebibyte;
+
+std::size_t hugepages_of(std::size_t bytes) {
+    return (bytes + two_mebibytes - 1) / two_mebibytes;
+}
+
 std::size_t mebibytes(std::size_t bytes) {
     return (bytes + mebibyte - 1) / mebibyte;
 }
@@ -78,14 +84,13 @@ std::string pages_text(std::span<const Hugepages> pages) {
 
 /// How to have `need` bytes free: in all, or on one node.
 std::string mending_text(std::size_t need, std::span<const Hugepages> pages, int node) {
-    constexpr std::size_t two_mebibytes = 2 * mebibyte;
     std::size_t in_use = 0;
     for (const Hugepages& size : pages) {
         const bool counts = node < 0 || size.node == static_cast<unsigned>(node);
         in_use +=
             counts && size.page_bytes == two_mebibytes ? size.total_count - size.free_count : 0;
     }
-    const std::size_t count = in_use + (need + two_mebibytes - 1) / two_mebibytes;
+    const std::size_t count = in_use + hugepages_of(need);
     const std::string command = node < 0
                                     ? fmt::format("sysctl -w vm.nr_hugepages={}", count)
                                     : fmt::format(
@@ -166,6 +171,21 @@ std::size_t memory_need_bytes(std::span<const PortDemand> ports) {
     return total;
 }
 
+std::map<int, std::size_t> hugepages_needed(std::span<const PortDemand> ports) {
+    std::map<int, std::size_t> pages;
+    if (ports.empty() || !ports.front().config.hugepages) {
+        return pages;
+    }
+    std::map<int, std::size_t> bytes{{-1, runtime_bytes}};
+    for (const PortDemand& port : ports) {
+        bytes[port.node < 0 ? -1 : port.node] += memory_need(port).total_bytes;
+    }
+    for (const auto& [node, need] : bytes) {
+        pages[node] = hugepages_of(need);
+    }
+    return pages;
+}
+
 std::string memory_need_text(std::span<const PortDemand> ports) {
     std::string text;
     for (const PortDemand& port : ports) {
@@ -179,8 +199,7 @@ std::string memory_need_text(std::span<const PortDemand> ports) {
     const bool hugepages = !ports.empty() && ports.front().config.hugepages;
     text += fmt::format("DPDK itself {} MiB; together {} MiB", mebibytes(runtime_bytes),
                         mebibytes(total));
-    text += hugepages ? fmt::format(" = {} hugepages of 2 MiB\n",
-                                    (total + 2 * mebibyte - 1) / (2 * mebibyte))
+    text += hugepages ? fmt::format(" = {} hugepages of 2 MiB\n", hugepages_of(total))
                       : " of ordinary pages\n";
     return text;
 }

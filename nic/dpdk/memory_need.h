@@ -9,6 +9,7 @@
 #include "nic/port_config.h"
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,10 @@ struct MemoryNeed {
 
 /// Of all ports and DPDK itself.
 [[nodiscard]] std::size_t memory_need_bytes(std::span<const PortDemand> ports);
+
+/// Hugepages of 2 MiB that the ports need, by NUMA node: those of devices on their nodes, and under
+/// -1 what may lie anywhere. Empty if no port asks for hugepages.
+[[nodiscard]] std::map<int, std::size_t> hugepages_needed(std::span<const PortDemand> ports);
 
 /// "port a0: 2 queues x 6,336 buffers x 2,432 bytes = 30 MiB", one line a port, and the sum.
 [[nodiscard]] std::string memory_need_text(std::span<const PortDemand> ports);

@@ -57,6 +57,21 @@ class Check(unittest.TestCase):
         self.assertIn("port p: /nonexistent.pcap cannot be read", result.stderr)
         self.assertEqual(self.check_text(text, "--config-only").returncode, 0)
 
+    def test_hugepages_for_scripts(self):
+        port = "{name: p, kind: dpdk, vdev: net_null0, membership: static%s}"
+        text = "lines: 1\nports: [" + port + "]\npollers: [{name: q}]\ncores: [{name: c}]\n"
+        result = self.check_text(text % "", "--hugepages")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"^any [1-9]\d*\n$")
+        # The same figure that people are told.
+        self.assertIn(f"= {result.stdout.split()[1]} hugepages of 2 MiB",
+                      self.check_text(text % "", "--config-only").stdout)
+        for other in (text % ", hugepages: false", text.replace(port, "{name: s, kind: sim}")):
+            result = self.check_text(other, "--hugepages")
+            self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assertEqual(self.check_text("lines: x\n", "--hugepages").returncode, 78)
+        self.assertEqual(run("--hugepages").returncode, 2)
+
     def test_other_commands_refuse_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "f.yaml"

@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -139,6 +140,26 @@ TEST(Memory, IsSaidInWords) {
     demand.config.hugepages = true;
     EXPECT_THAT(memory_need_text(std::span(&demand, 1)), HasSubstr("port a0: 2 queues x "));
     EXPECT_THAT(memory_need_text(std::span(&demand, 1)), HasSubstr("hugepages of 2 MiB"));
+}
+
+TEST(HugepagesNeeded, ByNodeAndAnywhere) {
+    PortConfig port = vdev_port("a", "net_null0");
+    const PortDemand ordinary{port, 2, 0, -1};
+    EXPECT_TRUE(hugepages_needed(std::span(&ordinary, 1)).empty());
+    EXPECT_TRUE(hugepages_needed({}).empty());
+    port.hugepages = true;
+    const std::array ports{PortDemand{port, 2, 0, 1}, PortDemand{port, 1, 0, 0},
+                           PortDemand{port, 1, 0, 1}};
+    const auto pages = hugepages_needed(ports);
+    ASSERT_EQ(pages.size(), 3U);
+    EXPECT_EQ(pages.at(-1), runtime_bytes / (2 * mebibyte));
+    const std::size_t bytes_of_one =
+        memory_need(ports[0]).total_bytes + memory_need(ports[2]).total_bytes;
+    EXPECT_EQ(pages.at(1), (bytes_of_one + 2 * mebibyte - 1) / (2 * mebibyte));
+    // What is reserved so suffices for the start.
+    const std::array<Hugepages, 2> there{Hugepages{2 * mebibyte, 0, 0, pages.at(0) + pages.at(-1)},
+                                         Hugepages{2 * mebibyte, 1, 0, pages.at(1)}};
+    EXPECT_TRUE(check_hugepages(ports, there).empty());
 }
 
 TEST(Host, ReadsHugepagesByNodeAndSize) {
