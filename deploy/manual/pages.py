@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Writes the sources (scdoc) of the manual pages, from the program's own help and its table of keys.
+
+    pages.py PINSTRIKE pinstrike.1|pinstrike.yaml.5 >PAGE.scd
+"""
+
+import re
+import sys
+
+import commands
+
+FILES = """# FILES
+
+_/etc/pinstrike/NAME.yaml_
+	The config of the feed that the service *pinstrike@NAME* runs: *pinstrike.yaml*(5).
+
+_/usr/share/doc/pinstrike/examples_
+	Commented configs to begin with.
+
+_/usr/share/pinstrike/rights_
+	What an instance needs beyond its unit, by the kind of its ports.
+
+_/usr/share/doc/pinstrike/RUNBOOK.md_
+	What each alert means, where to look, and what to do.
+
+# EXIT STATUS
+
+*0*
+	Right.
+
+*1*
+	It failed.
+
+*2*
+	Wrong use.
+
+*78*
+	The config or the host is wrong. Starting again does not mend that, and the service does not.
+
+# SEE ALSO
+
+*pinstrike.yaml*(5), *systemctl*(1), *journalctl*(1), *driverctl*(8)
+"""
+
+
+def escaped(text):
+    """Words in which nothing is markup."""
+    text = re.sub(r"([\\*_`\[\]|#])", r"\\\1", text)
+    return re.sub(r"^([-.+])", r"\\\1", text)
+
+
+def mixed(text):
+    """Paragraphs stay, indented lines are literal."""
+    out = []
+    literal = False
+    for line in text.splitlines():
+        indented = line.startswith("  ")
+        if indented != literal:
+            out += ["```"] if literal else ["", "```"]
+            if literal:
+                out.append("")
+        literal = indented
+        out.append(line if indented else escaped(line))
+    return "\n".join(out + (["```"] if literal else []))
+
+
+def entry_text(entry):
+    names = ", ".join(f"*{escaped(name)}*" for name in entry.names)
+    value = "|".join(entry.choices) or entry.value
+    return f"{names}{' ' + escaped(value) if value else ''}\n\t{escaped(entry.sentence)}\n"
+
+
+def command_text(command):
+    parts = [f"## {' '.join(command.path)}", escaped(command.sentence) + ".",
+             f"*{escaped(command.usage)}*"]
+    for heading, entries in command.groups.items():
+        shown = [entry_text(entry) for entry in entries if "--help" not in entry.names]
+        if not shown:
+            continue
+        if heading not in ("Positionals", "Options"):
+            parts.append(escaped(heading) + ":")
+        parts += shown
+    parts.append(mixed(command.footer))
+    return "\n\n".join(part for part in parts if part)
+
+
+def program_page(program):
+    root = commands.read_command(program)
+    listed = "\n".join(entry_text(entry) for entry in root.groups["Subcommands"])
+    details = "\n\n".join(command_text(each) for each in root.walk() if each.path)
+    options = "\n".join(entry_text(entry) for entry in root.options)
+    return (f"pinstrike(1) \"Pinstrike {commands.version_of(program)}\" \"Pinstrike\"\n\n# NAME\n\n"
+            "pinstrike - US options market data past the kernel\n\n# SYNOPSIS\n\n"
+            "*pinstrike* _COMMAND_ [OPTIONS]\n\n# DESCRIPTION\n\n"
+            f"{escaped(root.sentence)}\n\n{listed}\n\n{options}\n\n"
+            "As a service: *systemctl enable --now pinstrike@NAME* runs the config "
+            "_/etc/pinstrike/NAME.yaml_.\n\n"
+            f"# COMMANDS\n\n{details}\n\n{FILES}")
+
+
+def key_text(explained):
+    """A paragraph of `check --explain`: the path, indented sentence, then `word: value` lines."""
+    path, *lines = explained.splitlines()
+    sentence, facts, choices = [], [], []
+    for line in lines:
+        if line.startswith("    "):
+            choices.append(re.match(r"    (\S+) +(.*)", line).groups())
+        elif facts or line.startswith("  value:"):
+            facts.append(re.sub(r": +", ": ", line.strip()))
+        else:
+            sentence.append(line.strip())
+    text = [f"*{escaped(path)}*", "\t" + escaped(" ".join(sentence)), ""]
+    text += ["\t" + escaped("; ".join(facts)) + "."]
+    for word, meaning in choices:
+        text += ["", f"\t*{escaped(word)}*: {escaped(meaning)}"]
+    return "\n".join(text) + "\n"
+
+
+def config_page(program):
+    listed = commands.ask(program, "check", "--explain").split("\n\n", maxsplit=1)[0]
+    names = [line.split()[0] for line in listed.splitlines()]
+    sections = []
+    for name in (name for name in names if "." not in name):
+        explained = commands.ask(program, "check", "--explain", name).strip("\n")
+        keys = [part for part in explained.split("\n\n") if part.split()[0] in names]
+        sections.append(f"## {escaped(name)}\n\n" + "\n".join(map(key_text, keys)))
+    keys_text = "\n\n".join(sections)
+    return (f"pinstrike.yaml(5) \"Pinstrike {commands.version_of(program)}\" \"Pinstrike\"\n\n"
+            "# NAME\n\npinstrike.yaml - the config of a feed\n\n# SYNOPSIS\n\n"
+            "_/etc/pinstrike/NAME.yaml_\n\n# DESCRIPTION\n\n"
+            "A YAML file for each feed. *pinstrike check FILE* tells all that is wrong with it, by "
+            "line and column, or prints every key with the value that is in force; *pinstrike check "
+            "--schema* prints a JSON Schema for editors. Commented examples: "
+            "_/usr/share/doc/pinstrike/examples_.\n\n"
+            f"# KEYS\n\n{keys_text}\n\n# SEE ALSO\n\n*pinstrike*(1)\n")
+
+
+PAGES = {"pinstrike.1": program_page, "pinstrike.yaml.5": config_page}
+
+if __name__ == "__main__":
+    print(PAGES[sys.argv[2]](sys.argv[1]), end="")

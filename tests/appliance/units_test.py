@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What the package installs, judged without installing it: units, manual pages, completions.
+
+    units_test.py units|pages|completions BUILD_FOLDER_OF_DEPLOY PINSTRIKE
+
+Each part is skipped (77), with its reason, where its tool is missing.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+UNITS = ("pinstrike@.service", "pinstrike-hugepages.service")
+
+
+def expect(condition, what):
+    if not condition:
+        print(f"FAILED: {what}")
+        sys.exit(1)
+
+
+def need(tool):
+    if shutil.which(tool) is None:
+        print(f"SKIP: {tool} is not installed")
+        sys.exit(77)
+
+
+def run(*words, **options):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                          check=False, timeout=60, **options)
+
+
+def check_units(built, pinstrike):
+    need("systemd-analyze")
+    with tempfile.TemporaryDirectory() as name:
+        shutil.copy(built / "hugepages", name)
+        (Path(name) / "hugepages").chmod(0o755)
+        for unit in UNITS:
+            text = (built / unit).read_text()
+            expect("@bindir@" not in text and "@libexecdir@" not in text, f"{unit} has paths")
+            # As installed, but for the programs, which are not there yet.
+            text = re.sub(r"=\S*/bin/pinstrike ", f"={pinstrike} ", text)
+            text = re.sub(r"=\S*/pinstrike/hugepages ", f"={name}/hugepages ", text)
+            (Path(name) / unit).write_text(text)
+        for unit in UNITS:
+            path = Path(name) / unit.replace("@.", "@feed.")
+            if not path.exists():
+                path.symlink_to(unit)
+            done = run("systemd-analyze", "verify", "--man=no", path)
+            expect(done.returncode == 0 and unit not in done.stderr, done.stderr)
+            done = run("systemd-analyze", "security", "--offline=yes", "--no-pager",
+                       "--threshold=35", Path(name) / unit)
+            print(done.stdout.splitlines()[-1])
+            expect(done.returncode == 0, f"{unit}: {done.stdout}{done.stderr}")
+
+
+def check_pages(built, pinstrike):
+    need("man")
+    need("scdoc")
+    for page, words in (("pinstrike.1", ["generate", "--config-only", "EXIT STATUS"]),
+                        ("pinstrike.yaml.5", ["ports.burst_packets", "dpdk", "default: 64"])):
+        done = run("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", built / page,
+                   env={**os.environ, "MANROFFSEQ": "", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+        expect(done.returncode == 0 and done.stderr == "", f"{page}: {done.stderr}")
+        text = re.sub(r".\x08|\x1b\[[0-9;]*m", "", done.stdout)
+        for word in words:
+            expect(word in text, f"{page} does not say {word}")
+    # Every key of the table has its paragraph.
+    table = run(pinstrike, "check", "--explain").stdout.split("\n\n", maxsplit=1)[0]
+    source = (built / "pinstrike.yaml.5.scd").read_text().replace("\\", "")
+    for line in table.splitlines():
+        expect(f"*{line.split()[0]}*\n" in source, f"no paragraph of {line.split()[0]}")
+
+
+def completed(built, pinstrike, *words):
+    script = ('source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pinstrike; '
+              'printf "%s\\n" "${COMPREPLY[@]}"')
+    path = f"{pinstrike.parent}:{os.environ['PATH']}"
+    done = run("bash", "-c", script, built / "pinstrike", *words,
+               env={**os.environ, "PATH": path})
+    expect(done.returncode == 0 and done.stderr == "", done.stderr)
+    return done.stdout.split()
+
+
+def check_completions(built, pinstrike):
+    for words, wanted in ((["pinstrike", "ch"], ["check"]),
+                          (["pinstrike", "bench", ""], ["actor", "stages"]),
+                          (["pinstrike", "check", "--hu"], ["--hugepages"]),
+                          (["pinstrike", "generate", "--shape", ""], ["blend", "full", "ordinary"]),
+                          (["pinstrike", "check", "--explain", "ports.pc"], ["ports.pci"]),
+                          (["pinstrike", "run", "/et"], [])):
+        got = completed(built, pinstrike, *words)
+        expect(got == wanted, f"{words} is completed to {got}, not {wanted}")
+    # What each command's help lists is offered, and nothing has been forgotten.
+    commands = completed(built, pinstrike, "pinstrike", "")
+    told = run(pinstrike, "--help").stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+    expect(commands == [line.split()[0] for line in told.splitlines()], f"commands: {commands}")
+    for command in commands:
+        told = set(re.findall(r"^  .*?(--[\w-]+)", run(pinstrike, command, "--help").stdout,
+                              re.MULTILINE)) - {"--"}
+        offered = completed(built, pinstrike, "pinstrike", command, "--")
+        known = {option for option in told if option in offered}
+        expect("--help" in offered and known, f"{command}: {offered}")
+
+
+PARTS = {"units": check_units, "pages": check_pages, "completions": check_completions}
+
+if __name__ == "__main__":
+    PARTS[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]).resolve())
