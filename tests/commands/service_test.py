@@ -34,9 +34,8 @@ def ptrace(request, thread):
         fail(f"ptrace {request:#x} of {thread}: {os.strerror(ctypes.get_errno())}")
 
 
-@contextlib.contextmanager
-def stopped(process, name):
-    """One thread of the process stands."""
+def stop_thread(process, name):
+    """One thread of the process stands, for as long as this one looks on; returns its number."""
     threads = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()
                if (task / "comm").read_text().strip() == name]
     if len(threads) != 1:
@@ -44,10 +43,16 @@ def stopped(process, name):
     ptrace(PTRACE_SEIZE, threads[0])
     ptrace(PTRACE_INTERRUPT, threads[0])
     os.waitpid(threads[0], WAIT_ALL)
+    return threads[0]
+
+
+@contextlib.contextmanager
+def stopped(process, name):
+    thread = stop_thread(process, name)
     try:
         yield
     finally:
-        ptrace(PTRACE_DETACH, threads[0])
+        ptrace(PTRACE_DETACH, thread)
 
 
 def told(manager, seconds, until=None):

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""The package on a booted Debian 12: installed, run, stalled, misconfigured, upgraded, removed, purged.
+
+    boot_test.py PACKAGE.deb
+
+A container (systemd-nspawn) with a network of its own. Its transcript is the output. Skipped (77) without root or
+mmdebstrap and systemd-container.
+"""
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+from container import Container, expect, say, skip_unless_possible
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "commands"))
+from service_test import WAIT_ALL, stop_thread  # noqa: E402 pylint: disable=wrong-import-position
+
+CONFIG = """name: wire
+lines: 1-4
+ports: [{name: feed, kind: uring, interface: feed1, kernel_buffer: 128KiB, udp_checksum: off}]
+pollers: [{name: poller0, wait: park}]
+cores: [{name: core0, wait: park}]
+book: {series_capacity: 50000}
+metrics_address: 127.0.0.1:9464
+"""
+UNIT = "pinstrike@wire"
+
+
+def install(box):
+    box.run("dpkg -i /root/pinstrike.deb")
+    box.run("getent passwd pinstrike; ls -ld /etc/pinstrike /run/pinstrike")
+    box.run("ip link add feed0 type veth peer name feed1; ip address add 10.91.0.2/24 dev feed1;"
+            "ip address add 10.91.0.1/24 dev feed0; ip link set feed0 up; ip link set feed1 up;"
+            "ip link set lo up")
+    box.run("systemd-analyze security --no-pager pinstrike@wire.service | tail -1")
+
+
+def serve(box):
+    box.write("/etc/pinstrike/wire.yaml", CONFIG)
+    box.run(f"systemctl enable --now {UNIT}")
+    expect(box.value(UNIT, "ActiveState") == "active", "it is started once it is ready")
+    box.run("pinstrike generate --interface feed0 --lines 1-4 --messages 100000 --rate 50000"
+            " --series 20000 --roots 200")
+    time.sleep(2)
+    status = box.run(f"systemctl --no-pager status {UNIT}")
+    delivered = re.search(r'Status: "(.*) M messages/s; (\d) of 4 lines up; since the start (\d+) '
+                          r'delivered, (\d+) lost', status)
+    expect(delivered and int(delivered[3]) > 90_000 and delivered[4] == "0",
+           "systemctl status tells of all that came")
+    process = box.value(UNIT, "MainPID")
+    rights = box.run(f"grep -E '^(Uid|Cap|NoNewPrivs|Seccomp:)' /proc/{process}/status")
+    expect("CapPrm:\t0000000000000000" in rights and not re.search(r"Uid:\t0", rights),
+           "it is not root and has no capability")
+    expect("call_refused" not in box.ask(f"journalctl -u {UNIT}").stdout, "no call was refused")
+
+
+def stall(box):
+    before = box.value(UNIT, "MainPID")
+    seen = [path.name for path in Path("/proc").iterdir() if path.name.isdigit() and
+            inner_number(path) == before]
+    expect(len(seen) == 1, "its process is seen from outside")
+    thread = stop_thread(int(seen[0]), "core0")
+    say("thread core0 stands")
+    # A thread that was killed is gone only when who looks on has seen it go.
+    box.wait("the watchdog ends it", lambda: os.waitpid(thread, WAIT_ALL | os.WNOHANG)[0] == thread)
+    box.wait("and systemd starts it again", lambda: box.value(UNIT, "NRestarts") == "1" and
+             box.value(UNIT, "ActiveState") == "active")
+    journal = box.run(f"journalctl --no-pager -u {UNIT} -o cat | tail -40")
+    expect("thread_stalled core core0" in journal, "the journal names the thread")
+    expect("Watchdog timeout" in box.ask("journalctl --no-pager").stdout, "and the watchdog")
+
+
+def inner_number(path):
+    """A process's number in the innermost namespace, if it is a pinstrike."""
+    try:
+        if (path / "comm").read_text().strip() != "pinstrike":
+            return None
+        return re.search(r"NSpid:.*\s(\d+)$", (path / "status").read_text(), re.MULTILINE)[1]
+    except OSError:
+        return None
+
+
+def refuse(box, name, text, why):
+    unit = f"pinstrike@{name}"
+    if text is not None:
+        box.write(f"/etc/pinstrike/{name}.yaml", text)
+    box.ask(f"systemctl start {unit}")
+    time.sleep(5)
+    box.ask(f"systemctl --no-pager status {unit}")
+    state = [box.value(unit, key) for key in ("ActiveState", "ExecMainStatus", "NRestarts")]
+    expect(state == ["failed", "78", "0"], f"{why}: failed with 78, no restart ({state})")
+    box.run(f"journalctl --no-pager -u {unit} -o cat | grep -v -E 'Starting|Started'")
+    box.ask(f"rm -f /etc/pinstrike/{name}.yaml; systemctl reset-failed {unit}")
+
+
+def compare_with_start_pre(box):
+    """Why the unit has no ExecStartPre: the same config, checked there, is started again and again."""
+    box.write("/etc/pinstrike/bad.yaml", "lines: 1-500\n")
+    box.ask("mkdir -p /run/systemd/system/pinstrike@bad.service.d")
+    box.write_inside("/run/systemd/system/pinstrike@bad.service.d/pre.conf",
+                     "[Service]\nExecStartPre=/usr/bin/pinstrike check /etc/pinstrike/%i.yaml\n")
+    box.ask("systemctl daemon-reload; systemctl start pinstrike@bad")
+    time.sleep(5)
+    again = int(box.value("pinstrike@bad", "NRestarts"))
+    expect(again >= 1, f"with an ExecStartPre the same config was started {again} times more in 5 s")
+    box.ask("systemctl stop pinstrike@bad; rm -r /run/systemd/system/pinstrike@bad.service.d "
+            "/etc/pinstrike/bad.yaml; systemctl daemon-reload; systemctl reset-failed pinstrike@bad")
+
+
+def upgrade(box):
+    before = box.value(UNIT, "MainPID")
+    box.run("dpkg -i /root/pinstrike.deb")
+    expect(box.value(UNIT, "MainPID") == before, "an upgrade leaves the feed running")
+    expect(box.ask("cat /etc/pinstrike/wire.yaml").stdout == CONFIG, "and its config")
+
+
+def remove(box):
+    box.run("dpkg --remove pinstrike", 300)
+    expect(box.ask("pgrep -x pinstrike").returncode == 1, "removal ends the feed")
+    expect(box.ask("cat /etc/pinstrike/wire.yaml").stdout == CONFIG, "and leaves the config")
+    box.run("dpkg --purge pinstrike", 300)
+    left = box.ask("find / -xdev -ipath '*pinstrike*' -not -path '/proc/*' -not -path '/sys/*' "
+                   "-not -path '/root/pinstrike.deb' -not -path '/var/log/journal/*' "
+                   "-not -path '/var/lib/dpkg/info/*'; find /run -name '*pinstrike*'").stdout
+    expect(left == "", f"a purge leaves nothing {left}")
+    expect(box.ask("systemctl list-unit-files 'pinstrike*' --no-legend").stdout == "",
+           "nor a unit")
+    say("(the user stays, as Debian's system users do)")
+
+
+def main():
+    skip_unless_possible()
+    os.environ.pop("NOTIFY_SOCKET", None)
+    with Container(Path(sys.argv[1]).resolve()) as box:
+        install(box)
+        serve(box)
+        stall(box)
+        refuse(box, "bad", "lines: 1-500\n", "a bad config")
+        refuse(box, "host", CONFIG.replace("feed1", "nowhere9").replace("9464", "9465"),
+               "a host without the interface")
+        refuse(box, "pages", CONFIG.replace("9464", "9465").replace(
+            "kind: uring, interface: feed1, kernel_buffer: 128KiB",
+            "kind: dpdk, vdev: net_null0, membership: static, descriptors_count: 32768"),
+            "a host without hugepages")
+        refuse(box, "absent", None, "no config")
+        compare_with_start_pre(box)
+        upgrade(box)
+        remove(box)
+    say("all held")
+
+
+if __name__ == "__main__":
+    main()

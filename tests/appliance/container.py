@@ -1,0 +1,137 @@
+"""A Debian 12 root, booted with its own systemd in a container, and taken away again."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SKIPPED = 77
+NEEDED = ("mmdebstrap", "systemd-nspawn", "nsenter", "dpkg-deb")
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def fail(text):
+    say(f"FAILED: {text}")
+    sys.exit(1)
+
+
+def expect(condition, what):
+    if not condition:
+        fail(what)
+    say(f"  ok: {what}")
+
+
+def skip_unless_possible():
+    missing = [tool for tool in NEEDED if shutil.which(tool) is None]
+    if missing or os.geteuid() != 0:
+        say(f"SKIP: wants root and {', '.join(missing) or 'no more tools'}")
+        sys.exit(SKIPPED)
+
+
+def needed_by(package):
+    """What a package depends on, the first of alternatives."""
+    text = subprocess.run(["dpkg-deb", "-f", package, "Depends"], capture_output=True, text=True,
+                          check=True).stdout
+    return [each.split("|")[0].split("(")[0].strip() for each in text.split(",")]
+
+
+class Container:
+    """`with Container(package) as c`: booted, the package's file at /root/pinstrike.deb."""
+
+    def __init__(self, package):
+        self.package = package
+        self.folder = Path(tempfile.mkdtemp(prefix="pinstrike-boot-"))
+        self.root = self.folder / "root"
+        self.machine = None
+        self.leader = None
+
+    def __enter__(self):
+        try:
+            self.make()
+            self.boot()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def make(self):
+        wanted = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", *needed_by(self.package)]
+        done = subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase",
+                               f"--include={','.join(wanted)}", "bookworm", self.root],
+                              capture_output=True, text=True, check=False, timeout=900)
+        if done.returncode != 0:
+            fail(f"no root: {done.stderr[-2000:]}")
+        shutil.copy(self.package, self.root / "root" / "pinstrike.deb")
+
+    def boot(self):
+        log = (self.folder / "console").open("w")
+        self.machine = subprocess.Popen(  # pylint: disable=consider-using-with
+            ["systemd-nspawn", "--quiet", "--directory", self.root, "--boot", "--register=no",
+             "--keep-unit", "--private-network", "--link-journal=no", "--machine=pinstrike-boot"],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            children = Path(f"/proc/{self.machine.pid}/task/{self.machine.pid}/children")
+            if self.machine.poll() is not None:
+                break
+            self.leader = (children.read_text().split() or [None])[0]
+            if self.leader and self.ask("systemctl is-system-running", 20).stdout.strip() in (
+                    "running", "degraded"):
+                return
+            time.sleep(0.5)
+        fail(f"it does not boot: {(self.folder / 'console').read_text()[-2000:]}")
+
+    def ask(self, command, timeout=180):
+        """A shell command inside, whatever its status."""
+        return subprocess.run(
+            ["nsenter", "-t", self.leader, "-a", "--", "env", "-i", "LC_ALL=C.UTF-8", "PAGER=cat",
+             "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c", command],
+            capture_output=True, text=True, check=False, timeout=timeout)
+
+    def run(self, command, timeout=180):
+        """As a user at its shell: printed, and right."""
+        say(f"# {command}")
+        done = self.ask(command, timeout)
+        say((done.stdout + done.stderr).rstrip())
+        if done.returncode != 0:
+            fail(f"`{command}` ended with {done.returncode}")
+        return done.stdout
+
+    def value(self, unit, name):
+        return self.ask(f"systemctl show -P {name} {unit}").stdout.strip()
+
+    def wait(self, what, holds, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if holds():
+                expect(True, what)
+                return
+            time.sleep(0.3)
+        fail(f"{what}: not within {seconds} s")
+
+    def write(self, path, text):
+        (self.root / path.lstrip("/")).write_text(text)
+
+    def write_inside(self, path, text):
+        """Where the container has a file system of its own (/run)."""
+        subprocess.run(["nsenter", "-t", self.leader, "-a", "--", "tee", path], input=text, text=True,
+                       stdout=subprocess.DEVNULL, check=True, timeout=60)
+
+    def remove(self):
+        if self.machine and self.machine.poll() is None:
+            self.machine.terminate()
+            try:
+                self.machine.wait(60)
+            except subprocess.TimeoutExpired:
+                self.machine.kill()
+                self.machine.wait(10)
+        shutil.rmtree(self.folder, ignore_errors=True)
