@@ -18,6 +18,18 @@ RATE = "[$__rate_interval]"
 AT_ALL = steps(GREEN, (1e-9, RED))  # one is too many
 STREAM_STATES = states(up=(0, GREEN), silent=(1, ORANGE), down=(2, RED))
 
+def worst(expr, *labels, of="max", name=""):
+    """A query by feed and these labels; of several instances of a feed, the worst."""
+    kept = ("feed", *labels)
+    return query(f"{of} by ({', '.join(kept)}) ({expr})",
+                 " ".join(f"{{{{{label}}}}}" for label in kept) + name)
+
+
+HIGHEST = "16.8 ms stands for all that is longer"  # the last bound of every histogram
+BUSY = worst(f"rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) / "
+             f"(rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) + "
+             f"rate(pinstrike_loop_idle_seconds_total{{{{S}}}}{RATE}))", "thread")
+
 
 def percentiles(histogram, by, *of):
     """Queries of these percentiles, one line each; `by`: the labels kept."""
@@ -36,7 +48,7 @@ OVERVIEW = Dashboard(
         stat("Streams silent", "Streams A and B that are not heard though their session is on",
              "short", [query("sum(pinstrike_stream_state{{S}} > bool 0)")],
              thresholds=steps(GREEN, (1, ORANGE), (20, RED))),
-        stat("Messages", "Delivered to the cores, each once", "msg/s",
+        stat("Messages", "Delivered to the cores, each once", "mps",
              [query(f"sum(rate(pinstrike_line_delivered_messages_total{{{{S}}}}{RATE}))")],
              thresholds=steps(BLUE)),
         stat("Missing now", "Numbers declared lost on all lines and not found since the start",
@@ -47,6 +59,10 @@ OVERVIEW = Dashboard(
         stat("Up since", "Time since the youngest of the selected instances started", "s",
              [query("min(pinstrike_running_seconds{{S}})")], thresholds=steps(ORANGE, (300, GREEN)),
              alerts=["PinstrikeNotScraped", "PinstrikeRestarts"]),
+        lines("Alerts", "How many of the alert rules fire", "short",
+              [query("count by (alertname) (ALERTS{alertstate=\"firing\",{S}}) "
+                     "or label_replace(vector(0), \"alertname\", \"none\", \"\", \"\")",
+                     "{{alertname}}")], width=24, height=5, least=0, fill=30),
         lines("Messages by feed", "Delivered to the cores, each once; packets received beside",
               "cps", [
                   query(f"sum by (feed) (rate(pinstrike_line_delivered_messages_total{{{{S}}}}{RATE}))",
@@ -58,103 +74,122 @@ OVERVIEW = Dashboard(
               [query("sum by (feed) (pinstrike_line_lost_messages{{S}})", "{{feed}}")], least=0,
               alerts=["PinstrikeMessagesLost"]),
         lines("Latency, 99th percentile", "Of all messages' batches, by stage; the machine's own "
-              "stops included", "s", percentiles("pinstrike_latency_seconds_bucket{{S}}", "stage",
-                                                 0.99)),
+              "stops included. " + HIGHEST, "s",
+              percentiles("pinstrike_latency_seconds_bucket{{S}}", "feed, stage", 0.99),
+              log=True, fill=0),
         lines("Busy", "Share of each hot thread's time in turns that found work", "percentunit",
-              [query(f"rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) / "
-                     f"(rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) + "
-                     f"rate(pinstrike_loop_idle_seconds_total{{{{S}}}}{RATE}))", "{{thread}}")],
+              [BUSY],
               least=0, most=1, marked=True, thresholds=steps(GREEN, (0.7, YELLOW), (0.9, RED))),
-        lines("Alerts", "How many of the alert rules fire", "short",
-              [query("count by (alertname) (ALERTS{alertstate=\"firing\",{S}}) "
-                     "or label_replace(vector(0), \"alertname\", \"none\", \"\", \"\")",
-                     "{{alertname}}")], width=24, height=5, least=0),
     ])
 
 LINE = variable("line", "Line", 'feed=~"$feed",instance=~"$instance"', "OPRA's line number",
                 "pinstrike_line_down")
 ON_LINE = '{S},line=~"$line"'
 
+
+def in_order(expr):
+    """Prometheus sorts labels as text: lines get three digits."""
+    for short in ("..?", ".."):
+        expr = f'label_replace({expr}, "line", "0$1", "line", "({short})")'
+    return expr
+
+
+def streams(stream):
+    """The state of one stream of every line."""
+    state = f'pinstrike_stream_state{{{ON_LINE},stream="{stream}"}}'
+    return squares(f"Stream {stream}", "Silent and down are by the configured silence, in session "
+                   "hours only", "short", [worst(in_order(state), "line")],
+                   width=8, height=40, mappings=STREAM_STATES)
+
+
+BROUGHT = (f"rate(pinstrike_stream_messages_total{{{ON_LINE}}}{RATE}) / ignoring (stream) "
+           f"group_left () rate(pinstrike_line_highest_messages_total{{{ON_LINE}}}{RATE})")
+
 LINES = Dashboard(
     "pinstrike-lines", "Pinstrike: lines", "All lines and both streams of each", [
-        squares("Streams", "Each stream's state: silent and down are by the configured silence, in "
-                "session hours only", "short",
-                [query(f"pinstrike_stream_state{{{ON_LINE}}}", "{{line}}{{stream}}")],
-                mappings=STREAM_STATES, thresholds=steps(GREEN, (1, ORANGE), (2, RED)),
+        squares("Streams not heard", "By the configured silence, in session hours only. All streams "
+                "stand below", "short",
+                [worst(f"pinstrike_stream_state{{{ON_LINE}}} > 0", "line", "stream")],
+                width=24, height=7, mappings=STREAM_STATES, empty="All streams are up",
                 alerts=["PinstrikeStreamSilent", "PinstrikeLineDown"]),
-        squares("Rate", "Messages delivered of each line", "msg/s",
-                [query(f"sum by (line) (rate(pinstrike_line_delivered_messages_total{{{ON_LINE}}}"
-                       f"{RATE}))", "{{line}}")],
-                thresholds=steps("dark-blue", (100, BLUE), (10e3, GREEN), (100e3, YELLOW),
-                                 (1e6, ORANGE))),
-        lines("Gaps", "Times a minute that numbers were declared lost", "opm",
-              [query(f"60 * rate(pinstrike_line_gaps_total{{{ON_LINE}}}{RATE})", "{{line}}")],
-              least=0, marked=True, thresholds=steps(GREEN, (10, RED)),
-              alerts=["PinstrikeManyGaps"]),
-        lines("Missing", "Numbers declared lost and not found since, by line", "short",
-              [query(f"pinstrike_line_lost_messages{{{ON_LINE}}}", "{{line}}")], least=0),
-        lines("Which stream came first", "Share of a line's messages that each stream brought "
-              "first: near a half each where both ways are alike", "percentunit",
-              [query(f"rate(pinstrike_stream_accepted_messages_total{{{ON_LINE}}}{RATE}) / ignoring "
-                     f"(stream) group_left () sum without (stream) "
-                     f"(rate(pinstrike_stream_accepted_messages_total{{{ON_LINE}}}{RATE}))",
-                     "{{line}}{{stream}}")], least=0, most=1),
         lines("Not brought", "Share of a line's messages that a stream did not bring at all: its "
               "own loss, repaired by the other", "percentunit",
-              [query(f"1 - rate(pinstrike_stream_messages_total{{{ON_LINE}}}{RATE}) / ignoring "
-                     f"(stream) group_left () rate(pinstrike_line_highest_messages_total"
-                     f"{{{ON_LINE}}}{RATE})", "{{line}}{{stream}}")],
-              most=1, marked=True, thresholds=steps(GREEN, (0.01, ORANGE)),
+              [worst(f"clamp_min(1 - {BROUGHT}, 0)", "line", "stream")],
+              least=0, most=1, marked=True, fill=0, thresholds=steps(GREEN, (0.01, ORANGE)),
               alerts=["PinstrikeStreamLoses"]),
         lines("Skew", "How much earlier the named stream was than the other, 99th percentile of "
-              "the blocks that it brought first", "s",
-              percentiles(f"pinstrike_stream_lead_seconds_bucket{{{ON_LINE}}}", "line, stream",
-                          0.99), marked=True, thresholds=steps(GREEN, (0.002, ORANGE)),
+              "the blocks that it brought first. " + HIGHEST, "s",
+              percentiles(f"pinstrike_stream_lead_seconds_bucket{{{ON_LINE}}}",
+                          "feed, line, stream", 0.99),
+              marked=True, fill=0, log=True, thresholds=steps(GREEN, (0.002, ORANGE)),
               alerts=["PinstrikeStreamsApart"]),
+        lines("Gaps", "Times a minute that numbers were declared lost", "cpm",
+              [worst(f"60 * rate(pinstrike_line_gaps_total{{{ON_LINE}}}{RATE})", "line")],
+              least=0, marked=True, fill=0, thresholds=steps(GREEN, (10, RED)),
+              alerts=["PinstrikeManyGaps"]),
+        lines("Missing", "Numbers declared lost and not found since, by line", "short",
+              [worst(f"pinstrike_line_lost_messages{{{ON_LINE}}}", "line")],
+              least=0, fill=0),
+        lines("Which stream came first", "Share of the messages that each stream brought first: "
+              "near a half each where both ways are alike", "percentunit",
+              [query("sum by (feed, stream) (rate(pinstrike_stream_accepted_messages_total"
+                     f"{{{ON_LINE}}}{RATE})) / ignoring (stream) group_left () sum by (feed) "
+                     f"(rate(pinstrike_stream_accepted_messages_total{{{ON_LINE}}}{RATE}))",
+                     "{{feed}} {{stream}}")], least=0, most=1, fill=0),
         heat("Skew of all", "By how much whichever stream came first was ahead", "s",
              [query(f"sum by (le) (rate(pinstrike_stream_lead_seconds_bucket{{{ON_LINE}}}{RATE}))",
                     "{{le}}")]),
         lines("Not readable", "Blocks rejected, by reason", "cps",
-              [query(f"sum by (line, reason) (rate(pinstrike_line_rejected_blocks_total"
-                     f"{{{ON_LINE}}}{RATE}))", "{{line}} {{reason}}")], least=0,
+              [query("sum by (feed, reason) (rate(pinstrike_line_rejected_blocks_total"
+                     f"{{{ON_LINE}}}{RATE}))", "{{feed}} {{reason}}")], least=0, fill=0,
               alerts=["PinstrikeUndecodable"]),
         lines("Late", "Messages delivered after their number had been declared lost; those that "
-              "retransmission brought", "cps", [
-                  query(f"sum by (line) (rate(pinstrike_line_late_messages_total{{{ON_LINE}}}"
-                        f"{RATE}))", "{{line}} late"),
-                  query(f"sum by (line) (rate(pinstrike_line_repaired_messages_total{{{ON_LINE}}}"
-                        f"{RATE}))", "{{line}} repaired")], least=0),
+              "retransmission brought", "mps", [
+                  worst(f"rate(pinstrike_line_{name}_messages_total{{{ON_LINE}}}{RATE})", "line",
+                        name=f" {name}") for name in ("late", "repaired")],
+              least=0, fill=0),
+        streams("A"),
+        streams("B"),
+        squares("Rate", "Messages delivered of each line", "mps",
+                [worst(in_order("rate(pinstrike_line_delivered_messages_total"
+                                f"{{{ON_LINE}}}{RATE})"), "line")],
+                width=8, height=40,
+                thresholds=steps("#5a5a5a", (1, "dark-blue"), (100, BLUE), (1e3, "light-blue"),
+                                 (10e3, GREEN), (100e3, YELLOW), (1e6, ORANGE))),
     ], [LINE])
 
 LATENCY = Dashboard(
     "pinstrike-latency", "Pinstrike: latency",
     "How old a message is when it is decoded, and when its actor has it", [
         lines("Receive to actor", "From the arrival at this host to the turn of the core that "
-              "hands it to its actors", "s",
+              "hands it to its actors. " + HIGHEST, "s",
               percentiles('pinstrike_latency_seconds_bucket{{S},stage="receive_to_actor"}',
-                          "thread", 0.5, 0.99, 0.999),
-              marked=True, thresholds=steps(GREEN, (0.001, RED)),
+                          "feed, thread", 0.5, 0.99, 0.999),
+              marked=True, log=True, fill=0, thresholds=steps(GREEN, (0.001, RED)),
               alerts=["PinstrikeLatencyHigh"]),
         heat("Receive to actor", "All threads; the machine's own stops included", "s",
              [query("sum by (le) (rate(pinstrike_latency_seconds_bucket"
                     f'{{{{S}},stage="receive_to_actor"}}{RATE}))', "{{le}}")]),
         lines("Exchange to decoded", "From the exchange's block timestamp to the end of decoding: "
-              "as right as both clocks", "s",
+              "as right as both clocks. " + HIGHEST, "s",
               percentiles('pinstrike_latency_seconds_bucket{{S},stage="exchange_to_decoded"}',
-                          "thread", 0.5, 0.99, 0.999)),
+                          "feed, thread", 0.5, 0.99, 0.999), log=True, fill=0),
         heat("Exchange to decoded", "All threads; the machine's own stops included", "s",
              [query("sum by (le) (rate(pinstrike_latency_seconds_bucket"
                     f'{{{{S}},stage="exchange_to_decoded"}}{RATE}))', "{{le}}")]),
         lines("Overlapping a stop of the machine", "Share of the samples, by stage, that overlap a "
               "stop of the machine: what is not this program's", "percentunit",
-              [query(f"sum by (stage) (rate(pinstrike_latency_disturbed_seconds_count{{{{S}}}}{RATE}))"
-                     f" / sum by (stage) (rate(pinstrike_latency_seconds_count{{{{S}}}}{RATE}))",
-                     "{{stage}}")], least=0),
+              [query("sum by (feed, stage) (rate(pinstrike_latency_disturbed_seconds_count"
+                     f"{{{{S}}}}{RATE})) / sum by (feed, stage) (rate("
+                     f"pinstrike_latency_seconds_count{{{{S}}}}{RATE}))", "{{feed}} {{stage}}")],
+              least=0),
         lines("Stops of the machine", "Turns of 5 us or longer in which a thread did nothing, 99th "
               "percentile", "s",
-              percentiles("pinstrike_loop_stop_seconds_bucket{{S}}", "thread", 0.99)),
+              percentiles("pinstrike_loop_stop_seconds_bucket{{S}}", "feed, thread", 0.99), log=True,
+              fill=0),
         lines("Clock", "How far this program's clock may be off the machine's", "s",
-              [query("pinstrike_clock_error_seconds{{S}}", "{{instance}}")], marked=True,
+              [worst("pinstrike_clock_error_seconds{{S}}")], marked=True,
+              width=24, height=6, log=True, fill=0,
               thresholds=steps(GREEN, (0.001, RED)),
               alerts=["PinstrikeClockUncertain", "PinstrikeClockStepped"]),
     ])
@@ -167,93 +202,97 @@ CORES = Dashboard(
     "pinstrike-cores", "Pinstrike: cores, rings and actors",
     "Whether each thread keeps up, and what it does", [
         lines("Busy", "Share of each hot thread's time in turns that found work", "percentunit",
-              [query(f"rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) / "
-                     f"(rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) + "
-                     f"rate(pinstrike_loop_idle_seconds_total{{{{S}}}}{RATE}))", "{{thread}}")],
+              [BUSY],
               least=0, most=1, marked=True, thresholds=steps(GREEN, (0.7, YELLOW), (0.9, RED)),
               alerts=["PinstrikeThreadBusy"]),
         lines("Turns", "Of each hot thread's loop: none means that it stands", "ops",
-              [query(f"rate(pinstrike_loop_steps_total{{{{S}}}}{RATE})", "{{thread}}")], least=0,
+              [worst(f"rate(pinstrike_loop_steps_total{{{{S}}}}{RATE})", "thread", of="min")],
+              least=0,
               alerts=["PinstrikeThreadStalled"]),
         lines("Fullest that a ring has been", "Most records found waiting since the start, of those "
               "the ring holds", "percentunit",
-              [query("pinstrike_ring_high_water_records{{S}} / "
-                     "pinstrike_ring_capacity_records{{S}}", "{{ring}}")], least=0, most=1,
+              [worst("pinstrike_ring_high_water_records{{S}} / "
+                     "pinstrike_ring_capacity_records{{S}}", "ring")], least=0, most=1,
               marked=True, thresholds=steps(GREEN, (0.8, RED)), alerts=["PinstrikeRingNearlyFull"]),
         lines("Refused by rings", "Messages that found a ring full: the core is told of a gap",
-              "msg/s",
-              [query(f"rate(pinstrike_ring_refused_messages_total{{{{S}}}}{RATE})", "{{ring}}")],
+              "mps",
+              [worst(f"rate(pinstrike_ring_refused_messages_total{{{{S}}}}{RATE})", "ring",
+                     of="sum")],
               least=0, alerts=["PinstrikeRingFull"]),
-        lines("Messages of a core", "Data messages taken from its rings", "msg/s",
-              [query(f"rate(pinstrike_core_events_total{{{ON_CORE}}}{RATE})", "{{core}}")],
+        lines("Messages of a core", "Data messages taken from its rings", "mps",
+              [worst(f"rate(pinstrike_core_events_total{{{ON_CORE}}}{RATE})", "core")],
               least=0),
         lines("Messages a batch", "Taken from the rings at a time: more under load", "short",
-              [query(f"rate(pinstrike_core_records_total{{{ON_CORE}}}{RATE}) / "
-                     f"rate(pinstrike_core_batches_total{{{ON_CORE}}}{RATE})", "{{core}}")],
+              [worst(f"rate(pinstrike_core_records_total{{{ON_CORE}}}{RATE}) / "
+                     f"rate(pinstrike_core_batches_total{{{ON_CORE}}}{RATE})", "core")],
               least=0),
-        lines("Messages of an actor", "Given to it", "msg/s",
-              [query(f"rate(pinstrike_actor_events_total{{{ON_CORE}}}{RATE})",
-                     "{{core}} {{actor}}")], least=0),
+        lines("Messages of an actor", "Given to it", "mps",
+              [worst(f"rate(pinstrike_actor_events_total{{{ON_CORE}}}{RATE})", "core",
+                     "actor")], least=0),
         lines("Service", "Time in the actor's call a message, mean of the sampled batches", "s",
-              [query(f"rate(pinstrike_actor_service_seconds_sum{{{ON_CORE}}}{RATE}) / "
-                     f"rate(pinstrike_actor_service_seconds_count{{{ON_CORE}}}{RATE})",
-                     "{{core}} {{actor}}")], least=0),
+              [worst(f"rate(pinstrike_actor_service_seconds_sum{{{ON_CORE}}}{RATE}) / "
+                     f"rate(pinstrike_actor_service_seconds_count{{{ON_CORE}}}{RATE})", "core",
+                     "actor")], log=True, fill=0),
         lines("Waiting", "From a message's arrival at this host to the actor's call", "s",
-              percentiles(f"pinstrike_actor_waiting_seconds_bucket{{{ON_CORE}}}", "core, actor",
-                          0.5, 0.99)),
+              percentiles(f"pinstrike_actor_waiting_seconds_bucket{{{ON_CORE}}}", "feed, core, actor",
+                          0.5, 0.99), log=True, fill=0),
         lines("Books", "Series in each book's table", "short",
-              [query(f"pinstrike_book_entries{{{ON_CORE}}}", "{{core}}")], least=0),
-        lines("Series without room", "Messages of series that the book had no room for", "msg/s",
-              [query(f"rate(pinstrike_book_series_refused_messages_total{{{ON_CORE}}}{RATE})",
-                     "{{core}}")], least=0, alerts=["PinstrikeBookFull"]),
+              [worst(f"pinstrike_book_entries{{{ON_CORE}}}", "core")], least=0),
+        lines("Series without room", "Messages of series that the book had no room for", "mps",
+              [worst(f"rate(pinstrike_book_series_refused_messages_total{{{ON_CORE}}}{RATE})", "core",
+                     of="sum")], least=0, alerts=["PinstrikeBookFull"]),
         lines("Heap of hot threads", "Times that a poll or actor thread asked for heap memory "
               "after its start, in this time range", "short",
-              [query("increase(pinstrike_hot_allocations_total{{S}}[$__range])", "{{instance}}")],
+              [worst("increase(pinstrike_hot_allocations_total{{S}}[$__range])", of="sum")],
               least=0, alerts=["PinstrikeHotAllocation"]),
     ], [CORE])
 
 NIC = Dashboard(
     "pinstrike-nic", "Pinstrike: NIC and host", "What the devices bring, and what this host is", [
         squares("Links", "Whether each port's link is up", "short",
-                [query("pinstrike_port_link_up{{S}}", "{{port}}")], width=24, height=5,
-                mappings=states(down=(0, RED), up=(1, GREEN)), thresholds=steps(RED, (1, GREEN)),
+                [worst("pinstrike_port_link_up{{S}}", "port", of="min")], width=24, height=5,
+                mappings=states(down=(0, RED), up=(1, GREEN)),
                 alerts=["PinstrikeLinkDown"]),
         lines("Packets", "Received by each port", "pps",
-              [query(f"rate(pinstrike_port_packets_total{{{{S}}}}{RATE})", "{{port}} {{thread}}")],
+              [worst(f"rate(pinstrike_port_packets_total{{{{S}}}}{RATE})", "port", "thread")],
               least=0),
         lines("Bits", "Received by each port, Ethernet header included", "bps",
-              [query(f"8 * rate(pinstrike_port_bytes_total{{{{S}}}}{RATE})",
-                     "{{port}} {{thread}}")], least=0),
+              [worst(f"8 * rate(pinstrike_port_bytes_total{{{{S}}}}{RATE})", "port",
+                     "thread")], least=0),
         lines("Missed by the device", "It had no free descriptor: the poller was too slow. Absent "
               "where the driver does not count", "pps",
-              [query(f"rate(pinstrike_device_missed_packets_total{{{{S}}}}{RATE})", "{{port}}")],
-              least=0, alerts=["PinstrikeDeviceMisses"]),
+              [worst(f"rate(pinstrike_device_missed_packets_total{{{{S}}}}{RATE})", "port",
+                     of="sum")],
+              least=0, empty="No driver counts them here", alerts=["PinstrikeDeviceMisses"]),
         lines("No buffer", "The pool of mbufs was empty. Absent where the driver does not count",
               "pps",
-              [query(f"rate(pinstrike_device_no_buffer_packets_total{{{{S}}}}{RATE})",
-                     "{{port}}")], least=0, alerts=["PinstrikeNoBuffers"]),
+              [worst(f"rate(pinstrike_device_no_buffer_packets_total{{{{S}}}}{RATE})", "port",
+                     of="sum")],
+              least=0, empty="No driver counts them here", alerts=["PinstrikeNoBuffers"]),
         lines("Full bursts", "Receives that filled the burst: more was waiting", "ops",
-              [query(f"rate(pinstrike_port_full_bursts_total{{{{S}}}}{RATE})",
-                     "{{port}} {{thread}}")], least=0),
+              [worst(f"rate(pinstrike_port_full_bursts_total{{{{S}}}}{RATE})", "port",
+                     "thread")], least=0),
         lines("Dropped before any line", "By reason", "pps",
-              [query(f"sum by (port, reason) (rate(pinstrike_port_dropped_packets_total{{{{S}}}}"
-                     f"{RATE}))", "{{port}} {{reason}}")], least=0,
+              [worst(f"rate(pinstrike_port_dropped_packets_total{{{{S}}}}{RATE})", "port",
+                     "reason", of="sum")], least=0,
               alerts=["PinstrikeForeignTraffic"]),
         lines("Heap", "Of the whole program", "bytes", [
-            query("pinstrike_allocator_allocated_bytes{{S}}", "in use"),
-            query("pinstrike_allocator_resident_bytes{{S}}", "in physical memory"),
-            query("pinstrike_allocator_mapped_bytes{{S}}", "mapped")], least=0),
+            worst("pinstrike_allocator_allocated_bytes{{S}}", name=" in use"),
+            worst("pinstrike_allocator_resident_bytes{{S}}", name=" in physical memory"),
+            worst("pinstrike_allocator_mapped_bytes{{S}}", name=" mapped")], least=0, fill=0),
         lines("System calls refused", "That a hot thread made against its list, in this time range",
               "short",
-              [query("increase(pinstrike_thread_refused_calls_total{{S}}[$__range])",
-                     "{{thread}}")],
+              [worst("increase(pinstrike_thread_refused_calls_total{{S}}[$__range])", "thread",
+                     of="sum")],
               least=0, alerts=["PinstrikeCallRefused"]),
         lines("Still looked for", "Missing numbers that recovery has neither found nor given up. "
               "Only where the config names sources", "short",
-              [query("pinstrike_recovery_open_messages{{S}}", "{{instance}}")], least=0),
-        lines("Peers", "1: the peer can be asked", "short",
-              [query("pinstrike_peer_client_connected{{S}}", "{{peer}}")], least=0, most=1,
-              alerts=["PinstrikePeerGone"]),
+              [worst("pinstrike_recovery_open_messages{{S}}", of="sum")], least=0,
+              empty="The config names no source of recovery"),
+        squares("Peers", "Whether each peer can be asked. Only where the config names peers", "short",
+                [worst("pinstrike_peer_client_connected{{S}}", "peer", of="min")],
+                width=12, height=8, mappings=states(gone=(0, RED), connected=(1, GREEN)),
+                empty="The config names no peer", alerts=["PinstrikePeerGone"]),
     ])
 
 ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC]

@@ -28,19 +28,27 @@ def states(**names):
         for index, (text, (value, colour)) in enumerate(names.items())}}]
 
 
+def link(title, url, **more):
+    return {"type": "link", "title": title, "url": url, "icon": "external link", "tooltip": "",
+            "tags": [], "asDropdown": False, "targetBlank": False, "includeVars": False,
+            "keepTime": False, **more}
+
+
 class Panel:
-    """`alerts`: those of deploy/prometheus that this panel is the first look at."""
+    """`alerts`: those of deploy/prometheus that this panel is the first look at; `empty`: what no
+    data means."""
 
     def __init__(self, kind, title, description, unit, queries, width=8, height=7, *,
                  thresholds=None, mappings=None, alerts=(), custom=None, options=None, least=None,
-                 most=None, instant=False):
+                 most=None, instant=False, points=None, empty=None):
         self.kind, self.title, self.description = kind, title, description
         self.unit, self.queries = unit, queries
         self.width, self.height = width, height
         self.thresholds = thresholds or steps(GREEN)
         self.mappings, self.alerts = mappings or [], alerts
         self.custom, self.options = custom or {}, options or {}
-        self.least, self.most, self.instant = least, most, instant
+        self.least, self.most, self.empty = least, most, empty
+        self.instant, self.points = instant, points
 
     def targets(self):
         given = {"datasource": DATASOURCE, "editorMode": "code", "instant": self.instant,
@@ -55,7 +63,7 @@ class Panel:
         defaults = {"unit": self.unit, "thresholds": self.thresholds, "mappings": self.mappings,
                     "color": {"mode": "palette-classic" if self.kind == "timeseries"
                               else "thresholds"}, "custom": self.custom}
-        for name, value in (("min", self.least), ("max", self.most)):
+        for name, value in (("min", self.least), ("max", self.most), ("noValue", self.empty)):
             if value is not None:
                 defaults[name] = value
         return {
@@ -64,44 +72,60 @@ class Panel:
             "gridPos": {"x": x, "y": y, "w": self.width, "h": self.height},
             "fieldConfig": {"defaults": defaults, "overrides": []},
             "options": self.options, "targets": self.targets(),
-            "links": [{"title": f"Runbook: {alert}", "targetBlank": True,
-                       "url": f"${{runbook}}#{alert.lower()}"} for alert in self.alerts],
+            "links": [link(f"Runbook: {alert}", f"${{runbook}}#{alert.lower()}", targetBlank=True)
+                      for alert in self.alerts],
+            **({"maxDataPoints": self.points} if self.points else {}),
         }
 
 
 def stat(title, description, unit, queries, width=4, height=4, **more):
     options = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
                "colorMode": "background", "graphMode": "area", "textMode": "auto",
-               "justifyMode": "auto", "orientation": "auto"}
+               "justifyMode": "auto", "orientation": "auto", "wideLayout": True,
+               "showPercentChange": False, "percentChangeColorMode": "standard"}
     return Panel("stat", title, description, unit, queries, width, height, options=options, **more)
 
 
-def lines(title, description, unit, queries, width=12, height=8, *, marked=False, **more):
-    """Over time; `marked`: the thresholds are drawn."""
-    custom = {"lineWidth": 1, "fillOpacity": 8, "showPoints": "never", "spanNulls": False,
+ONE_IS_SMALL = {"short", "mps", "cps", "pps", "ops", "cpm"}
+
+
+def lines(title, description, unit, queries, width=12, height=8, *, marked=False, fill=8, log=False,
+          **more):
+    """Over time; `marked`: the thresholds are drawn, `fill`: percent of colour below a line. What
+    counts does not show a zero as if the next mark were a hundred."""
+    custom = {"lineWidth": 1, "fillOpacity": fill, "showPoints": "never", "spanNulls": False,
               "drawStyle": "line", "lineInterpolation": "linear",
+              "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
               "thresholdsStyle": {"mode": "line" if marked else "off"}}
+    if unit in ONE_IS_SMALL:
+        custom["axisSoftMax"] = 1
     options = {"legend": {"displayMode": "table", "placement": "right", "showLegend": True,
-                          "calcs": ["lastNotNull", "max"]},
+                          "calcs": ["lastNotNull", "max"], "sortBy": "Max", "sortDesc": True},
                "tooltip": {"mode": "multi", "sort": "desc"}}
     return Panel("timeseries", title, description, unit, queries, width, height, custom=custom,
                  options=options, **more)
 
 
 def squares(title, description, unit, queries, width=24, height=14, **more):
-    """A row each series, a square each time, by the colours of its states or thresholds."""
-    options = {"rowHeight": 0.9, "colWidth": 0.95, "showValue": "never",
-               "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+    """A row each series, a square each time, by the colours of its states or thresholds.
+
+    Grafana draws nothing where the squares are less than two pixels wide, and without a page's
+    size turns pages of 20 rows; every row has its name, so it wants 13 pixels of height.
+    """
+    options = {"rowHeight": 0.9, "colWidth": 0.95, "showValue": "never", "perPage": 400,
+               "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True,
+                          "calcs": []},
                "tooltip": {"mode": "single", "sort": "none"}}
     return Panel("status-history", title, description, unit, queries, width, height,
-                 custom={"fillOpacity": 90, "lineWidth": 0}, options=options, **more)
+                 custom={"fillOpacity": 90, "lineWidth": 0}, options=options, points=100, **more)
 
 
-def heat(title, description, unit, queries, width=12, height=9, **more):
+def heat(title, description, unit, queries, width=12, height=8, **more):
     """Of a histogram's buckets."""
     options = {"calculate": False, "cellGap": 1, "showValue": "never",
-               "color": {"mode": "scheme", "scheme": "Turbo", "steps": 64, "reverse": False,
+               "color": {"mode": "scheme", "scheme": "Plasma", "steps": 64, "reverse": False,
                          "fill": "dark-orange", "exponent": 0.5},
+               "cellValues": {"unit": "cps"},
                "yAxis": {"axisPlacement": "left", "unit": unit, "reverse": False},
                "rowsFrame": {"layout": "auto"}, "filterValues": {"le": 1e-9},
                "legend": {"show": True},
@@ -127,8 +151,9 @@ def variables(own):
     """Those of every dashboard, and its own."""
     return [
         {"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus",
-         "description": "Where the feeds are scraped", "current": {}, "options": [], "hide": 0,
-         "refresh": 1, "regex": "", "multi": False, "includeAll": False, "skipUrlSync": False},
+         "description": "Where the feeds are scraped", "current": {"text": "", "value": ""},
+         "options": [], "hide": 0, "refresh": 1, "regex": "", "multi": False,
+         "includeAll": False, "skipUrlSync": False},
         variable("feed", "Feed", "", "Name of the config"),
         variable("instance", "Instance", 'feed=~"$feed"', "Host and port that is scraped"),
         *own,
@@ -162,9 +187,7 @@ class Dashboard:
                 "datasource": DATASOURCE, "titleFormat": "{{alertname}}",
                 "expr": f'ALERTS{{alertstate="firing",{SELECTED}}}', "step": "15s"}]},
             "templating": {"list": variables(self.own_variables)},
-            "links": [{"type": "link", "title": title, "url": f"/d/{uid}", "keepTime": True,
-                       "includeVars": True, "targetBlank": False, "asDropdown": False,
-                       "icon": "dashboard", "tags": [], "tooltip": ""}
+            "links": [link(title, f"/d/{uid}", keepTime=True, includeVars=True, icon="dashboard")
                       for uid, title in links if uid != self.uid],
             "panels": placed,
         }

@@ -4,8 +4,8 @@
     dashboards_test.py PINSTRIKE SOURCE_ROOT FOLDER
 
 FOLDER holds them as the build wrote them. Each query is asked of a real Prometheus that scrapes two
-running instances, one with traffic and losses, one with one of everything. How Grafana itself draws
-them is not seen here.
+running instances, one with traffic and losses, one with one of everything. tests/dashboards draws
+them with Grafana's components.
 """
 
 import json
@@ -15,13 +15,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from endpoint import fail, free_port
-from scraped import BY_DRIVER, TRAFFIC, everything, instance, instant, prometheus
+from endpoint import fail
+from scraped import BY_DRIVER, TRAFFIC, filled_in, instant, watched
 
 NAMES = ["pinstrike-overview", "pinstrike-lines", "pinstrike-latency", "pinstrike-cores",
          "pinstrike-nic"]
-VARIABLES = {"$__rate_interval": "5s", "$__range": "60s", "$feed": ".*", "$instance": ".*",
-             "$line": ".*", "$core": ".*"}
 A_COUNTER = r"pinstrike_\w+_(?:total|bucket|sum|count)\b(?:\{[^}]*\})?"
 
 
@@ -78,9 +76,7 @@ def check_alerts(dashboards, rules):
 
 
 def answer(port, expr):
-    for name, value in VARIABLES.items():
-        expr = expr.replace(name, value)
-    return [row for row in instant(port, expr) if row["value"][1] != "NaN"]
+    return [row for row in instant(port, filled_in(expr)) if row["value"][1] != "NaN"]
 
 
 def check_queries(dashboards, port):
@@ -107,12 +103,7 @@ def main():
         check_overlaps(dashboard)
     check_alerts(dashboards, (root / "deploy/prometheus/pinstrike.rules.yml").read_text())
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        port = free_port()
-        config = folder / "traffic.yaml"
-        config.write_text(TRAFFIC.format(port=port))
-        with (everything(pinstrike, folder) as url, instance(pinstrike, config, port),
-              prometheus(folder, [int(re.search(r":(\d+)/", url).group(1)), port]) as server):
+        with watched(pinstrike, Path(name), [TRAFFIC]) as server:
             asked = check_queries(dashboards, server)
     panels = sum(len(dashboard["panels"]) for dashboard in dashboards)
     print(f"{len(dashboards)} dashboards, {panels} panels, {asked} queries with data")

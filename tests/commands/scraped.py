@@ -15,7 +15,7 @@ DEADLINE_S = 60
 BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total"}
 
 EVERYTHING = """
-name: everything
+name: spare
 kind: opra
 lines: 1
 ports: [{{name: nothing, kind: dpdk, vdev: "net_null0,no-rx=1", membership: static,
@@ -64,10 +64,10 @@ def wait_for(what, seconds, look):
 
 
 @contextlib.contextmanager
-def instance(pinstrike, config, port):
+def instance(pinstrike, config, port, seconds=120):
     """A running one; yields the address of its metrics."""
-    with subprocess.Popen([pinstrike, "run", config, "--for", "120s"], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([pinstrike, "run", config, "--for", f"{seconds}s"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
             url = f"http://127.0.0.1:{port}/metrics"
             wait_for(f"metrics at {url}", DEADLINE_S,
@@ -81,7 +81,7 @@ def instance(pinstrike, config, port):
 
 
 @contextlib.contextmanager
-def everything(pinstrike, folder):
+def everything(pinstrike, folder, seconds=120):
     """An instance that has one of everything, and hears nothing."""
     secret = folder / "secret"
     secret.write_text("known to both of the pair, and to nobody else")
@@ -89,7 +89,7 @@ def everything(pinstrike, folder):
     port = free_port()
     config = folder / "everything.yaml"
     config.write_text(EVERYTHING.format(nobody=free_port(), secret=secret, port=port))
-    with instance(pinstrike, config, port) as url:
+    with instance(pinstrike, config, port, seconds) as url:
         yield url
 
 
@@ -104,6 +104,7 @@ def prometheus(folder, ports, rules=None):
     config = folder / "prometheus.yml"
     targets = ", ".join(f'"127.0.0.1:{scraped}"' for scraped in ports)
     config.write_text(f"""
+global: {{evaluation_interval: 5s}}
 rule_files: [{rules or ""}]
 scrape_configs:
   - job_name: pinstrike
@@ -125,7 +126,40 @@ scrape_configs:
         server.wait()
 
 
-def instant(port, expression):
-    """The rows of an instant query, as Prometheus has them."""
-    url = f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(expression)}"
+@contextlib.contextmanager
+def watched(pinstrike, folder, configs, rules=None, seconds=120):
+    """The instance that has one of everything, those of `configs` (texts with a place for `port`),
+    and a Prometheus that scrapes them all; yields its port."""
+    with contextlib.ExitStack() as running:
+        url = running.enter_context(everything(pinstrike, folder, seconds))
+        ports = [urllib.parse.urlsplit(url).port]
+        for number, text in enumerate(configs):
+            port = free_port()
+            config = folder / f"config{number}.yaml"
+            config.write_text(text.format(port=port))
+            running.enter_context(instance(pinstrike, config, port, seconds))
+            ports.append(port)
+        yield running.enter_context(prometheus(folder, ports, rules))
+
+
+def filled_in(expression, rate_interval="5s", time_range="60s"):
+    """A panel's query as Grafana asks it where all is selected."""
+    for name, value in {"$__rate_interval": rate_interval, "$__range": time_range, "$feed": ".*",
+                        "$instance": ".*", "$line": ".*", "$core": ".*"}.items():
+        expression = expression.replace(name, value)
+    return expression
+
+
+def asked(port, path, **parameters):
+    """The rows of a query, as Prometheus has them."""
+    url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
     return json.loads(fetch(url))["data"]["result"]
+
+
+def instant(port, expression):
+    return asked(port, "query", query=expression)
+
+
+def ranged(port, expression, start, end, step):
+    """Over time; all in seconds."""
+    return asked(port, "query_range", query=expression, start=start, end=end, step=step)
