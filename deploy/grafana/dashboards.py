@@ -62,7 +62,7 @@ OVERVIEW = Dashboard(
         lines("Alerts", "How many of the alert rules fire", "short",
               [query("count by (alertname) (ALERTS{alertstate=\"firing\",{S}}) "
                      "or label_replace(vector(0), \"alertname\", \"none\", \"\", \"\")",
-                     "{{alertname}}")], width=24, height=5, least=0, fill=30),
+                     "{{alertname}}")], width=24, height=6, least=0, fill=30),
         lines("Messages by feed", "Delivered to the cores, each once; packets received beside",
               "cps", [
                   query(f"sum by (feed) (rate(pinstrike_line_delivered_messages_total{{{{S}}}}{RATE}))",

@@ -25,7 +25,8 @@ cores: [{{name: core0, wait: park, actors: [book]}}]
 book: {{series_capacity: 20000}}
 history: {{keep: 10s, memory: 16MiB}}
 recovery: {{sources: [peer]}}
-peer: {{connect: ["127.0.0.1:{nobody}"], secret_file: {secret}, state: true}}
+peer: {{listen: "127.0.0.1:{listen}", connect: ["127.0.0.1:{nobody}"],
+  secret_file: {secret}, state: true}}
 metrics_address: 127.0.0.1:{port}
 """
 
@@ -88,7 +89,8 @@ def everything(pinstrike, folder, seconds=120):
     secret.chmod(0o600)
     port = free_port()
     config = folder / "everything.yaml"
-    config.write_text(EVERYTHING.format(nobody=free_port(), secret=secret, port=port))
+    config.write_text(EVERYTHING.format(listen=free_port(), nobody=free_port(), secret=secret,
+                                        port=port))
     with instance(pinstrike, config, port, seconds) as url:
         yield url
 
