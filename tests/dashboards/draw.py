@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from typed import typed
+from typed import KINDS, typed
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "commands"))
@@ -99,6 +99,9 @@ def prepare(out):
 
 def check_types(dashboards, out):
     for dashboard in dashboards:
+        for panel in dashboard["panels"]:
+            if panel["type"] not in KINDS:
+                fail(f"{dashboard['uid']}, {panel['title']}: page.jsx draws no {panel['type']}")
         (out / f"{dashboard['uid']}.ts").write_text(typed(dashboard))
     run("not of @grafana/schema's types",
         ["node_modules/.bin/tsc", "--noEmit", "--strict", "--skipLibCheck", "--module", "esnext",
