@@ -36,25 +36,6 @@ void wait_for(const std::atomic<bool>& flag) {
     }
 }
 
-/// The groups of a poller's lines that come at a port.
-std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& poller,
-                                  const nic::PortConfig& port) {
-    std::vector<nic::Group> groups;
-    for (const std::size_t index : poller.lines) {
-        const feed::LineConfig& line = config.lines[index];
-        for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
-            if (port.streams.find(stream == 0 ? 'A' : 'B') == std::string::npos) {
-                continue;
-            }
-            groups.push_back(line.streams[stream]);
-            if (line.retransmission[stream].port != 0) {
-                groups.push_back(line.retransmission[stream]);
-            }
-        }
-    }
-    return groups;
-}
-
 /// DPDK is begun once, for all its ports together. Null where there are none, or with Problems.
 std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topology& topology,
                                            nic::dpdk::LogSink log, Problems& problems) {

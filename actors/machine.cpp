@@ -43,6 +43,20 @@ HwlocTopology load_topology(bool devices) {
     return hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
 }
 
+/// Null where the text describes none.
+HwlocTopology described_topology(const std::string& text) {
+    hwloc_topology_t topology = nullptr;
+    if (hwloc_topology_init(&topology) != 0) {
+        return nullptr;
+    }
+    HwlocTopology owned{topology};
+    hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    const bool file = std::ifstream{text}.is_open();
+    const int described = file ? hwloc_topology_set_xml(topology, text.c_str())
+                               : hwloc_topology_set_synthetic(topology, text.c_str());
+    return described == 0 && hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
+}
+
 unsigned node_of(hwloc_obj_t object) {
     const int node = object->nodeset == nullptr ? -1 : hwloc_bitmap_first(object->nodeset);
     return node < 0 ? 0 : static_cast<unsigned>(node);
@@ -52,9 +66,11 @@ void read_cpus(hwloc_topology* topology, Machine& machine) {
     hwloc_obj_t cpu = nullptr;
     while ((cpu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, cpu)) != nullptr) {
         hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, cpu);
+        hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, cpu);
         machine.cpus.push_back({.index = static_cast<CpuIndex>(cpu->os_index),
                                 .core = core == nullptr ? cpu->os_index : core->logical_index,
-                                .numa_node = node_of(cpu)});
+                                .numa_node = node_of(cpu),
+                                .package = package == nullptr ? 0 : package->logical_index});
     }
     std::sort(machine.cpus.begin(), machine.cpus.end(),
               [](const MachineCpu& a, const MachineCpu& b) { return a.index < b.index; });
@@ -113,6 +129,17 @@ Machine read_machine() {
         machine.memory_bytes = read_memory_bytes("MemTotal:");
         machine.free_bytes = read_memory_bytes("MemAvailable:");
     }
+    return machine;
+}
+
+std::optional<Machine> described_machine(const std::string& text) {
+    const HwlocTopology topology = described_topology(text);
+    if (!topology) {
+        return std::nullopt;
+    }
+    Machine machine;
+    read_cpus(topology.get(), machine);
+    read_pci(topology.get(), machine);
     return machine;
 }
 

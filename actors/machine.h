@@ -18,6 +18,7 @@ struct MachineCpu {
     CpuIndex index = 0;  ///< as the operating system numbers it
     unsigned core = 0;   ///< physical; two cpus of one core share its units
     unsigned numa_node = 0;
+    unsigned package = 0;  ///< socket
 };
 
 struct Machine {
@@ -37,6 +38,11 @@ struct Machine {
 
 /// Looks, with hwloc. A host that tells nothing yields no cpus.
 [[nodiscard]] Machine read_machine();
+
+/// A machine elsewhere: of a file of hwloc's XML (`lstopo FILE.xml`), or else synthetic, as hwloc
+/// takes it ("pack:2 core:8 pu:2"). It has no memory and nothing that forbids filters. Nothing
+/// where hwloc can make nothing of it.
+[[nodiscard]] std::optional<Machine> described_machine(const std::string& text);
 
 /// Puts the calling thread, and threads that it makes meanwhile, on one cpu, and itself back in the
 /// end. A negative cpu changes nothing.

@@ -296,6 +296,24 @@ void check_confinement(const FeedConfig& config, const Machine& machine,
 
 }  // namespace
 
+std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& poller,
+                                  const nic::PortConfig& port) {
+    std::vector<nic::Group> groups;
+    for (const std::size_t index : poller.lines) {
+        const feed::LineConfig& line = config.lines[index];
+        for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
+            if (port.streams.find(stream == 0 ? 'A' : 'B') == std::string::npos) {
+                continue;
+            }
+            groups.push_back(line.streams[stream]);
+            if (line.retransmission[stream].port != 0) {
+                groups.push_back(line.retransmission[stream]);
+            }
+        }
+    }
+    return groups;
+}
+
 bool takes_state(const FeedConfig& config) {
     return config.peer.present() && config.peer.state && !config.peer.connect.empty() &&
            !reads_captures(config);

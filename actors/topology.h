@@ -88,6 +88,10 @@ struct TopologyFindings {
 /// Expects a config that was checked (load_config.h).
 [[nodiscard]] Topology plan_topology(const FeedConfig& config);
 
+/// The groups of a poller's lines that come at a port.
+[[nodiscard]] std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& poller,
+                                                const nic::PortConfig& port);
+
 /// What the config's ports of kind dpdk want of DPDK, in their order.
 [[nodiscard]] std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
                                                               const Topology& topology);

@@ -63,13 +63,12 @@ constexpr Right net_admin(std::string_view purpose) {
     return {dpdk::Capabilities::net_admin, "CAP_NET_ADMIN", purpose};
 }
 
-/// Drivers of the kernel that keep their device, and let DPDK at it.
+}  // namespace
+
 bool shares_device(std::string_view kernel_driver) {
     constexpr std::array<std::string_view, 3> drivers{"mlx5_core", "mlx4_core", "mana"};
     return std::find(drivers.begin(), drivers.end(), kernel_driver) != drivers.end();
 }
-
-}  // namespace
 
 std::vector<SystemCall> calls_of(const PortConfig& port) {
     switch (port.kind) {

@@ -34,6 +34,9 @@ struct Right {
     std::string_view purpose;
 };
 
+/// Drivers of the kernel that keep their device, and let DPDK at it (mlx5_core).
+[[nodiscard]] bool shares_device(std::string_view kernel_driver);
+
 /// Of the thread that opens and closes the port, after it is open. Looks at the host for the driver
 /// of a PCI device.
 [[nodiscard]] std::vector<Right> rights_kept_by(const PortConfig& port);

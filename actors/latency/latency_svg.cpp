@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/latency/latency_rows.h"
 #include "actors/latency/latency_text.h"
+#include "actors/xml_text.h"
 
 #include <fmt/format.h>
 
@@ -24,30 +25,6 @@ constexpr double picture_width = legend_left + 340;
 /// Told apart by those who do not see all colours as well (Okabe and Ito, 2008; black for yellow).
 constexpr std::array<std::string_view, 8> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                   "#E69F00", "#56B4E9", "#000000", "#7F7F7F"};
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char letter : text) {
-        switch (letter) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                // Names come from configs: what XML does not allow is shown as a blank.
-                out += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-        }
-    }
-    return out;
-}
 
 /// "250 ns", "1 us", "10 ms"
 std::string time_text(double ns) {
@@ -117,7 +94,7 @@ class Plot {
                 : row.kind == LatencyRow::Kind::stops       ? " stroke-dasharray=\"2 3\""
                                                             : "");
             body_ += fmt::format("<polyline {} points=\"{}\"><title>{}</title></polyline>\n", style,
-                                 points(row), escaped(row.title()));
+                                 points(row), xml_escaped(row.title()));
             body_ += fmt::format("<polyline {} points=\"{:.0f},{:.0f} {:.0f},{:.0f}\"/>\n", style,
                                  legend_left, legend_y - 4, legend_left + 30, legend_y - 4);
             text(legend_left + 38, legend_y, "start", row.title());
@@ -133,7 +110,7 @@ class Plot {
               int size = 13) {
         body_ += fmt::format(
             "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", left,
-            base, anchor, size, escaped(words));
+            base, anchor, size, xml_escaped(words));
     }
 
     [[nodiscard]] const std::string& body() const { return body_; }

@@ -1,0 +1,30 @@
+// path: cold
+#include "actors/xml_text.h"
+
+namespace pinstrike::actors {
+
+std::string xml_escaped(std::string_view text) {
+    std::string out;
+    for (const char letter : text) {
+        switch (letter) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                // Names come from configs: what XML does not allow is shown as a blank.
+                out += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
+        }
+    }
+    return out;
+}
+
+}  // namespace pinstrike::actors
