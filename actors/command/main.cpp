@@ -16,17 +16,19 @@ namespace pinstrike::command {
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_decode(CLI::App& app, Outcome& outcome);
+void add_doctor(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
 void add_latency(CLI::App& app, Outcome& outcome);
+void add_plan(CLI::App& app, Outcome& outcome);
 void add_replay(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},    AddCommand{add_check},   AddCommand{add_decode},
-    AddCommand{add_generate}, AddCommand{add_latency}, AddCommand{add_replay},
-    AddCommand{add_run},
+    AddCommand{add_bench},  AddCommand{add_check},    AddCommand{add_decode},
+    AddCommand{add_doctor}, AddCommand{add_generate}, AddCommand{add_latency},
+    AddCommand{add_plan},   AddCommand{add_replay},   AddCommand{add_run},
 };
 
 /// A program started with a standard descriptor closed would get its number for the next file or

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-COMMANDS = ("run", "replay", "decode", "generate", "check")
+COMMANDS = ("run", "replay", "decode", "generate", "check", "doctor", "plan")
 
 
 def shown(text, indent):
@@ -29,7 +29,9 @@ def perform(pinstrike, folder, words):
     done = subprocess.run([pinstrike, *words[1:], *options], cwd=folder, capture_output=True,
                           text=True, check=False, timeout=240)
     print(shlex.join(words), "->", done.returncode)
-    if done.returncode != 0:
+    # doctor ends with 1 where the host is not as it should be; the table stands there all the same.
+    judged = words[1] == "doctor" and done.returncode == 1 and "cannot be judged" in done.stdout
+    if done.returncode != 0 and not judged:
         sys.exit(f"FAILED: {shlex.join(words)} ended with {done.returncode}: {done.stderr[-2000:]}")
 
 
@@ -40,7 +42,7 @@ def main():
                             check=True).stdout
     # What sends needs an interface of its own: the live tests do that.
     helped = [words for words in shown(manual, "  ") if "--out" in words]
-    for name in ("run", "check", "generate", "replay"):
+    for name in ("run", "check", "doctor", "generate", "plan", "replay"):
         if name not in {words[1] for words in readme}:
             sys.exit(f"FAILED: README shows no `pinstrike {name}`")
     if len(helped) < 3:

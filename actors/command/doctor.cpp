@@ -1,0 +1,86 @@
+// path: cold
+//
+// `pinstrike doctor`: what of this host is good and bad for what shall run on it.
+#include "actors/command/command.h"
+#include "actors/command/print_problems.h"
+#include "actors/doctor/judge.h"
+#include "actors/doctor/read_host.h"
+#include "actors/doctor/show.h"
+#include "actors/load_config.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pinstrike::command {
+
+namespace {
+
+struct DoctorOptions {
+    std::vector<std::string> configs;
+    bool json = false;
+    bool script = false;
+};
+
+Exit doctor(const DoctorOptions& options) {
+    Problems problems;
+    std::vector<actors::FeedConfig> configs;
+    for (const std::string& file : options.configs) {
+        if (auto config = actors::load_config(file, problems)) {
+            configs.push_back(std::move(*config));
+        }
+    }
+    if (!problems.empty()) {
+        print_problems(problems);
+        return Exit::config;
+    }
+    actors::doctor::Host host = actors::doctor::read_host();
+    actors::doctor::ask_kernel(host);
+    const actors::doctor::Findings findings =
+        actors::doctor::judge(host, actors::doctor::need_of(configs));
+    const std::string text = options.json     ? actors::doctor::findings_json(findings)
+                             : options.script ? actors::doctor::fix_script(findings)
+                                              : actors::doctor::findings_text(findings);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+        std::fflush(stdout) != 0) {
+        complain("standard output cannot be written");
+        return Exit::failed;
+    }
+    return worst_of(findings) <= actors::doctor::Severity::advice ? Exit::ok : Exit::failed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<DoctorOptions>();
+    CLI::App* command = app.add_subcommand(
+        "doctor", "Tell what of this host is good and bad for the configs that shall run on it");
+    command->footer(
+        "Looks at hugepages, IOMMU, NICs, processors, interrupts, clock, network and limits, and\n"
+        "changes nothing. Needs of several configs are added up; without one, only what holds for\n"
+        "any is judged. Run it as the user of the service, or as root, who sees more.\n\n"
+        "  ok       as it should be\n"
+        "  unknown  cannot be seen from here, and is not judged\n"
+        "  advice   would be better, or depends on what you want\n"
+        "  warning  costs packets or latency\n"
+        "  error    the program does not start, or not as configured\n\n"
+        "Exit status: 0 nothing above advice (there may be unknown), 1 a warning or an error,\n"
+        "2 wrong use, 78 a config is wrong. `pinstrike check` says whether a config would "
+        "start.\n\n"
+        "--fix-script prints a shell script that mends what it can, and never runs it: read it\n"
+        "first. It says what is gone after a boot and what needs the boot loader.\n\n"
+        "Examples:\n"
+        "  pinstrike doctor\n"
+        "  pinstrike doctor /etc/pinstrike/opra.yaml\n"
+        "  pinstrike doctor --json /etc/pinstrike/opra.yaml\n"
+        "  pinstrike doctor --fix-script /etc/pinstrike/opra.yaml >fix.sh");
+    command->add_option("CONFIG", options->configs, "YAML files of the feeds to run here");
+    CLI::Option* json = command->add_flag("--json", options->json, "Print one JSON document");
+    CLI::Option* script =
+        command->add_flag("--fix-script", options->script, "Print a shell script that mends");
+    script->excludes(json);
+    command->callback([options, &outcome] { outcome.status = doctor(*options); });
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,84 @@
+// path: cold
+//
+// `pinstrike plan`: where a config's threads, queues and rings lie on a machine.
+#include "actors/plan/plan.h"
+
+#include "actors/command/command.h"
+#include "actors/command/output_file.h"
+#include "actors/command/print_problems.h"
+#include "actors/load_config.h"
+#include "actors/machine.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace pinstrike::command {
+
+namespace {
+
+struct PlanOptions {
+    std::string config;
+    std::string topology;
+    std::string svg_file;
+};
+
+Exit plan(const PlanOptions& options) {
+    Problems problems;
+    const auto config = actors::load_config(options.config, problems);
+    if (!config) {
+        print_problems(problems);
+        return Exit::config;
+    }
+    const auto machine = options.topology.empty() ? actors::read_machine()
+                                                  : actors::described_machine(options.topology);
+    if (!machine || machine->cpus.empty()) {
+        complain(
+            "--topology {}: found neither a file of hwloc's XML (lstopo FILE.xml) nor a "
+            "synthetic topology (\"pack:2 core:8 pu:2\")",
+            options.topology);
+        return Exit::usage;
+    }
+    const actors::plan::Plan plan = actors::plan::make_plan(
+        *config, *machine, options.topology.empty() ? "this machine" : options.topology);
+    bool written = true;
+    if (options.svg_file != "-") {
+        written = write_text("-", actors::plan::plan_text(plan));
+    }
+    if (!options.svg_file.empty()) {
+        written = write_text(options.svg_file, actors::plan::plan_svg(plan)) && written;
+    }
+    for (const std::string& problem : plan.problems) {
+        complain("{}", problem);
+    }
+    if (!written) {
+        return Exit::failed;
+    }
+    return plan.problems.empty() ? Exit::ok : Exit::config;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<PlanOptions>();
+    CLI::App* command = app.add_subcommand(
+        "plan", "Draw a config's threads, queues and rings on the processors of a machine");
+    command->footer(
+        "Packages, NUMA nodes and cores are hwloc's, of this machine or of one that is only\n"
+        "described, so that a host can be planned before it is there. What is not pinned, and\n"
+        "NICs whose node is not known, stand apart. Rings between NUMA nodes are marked.\n"
+        "Exit status: 0 right, 1 a file cannot be written, 2 wrong use, 78 the config is wrong,\n"
+        "or the machine has not the processors it names (drawn all the same).\n\n"
+        "Examples:\n"
+        "  pinstrike plan config/opra.yaml\n"
+        "  pinstrike plan config/opra.yaml --topology \"pack:2 [numa] core:8 pu:2\" --svg "
+        "plan.svg\n"
+        "  pinstrike plan config/opra.yaml --topology other-host.xml");
+    command->add_option("CONFIG", options->config, "A feed's YAML file")->required();
+    command->add_option("--topology", options->topology,
+                        "Machine: hwloc's XML file, or a synthetic one (default: this one)");
+    command->add_option("--svg", options->svg_file, "Draw it (-: to standard output, and no text)");
+    command->callback([options, &outcome] { outcome.status = plan(*options); });
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,155 @@
+// path: cold
+#include "actors/plan/plan.h"
+
+#include "config/units.h"
+#include "nic/dpdk/vdev.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace pinstrike::actors::plan {
+namespace {
+
+std::vector<Thread> threads_of(const Topology& topology) {
+    std::vector<Thread> threads;
+    for (const PollerPlan& poller : topology.pollers) {
+        threads.push_back(
+            {poller.name, Role::poller, poller.cpu, poller.wait == WaitStrategy::spin});
+    }
+    for (const CorePlan& core : topology.cores) {
+        threads.push_back({core.name, Role::core, core.cpu, core.wait == WaitStrategy::spin});
+    }
+    threads.push_back({"control", Role::control, topology.control_cpu, false});
+    return threads;
+}
+
+std::string source_of(const nic::PortConfig& port) {
+    if (port.kind == nic::PortKind::dpdk) {
+        return port.pci.empty() ? port.vdev : nic::dpdk::device_name(port);
+    }
+    if (port.kind == nic::PortKind::uring) {
+        return "interface " + port.interface;
+    }
+    return port.kind == nic::PortKind::pcap ? fmt::format("{} captures", port.files.size())
+                                            : "simulator";
+}
+
+Port port_of(const FeedConfig& config, const Topology& topology, const Machine& machine,
+             std::size_t index) {
+    const nic::PortConfig& wanted = config.ports[index];
+    Port port{wanted.name, source_of(wanted), wanted.streams, std::nullopt, {}};
+    if (!wanted.pci.empty()) {
+        port.numa_node = machine.node_of_pci(nic::dpdk::device_name(wanted));
+    }
+    for (const std::size_t reader : topology.port_readers[index]) {
+        const PollerPlan& poller = topology.pollers[reader];
+        std::vector<std::uint16_t> numbers;
+        for (const std::size_t line : poller.lines) {
+            numbers.push_back(config.lines[line].number);
+        }
+        port.queues.push_back(
+            {poller.name, port.queues.size(), numbers.size(), ranges_text(numbers)});
+    }
+    return port;
+}
+
+/// The place of a panel: nodes of one package stand together.
+using PanelKey = std::pair<unsigned, unsigned>;  // package, NUMA node
+
+void place_cpu(const MachineCpu& cpu, const std::vector<Thread>& threads, Panel& panel) {
+    if (panel.cores.empty() ||
+        std::none_of(panel.cores.begin(), panel.cores.end(),
+                     [&](const Core& core) { return core.index == cpu.core; })) {
+        panel.cores.push_back({cpu.core, {}});
+    }
+    const auto core = std::find_if(panel.cores.begin(), panel.cores.end(),
+                                   [&](const Core& one) { return one.index == cpu.core; });
+    Cpu placed{cpu.index, {}};
+    for (const Thread& thread : threads) {
+        if (thread.cpu == cpu.index) {
+            placed.threads.push_back(thread);
+        }
+    }
+    core->cpus.push_back(std::move(placed));
+}
+
+std::vector<Panel> panels_of(const Machine& machine, const std::vector<Thread>& threads,
+                             const std::vector<Port>& ports) {
+    std::map<PanelKey, Panel> by_place;
+    for (const MachineCpu& cpu : machine.cpus) {
+        Panel& panel = by_place[{cpu.package, cpu.numa_node}];
+        panel.name = fmt::format("package {}, NUMA node {}", cpu.package, cpu.numa_node);
+        place_cpu(cpu, threads, panel);
+    }
+    std::vector<bool> placed(ports.size());
+    std::vector<Panel> panels;
+    for (auto& [place, panel] : by_place) {
+        for (std::size_t i = 0; i < ports.size(); ++i) {
+            if (!placed[i] && ports[i].numa_node == place.second) {
+                panel.ports.push_back(i);
+                placed[i] = true;
+            }
+        }
+        panels.push_back(std::move(panel));
+    }
+    Panel nowhere;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        if (!placed[i]) {
+            nowhere.ports.push_back(i);
+        }
+    }
+    for (const Thread& thread : threads) {
+        if (machine.find(thread.cpu) == nullptr) {
+            nowhere.threads.push_back(thread);
+        }
+    }
+    if (!nowhere.ports.empty() || !nowhere.threads.empty()) {
+        panels.insert(panels.begin(), std::move(nowhere));
+    }
+    return panels;
+}
+
+std::optional<unsigned> node_of(const Machine& machine, const std::vector<Thread>& threads,
+                                const std::string& name) {
+    for (const Thread& thread : threads) {
+        const MachineCpu* cpu = thread.name == name ? machine.find(thread.cpu) : nullptr;
+        if (cpu != nullptr) {
+            return cpu->numa_node;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Plan make_plan(const FeedConfig& config, const Machine& machine, const std::string& where) {
+    const Topology topology = plan_topology(config);
+    const std::vector<Thread> threads = threads_of(topology);
+    Plan plan;
+    plan.title = fmt::format("feed {} on {}", config.name, where);
+    for (std::size_t i = 0; i < config.ports.size(); ++i) {
+        plan.ports.push_back(port_of(config, topology, machine, i));
+    }
+    plan.panels = panels_of(machine, threads, plan.ports);
+    for (const RingPlan& ring : topology.rings) {
+        const auto from = node_of(machine, threads, ring.from);
+        const auto to = node_of(machine, threads, ring.to);
+        plan.rings.push_back(
+            {ring.from, ring.to, ring.slots, ring.bytes, from && to && *from != *to});
+    }
+    TopologyFindings findings = check_topology(topology, config, machine);
+    for (Problem& problem : findings.problems) {
+        plan.problems.push_back(std::move(problem.text));
+    }
+    for (std::string& remark : findings.remarks) {
+        if (!remark.starts_with("ring ")) {  // the list of rings says it
+            plan.remarks.push_back(std::move(remark));
+        }
+    }
+    return plan;
+}
+
+}  // namespace pinstrike::actors::plan

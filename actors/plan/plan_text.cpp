@@ -1,0 +1,135 @@
+// path: cold
+#include "actors/plan/plan.h"
+#include "config/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pinstrike::actors::plan {
+namespace {
+
+constexpr double mebibyte = 1024.0 * 1024.0;
+
+std::string threads_text(const std::vector<Thread>& threads) {
+    std::string text;
+    for (const Thread& thread : threads) {
+        text += (text.empty() ? "" : ", ") + thread.name;
+    }
+    return text.empty() ? "-" : text;
+}
+
+bool is_used(const Core& core) {
+    return std::any_of(core.cpus.begin(), core.cpus.end(),
+                       [](const Cpu& cpu) { return !cpu.threads.empty(); });
+}
+
+std::string core_text(const Core& core) {
+    std::string text = fmt::format("    core {:<4}", core.index);
+    for (const Cpu& cpu : core.cpus) {
+        text += fmt::format(" cpu {:<4} {:<18}", cpu.index, threads_text(cpu.threads));
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+}
+
+/// A row for each core that something runs on; the others in one.
+std::string cores_text(const std::vector<Core>& cores) {
+    std::string text;
+    for (const Core& core : cores) {
+        if (is_used(core)) {
+            text += core_text(core);
+        }
+    }
+    std::size_t free_cores = 0;
+    for (const Core& core : cores) {
+        free_cores += is_used(core) ? 0U : 1U;
+    }
+    return text + (free_cores == 0
+                       ? ""
+                       : fmt::format("    {} core{} of {} without a thread\n", free_cores,
+                                     free_cores == 1 ? "" : "s", cores.size()));
+}
+
+std::string panel_text(const Panel& panel, const Plan& plan) {
+    std::string text =
+        (panel.name.empty() ? std::string{"on no node, or on none that is known"} : panel.name) +
+        "\n";
+    for (const std::size_t port : panel.ports) {
+        text += fmt::format("    port {}: {}\n", plan.ports[port].name, plan.ports[port].source);
+    }
+    text += cores_text(panel.cores);
+    for (const Thread& thread : panel.threads) {
+        text += thread.cpu < 0 ? fmt::format("    {} is not pinned, {}\n", thread.name,
+                                             thread.spins ? "and spins" : "sleeps when idle")
+                               : fmt::format("    {}: cpu {} is not on this machine\n", thread.name,
+                                             thread.cpu);
+    }
+    return text + "\n";
+}
+
+}  // namespace
+
+std::vector<std::string> queue_lines(const Plan& plan) {
+    std::vector<std::string> lines;
+    for (const Port& port : plan.ports) {
+        for (const Queue& queue : port.queues) {
+            lines.push_back(fmt::format(
+                "{} queue {} -> {}   {} {}, {} line{}: {}", port.name, queue.number, queue.poller,
+                port.streams.size() == 1 ? "stream" : "streams", port.streams, queue.lines_count,
+                queue.lines_count == 1 ? "" : "s", queue.lines));
+        }
+        if (port.queues.empty()) {
+            lines.push_back(port.name + ": no poller reads it");
+        }
+    }
+    return lines;
+}
+
+std::vector<std::string> ring_lines(const Plan& plan) {
+    std::vector<std::string> lines;
+    const auto alike = [](const Ring& a, const Ring& b) {
+        return a.from == b.from && a.slots == b.slots && a.crosses == b.crosses;
+    };
+    std::vector<bool> told(plan.rings.size());
+    for (std::size_t i = 0; i < plan.rings.size(); ++i) {
+        const Ring& ring = plan.rings[i];
+        std::string targets;
+        std::size_t count = 0;
+        for (std::size_t k = i; k < plan.rings.size(); ++k) {
+            if (!told[k] && alike(ring, plan.rings[k])) {
+                told[k] = true;
+                targets += (count++ == 0 ? "" : ", ") + plan.rings[k].to;
+            }
+        }
+        if (count != 0) {
+            lines.push_back(
+                fmt::format("{} -> {}   {} records, {:.1f} MiB{}{}", ring.from, targets,
+                            grouped(ring.slots), static_cast<double>(ring.bytes) / mebibyte,
+                            count > 1 ? " each" : "", ring.crosses ? ", between NUMA nodes" : ""));
+        }
+    }
+    return lines;
+}
+
+std::string plan_text(const Plan& plan) {
+    std::string text = plan.title + "\n\n";
+    for (const Panel& panel : plan.panels) {
+        text += panel_text(panel, plan);
+    }
+    text += "queues\n";
+    for (const std::string& line : queue_lines(plan)) {
+        text += "    " + line + "\n";
+    }
+    text += "\nrings\n";
+    for (const std::string& line : ring_lines(plan)) {
+        text += "    " + line + "\n";
+    }
+    text += plan.remarks.empty() ? "" : "\n";
+    for (const std::string& remark : plan.remarks) {
+        text += "remark: " + remark + "\n";
+    }
+    return text;
+}
+
+}  // namespace pinstrike::actors::plan

@@ -1,0 +1,240 @@
+// path: cold
+//
+// What doctor says of hosts made by hand.
+#include "tests/doctor/machines.h"
+
+#include <set>
+
+namespace pinstrike::actors::doctor {
+namespace {
+
+TEST(Judge, TunedServerIsWell) {
+    const Findings findings = judge(tuned_server(), two_nics());
+    // What nobody can see from the host itself, and nothing else.
+    EXPECT_EQ(summary(findings),
+              "unknown firmware.0000:3b:00.0\n"
+              "unknown firmware.0000:5e:00.0\n"
+              "unknown membership.a\n"
+              "unknown membership.b\n");
+    EXPECT_EQ(find(findings, "hugepages.node1").seen, "1,024 MiB free of 1,024 MiB");
+    EXPECT_EQ(find(findings, "nic_node.0000:3b:00.0").seen, "node 1; p on cpu 9, node 1");
+    EXPECT_EQ(find(findings, "clock").seen,
+              "synchronised by chronyd; error 12 us estimated, 300 us at most; offset 0 us");
+}
+
+TEST(Judge, UntunedServerIsToldEverythingAtOnce) {
+    const Findings findings = judge(untuned_server(), two_nics());
+    EXPECT_EQ(summary(findings),
+              "error hugepages.node0\n"
+              "warning transparent_hugepages\n"
+              "warning numa_balancing\n"
+              "error iommu\n"
+              "error vfio\n"
+              "error binding.0000:3b:00.0\n"
+              "warning nic_node.0000:3b:00.0\n"
+              "unknown firmware.0000:3b:00.0\n"
+              "error binding.0000:5e:00.0\n"
+              "warning nic_node.0000:5e:00.0\n"
+              "warning pcie.0000:5e:00.0\n"
+              "unknown firmware.0000:5e:00.0\n"
+              "warning smt\n"
+              "warning isolcpus\n"
+              "warning nohz_full\n"
+              "advice rcu_nocbs\n"
+              "warning governor\n"
+              "advice c_states\n"
+              "warning interrupts\n"
+              "warning irqbalance\n"
+              "warning clock_source\n"
+              "warning clock\n"
+              "unknown membership.a\n"
+              "unknown membership.b\n"
+              "warning memlock\n"
+              "error disk./var/log\n");
+    EXPECT_EQ(worst_of(findings), Severity::error);
+}
+
+TEST(Judge, EveryBadFindingSaysWhyAndWhatToDo) {
+    for (const Findings& findings :
+         {judge(untuned_server(), two_nics()), judge(virtual_machine(), one_interface()),
+          judge(container(), one_interface()), judge(laptop(), one_interface())}) {
+        std::set<std::string> ids;
+        for (const Finding& finding : findings) {
+            EXPECT_TRUE(ids.insert(finding.id).second) << finding.id;
+            EXPECT_FALSE(finding.what.empty() || finding.seen.empty() || finding.wanted.empty())
+                << finding.id;
+            if (finding.severity > Severity::unknown) {
+                EXPECT_FALSE(finding.why.empty()) << finding.id;
+                EXPECT_FALSE(finding.mend.command.empty() && finding.mend.advice.empty())
+                    << finding.id;
+            } else if (finding.severity == Severity::ok) {
+                EXPECT_TRUE(finding.mend.now.empty() && finding.mend.lasting.empty()) << finding.id;
+            }
+        }
+    }
+}
+
+TEST(Judge, VirtualMachine) {
+    const Findings findings = judge(virtual_machine(), one_interface());
+    EXPECT_EQ(summary(findings),
+              "advice machine\n"
+              "warning isolcpus\n"
+              "unknown nohz_full\n"
+              "advice rcu_nocbs\n"
+              "unknown governor\n"
+              "unknown c_states\n"
+              "warning clock_source\n"
+              "warning tsc\n"
+              "warning rp_filter.eth1\n"
+              "warning rmem_max\n"
+              "advice netdev_max_backlog\n"
+              "advice disk./var/log\n");
+    EXPECT_EQ(find(findings, "rmem_max").mend.command, "sysctl -w net/core/rmem_max=67108864");
+    EXPECT_EQ(find(findings, "isolcpus").mend.lasting.front(),
+              "boot_parameters isolcpus isolcpus=domain,managed_irq,2-3");
+}
+
+TEST(Judge, WhatAContainerDoesNotShowIsNotCalledOk) {
+    const Findings findings = judge(container(), one_interface());
+    for (const char* id : {"isolcpus", "nohz_full", "rcu_nocbs", "governor", "c_states",
+                           "interrupts", "irqbalance", "clock", "nofile", "disk", "rmem_max",
+                           "netdev_max_backlog", "rp_filter.eth1", "address.eth1"}) {
+        EXPECT_EQ(find(findings, id).severity, Severity::unknown) << id;
+    }
+    EXPECT_EQ(find(findings, "processors").severity, Severity::error);
+    EXPECT_EQ(find(findings, "processors").seen,
+              "cpu 2 of p not allowed to this process, cpu 3 of c not allowed to this process");
+}
+
+TEST(Judge, NothingSeenIsNothingOk) {
+    Host blind;
+    for (CpuIndex cpu = 0; cpu < 4; ++cpu) {
+        blind.cpus.push_back({cpu, -1, {cpu}, "", {}});
+        blind.allowed_cpus.insert(cpu);
+    }
+    blind.interfaces["eth1"] = {true, true, true, std::nullopt, std::nullopt, false};
+    std::set<std::string> well;
+    for (const Finding& finding : judge(blind, one_interface())) {
+        if (finding.severity == Severity::ok) {
+            well.insert(finding.id);
+        }
+    }
+    // These were seen. (No process was: who sees none at all is in a namespace of its own.)
+    EXPECT_EQ(well, (std::set<std::string>{"pinning", "processors", "smt", "irqbalance",
+                                           "interface.eth1"}));
+}
+
+TEST(Judge, Laptop) {
+    const Findings findings = judge(laptop(), one_interface());
+    EXPECT_EQ(find(findings, "machine").seen, "has a battery: a laptop");
+    EXPECT_EQ(find(findings, "smt").seen, "one core for two: p (cpu 2) with c (cpu 3)");
+    EXPECT_EQ(find(findings, "c_states").seen, "deepest in use: C10, 890 us to wake");
+    EXPECT_EQ(find(findings, "clock").severity, Severity::advice);  // timesyncd
+    EXPECT_EQ(find(findings, "governor").mend.now.size(), 2U);
+}
+
+TEST(Judge, HugepagesAreWantedWhereTheNicsAre) {
+    Host host = tuned_server();
+    host.hugepages[1].total_count = host.hugepages[1].free_count = 10;
+    host.hugepages[0].total_count = host.hugepages[0].free_count = 4096;  // of no use there
+    Finding finding = find(judge(host, two_nics()), "hugepages.node1");
+    EXPECT_EQ(finding.severity, Severity::error);
+    EXPECT_EQ(finding.seen, "20 MiB free of 20 MiB");
+    const Need need = two_nics();
+    const std::size_t pages = (nic::dpdk::memory_need_bytes(need.dpdk) + (2 << 20) - 1) / (2 << 20);
+    EXPECT_EQ(finding.mend.command,
+              "echo " + std::to_string(pages) +
+                  " > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages");
+    // What an instance that runs uses is not lacking.
+    host.hugepages[1].total_count = 512;
+    EXPECT_EQ(find(judge(host, need), "hugepages.node1").severity, Severity::error);
+    host.processes.insert("pinstrike");
+    EXPECT_EQ(find(judge(host, need), "hugepages.node1").severity, Severity::advice);
+}
+
+TEST(Judge, TwoConfigsAddUpAndMeet) {
+    const std::string text =
+        "lines: 1-2\nports: [{name: d, kind: dpdk, vdev: net_null0, membership: static}]\n"
+        "pollers: [{name: p, cpu: 9}]\ncores: [{name: c, cpu: 11}]\n";
+    const Need one = need_of({config_of(text)});
+    const Need two = need_of({config_of("name: x\n" + text), config_of("name: y\n" + text)});
+    const Findings of_one = judge(tuned_server(), one);
+    const Findings of_two = judge(tuned_server(), two);
+    EXPECT_NE(find(of_one, "hugepages").wanted, find(of_two, "hugepages").wanted);
+    EXPECT_EQ(find(of_one, "processors").severity, Severity::ok);
+    EXPECT_EQ(find(of_two, "processors").seen,
+              "cpu 9 of y/p is x/p's too, cpu 11 of y/c is x/c's too");
+}
+
+TEST(Judge, GroupsThatOthersHold) {
+    Host host = tuned_server();
+    host.nics[0].group_members = {{"0000:3a:00.0", "pcieport", true},
+                                  {"0000:3b:00.1", "ice", false}};
+    host.nics[1].group_members = {{"0000:5d:00.0", "pcieport", true}, {"0000:5e:00.1", "", false}};
+    const Findings findings = judge(host, two_nics());
+    EXPECT_EQ(find(findings, "iommu_group.0000:3b:00.0").severity, Severity::error);
+    EXPECT_EQ(find(findings, "iommu_group.0000:3b:00.0").seen, "group 40, with 0000:3b:00.1 (ice)");
+    EXPECT_EQ(find(findings, "iommu_group.0000:5e:00.0").severity, Severity::ok);
+}
+
+TEST(Judge, NicsThatShareTheirDriverNeedNoVfio) {
+    Host host = tuned_server();
+    host.vfio_pci = false;
+    host.iommu_groups = 0;
+    for (HostNic& card : host.nics) {
+        card.driver = "mlx5_core";
+    }
+    EXPECT_EQ(worst_of(judge(host, two_nics())), Severity::unknown);
+    host.nics.pop_back();
+    EXPECT_EQ(find(judge(host, two_nics()), "binding.0000:5e:00.0").seen,
+              "no network device of this address");
+}
+
+TEST(Judge, InterfacesOfUringPorts) {
+    Host host = virtual_machine();
+    HostInterface& interface = host.interfaces.at("eth1");
+    interface.up = false;
+    EXPECT_EQ(find(judge(host, one_interface()), "interface.eth1").mend.command,
+              "ip link set dev eth1 up");
+    interface.up = true;
+    interface.running = false;
+    EXPECT_EQ(find(judge(host, one_interface()), "interface.eth1").seen, "up, but no carrier");
+    interface.addresses->clear();
+    EXPECT_EQ(find(judge(host, one_interface()), "address.eth1").severity, Severity::warning);
+    interface.reverse_path_filter = 2;
+    EXPECT_EQ(find(judge(host, one_interface()), "rp_filter.eth1").severity, Severity::warning);
+    interface.default_route = true;
+    EXPECT_EQ(find(judge(host, one_interface()), "rp_filter.eth1").severity, Severity::ok);
+    host.interfaces.erase("eth1");
+    EXPECT_EQ(find(judge(host, one_interface()), "interface.eth1").severity, Severity::error);
+}
+
+TEST(Judge, FilesForEverySocket) {
+    Host host = virtual_machine();
+    host.limits->open_files = 64;
+    const Finding finding = find(judge(host, one_interface()), "nofile");
+    EXPECT_EQ(finding.severity, Severity::error);
+    EXPECT_EQ(finding.wanted, "136 or more");  // 4 lines, 2 streams, and 128 of other kinds
+}
+
+TEST(Judge, ThreadsThatAreNotPinnedAreNotJudgedByProcessor) {
+    const Need need = need_of({config_of(
+        "lines: 1\nports: [{name: s, kind: sim}]\npollers: [{name: p, wait: park}]\ncores: [{name: "
+        "c}]\n")});
+    const Findings findings = judge(tuned_server(), need);
+    EXPECT_EQ(summary(findings), "warning pinning\n");
+    EXPECT_EQ(find(findings, "pinning").seen, "not pinned: c, p");
+}
+
+TEST(Judge, IrqbalanceMaySpareHotCpusByItself) {
+    Host host = tuned_server();
+    host.processes.insert("irqbalance");
+    EXPECT_EQ(find(judge(host, two_nics()), "irqbalance").severity, Severity::unknown);
+    host.irqbalance_seen = true;  // isolated cpus are spared where nothing is told
+    EXPECT_EQ(find(judge(host, two_nics()), "irqbalance").severity, Severity::ok);
+    host.irqbalance_banned = CpuSet{9};
+    EXPECT_EQ(find(judge(host, two_nics()), "irqbalance").severity, Severity::warning);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::doctor
