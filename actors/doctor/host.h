@@ -104,9 +104,9 @@ struct Host {
     std::vector<HostCpu> cpus;  ///< online, ascending
     CpuSet allowed_cpus;        ///< for this process
     std::optional<CpuSet> isolated;
-    std::optional<CpuSet> tickless;       ///< nohz_full; nullopt: the kernel was built without
-    std::optional<CpuSet> callback_free;  ///< rcu_nocbs, of the command line
-    bool symmetric_threads = false;       ///< SMT is on
+    std::optional<CpuSet> tickless;         ///< nohz_full; nullopt: the kernel was built without
+    std::optional<CpuSet> callback_free;    ///< rcu_nocbs, of the command line
+    std::optional<bool> symmetric_threads;  ///< SMT is on
 
     // memory
     std::vector<nic::dpdk::Hugepages> hugepages;

@@ -100,9 +100,10 @@ void judge_irqbalance(const Host& host, const CpuSet& hot, Findings& findings) {
                     .mend = {}};
     const CpuSet sparing = spared(host);
     if (!host.runs("irqbalance")) {
-        if (!host.container.empty()) {
+        if (!host.container.empty() || host.processes.empty()) {
             finding.severity = Severity::unknown;
-            finding.seen = "not visible from a container";
+            finding.seen = host.container.empty() ? "not visible: no process of others is"
+                                                  : "not visible from a container";
         }
     } else if (!host.irqbalance_seen) {
         finding.severity = Severity::unknown;

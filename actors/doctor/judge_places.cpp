@@ -134,15 +134,16 @@ Siblings siblings_of(const Host& host, const Need& need) {
 }
 
 void judge_siblings(const Host& host, const Need& need, Findings& findings) {
-    Finding finding{.id = "smt",
-                    .severity = Severity::ok,
-                    .what = "SMT siblings of hot cpus",
-                    .seen = host.symmetric_threads ? "unused or isolated" : "none: SMT is off",
-                    .wanted = "offline, or isolated and unused",
-                    .why =
-                        "two threads of one core share its units and caches: each then has about "
-                        "half, whenever the other works",
-                    .mend = {}};
+    Finding finding{
+        .id = "smt",
+        .severity = Severity::ok,
+        .what = "SMT siblings of hot cpus",
+        .seen = host.symmetric_threads.value_or(false) ? "unused or isolated" : "none: SMT is off",
+        .wanted = "offline, or isolated and unused",
+        .why =
+            "two threads of one core share its units and caches: each then has about "
+            "half, whenever the other works",
+        .mend = {}};
     const Siblings siblings = siblings_of(host, need);
     if (!siblings.shared.empty()) {
         finding.severity = Severity::warning;
@@ -156,6 +157,10 @@ void judge_siblings(const Host& host, const Need& need, Findings& findings) {
             values.push_back({fmt::format("/sys/devices/system/cpu/cpu{}/online", cpu), "0"});
         }
         finding.mend = sysfs_mend("smt", values);
+    }
+    if (finding.severity == Severity::ok && !host.symmetric_threads) {
+        finding.severity = Severity::unknown;
+        finding.seen = "not visible: the kernel does not say whether SMT is on";
     }
     findings.push_back(std::move(finding));
 }

@@ -136,7 +136,9 @@ void read_processors(const fs::path& root, Host& host) {
     host.isolated = read_cpus(folder / "isolated");
     host.tickless = read_cpus(folder / "nohz_full");
     host.callback_free = callback_free_cpus(root);
-    host.symmetric_threads = read_number(folder / "smt/active").value_or(0) == 1;
+    if (const auto active = read_number(folder / "smt/active")) {
+        host.symmetric_threads = *active == 1;
+    }
 }
 
 void read_memory(const fs::path& root, Host& host) {

@@ -136,6 +136,37 @@ class FixScript(unittest.TestCase):
                                   capture_output=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_may_be_run_again(self):
+        """Run twice below a folder of its own, by commands that only note their words."""
+        script = doctor("--fix-script", SOURCE / "config" / "af_xdp.yaml").stdout
+        with tempfile.TemporaryDirectory() as folder:
+            for place in ("etc", "proc", "sys"):
+                script = script.replace(f"/{place}/", f"{folder}/{place}/")
+            for line in script.splitlines():  # the kernel's files are there before
+                if line.startswith("set_value "):
+                    Path(line.split()[1]).parent.mkdir(parents=True, exist_ok=True)
+            commands = Path(folder) / "bin"
+            commands.mkdir()
+            for name in ("sysctl", "update-grub", "systemctl", "modprobe", "driverctl", "apt-get",
+                         "ip"):
+                (commands / name).write_text("#!/bin/sh\n")
+            (commands / "id").write_text("#!/bin/sh\necho 0\n")
+            for command in commands.iterdir():
+                command.chmod(0o755)
+            seen = []
+            for _ in range(2):
+                done = subprocess.run(["sh"], input=script, text=True, capture_output=True,
+                                      check=False, cwd=folder,
+                                      env={"PATH": f"{commands}:/usr/bin:/bin"})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                seen.append({path: path.read_text() for path in Path(folder).rglob("*")
+                             if path.is_file()})
+            self.assertEqual(seen[0], seen[1])
+            grub = Path(folder) / "etc/default/grub.d/pinstrike-isolcpus.cfg"
+            if grub.exists():
+                self.assertRegex(grub.read_text(), r'^GRUB_CMDLINE_LINUX_DEFAULT="'
+                                 r'\$GRUB_CMDLINE_LINUX_DEFAULT isolcpus=[a-z_,]+[0-9,-]+"\n$')
+
     def test_names_from_a_config_stay_words(self):
         with tempfile.TemporaryDirectory() as folder:
             mark = Path(folder) / "mark"

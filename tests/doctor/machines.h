@@ -68,6 +68,7 @@ inline Host tuned_server() {
                                              {2, "C6", 133, cpu == 9 || cpu == 11}}});
         host.allowed_cpus.insert(cpu);
     }
+    host.symmetric_threads = false;
     host.isolated = host.tickless = host.callback_free = CpuSet{9, 11, 13, 15};
     constexpr std::size_t two_mebibytes = 2 << 20;
     host.hugepages = {{two_mebibytes, 0, 64, 64}, {two_mebibytes, 1, 512, 512}};
@@ -153,6 +154,7 @@ inline Host virtual_machine() {
         host.cpus.push_back({cpu, 0, {cpu}, "", {}});
         host.allowed_cpus.insert(cpu);
     }
+    host.symmetric_threads = false;
     host.isolated = CpuSet{};
     host.callback_free = CpuSet{};
     host.hugepages = {{2 << 20, 0, 0, 0}};

@@ -97,7 +97,7 @@ TEST_F(ReadHost, Processors) {
     EXPECT_EQ(host.tickless, CpuSet{});
     EXPECT_EQ(host.callback_free, (CpuSet{0, 1, 2}));
     EXPECT_EQ(host.allowed_cpus, (CpuSet{0, 2}));
-    EXPECT_TRUE(host.symmetric_threads);
+    EXPECT_EQ(host.symmetric_threads, true);
     EXPECT_EQ(host.cpu_vendor, "GenuineIntel");
     EXPECT_EQ(host.cpu_flags, (std::set<std::string>{"tsc", "nonstop_tsc"}));
     EXPECT_TRUE(host.capabilities.has(nic::dpdk::Capabilities::ipc_lock));
@@ -187,8 +187,8 @@ TEST_F(ReadHost, MemoryTimeLimitsAndProcesses) {
 TEST_F(ReadHost, AnEmptyFolderShowsNothing) {
     const Host host = read_host(root_);
     EXPECT_TRUE(host.cpus.empty() && host.nics.empty() && host.interfaces.empty());
-    EXPECT_FALSE(host.isolated || host.tickless || host.callback_free || host.limits ||
-                 host.free_bytes || host.clock);
+    EXPECT_FALSE(host.symmetric_threads || host.isolated || host.tickless || host.callback_free ||
+                 host.limits || host.free_bytes || host.clock);
 }
 
 TEST(ReadFiles, ListsOfCpus) {
