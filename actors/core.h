@@ -101,6 +101,9 @@ class Core {
 
     [[nodiscard]] const CoreCounters& counters() const { return counters_; }
 
+    /// The longest step begins anew; any thread (loop_counters.h).
+    void clear_maxima() { counters_.clear_maxima(); }
+
     [[nodiscard]] std::size_t actors_count() const { return actors_.size(); }
 
     [[nodiscard]] const Actor& actor(std::size_t i) const { return *actors_[i].actor; }

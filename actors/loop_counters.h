@@ -31,6 +31,9 @@ struct LoopCounters {
     /// the poller had written before it published a batch is seen by who acquires the batch.
     alignas(64) Counter stopped_until_ns;
     alignas(64) Counter unused_behind;  ///< keeps others off that line
+
+    /// Any thread: a maximum that the loop's has just found may be lost.
+    void clear_maxima() noexcept { longest_step_ns.set(0); }
 };
 
 class LoopClock {

@@ -21,6 +21,7 @@
 #include "actors/even_clock.h"
 #include "actors/line_marker.h"
 #include "actors/line_routes.h"
+#include "actors/poller_input.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
 #include "actors/stream_lead.h"
@@ -144,29 +145,7 @@ class Poller final : public PollerTask {
     [[nodiscard]] const Router& router() const override { return router_; }
 
   private:
-    /// A port and the burst it gave last.
-    struct Input : PollerPort {
-        explicit Input(PollerPort given)
-            : PollerPort(std::move(given)),
-              keeps(port->keeps()),
-              kept(keeps ? nic::kept_packets_max : 0),
-              burst(burst_packets) {}
-
-        [[nodiscard]] bool allows(std::uint32_t source) const noexcept {
-            return sources.empty() || std::any_of(sources.begin(), sources.end(), [=](auto subnet) {
-                       return subnet.contains(source);
-                   });
-        }
-
-        bool keeps;
-        KeptPackets kept;
-        std::vector<nic::Packet> burst;
-        std::size_t filled = 0;  ///< packets in the burst
-        std::size_t taken = 0;   ///< of these, admitted
-        DropCounters drops;
-        Counter handed;  ///< packets handed to lines
-    };
-
+    using Input = PollerInput;
     using RejectCounters = Counters<typename Feed::Reject, Feed::reject_rows.size()>;
 
     struct alignas(64) Line {
@@ -209,6 +188,9 @@ class Poller final : public PollerTask {
 
     /// Whether a history is kept is asked once a burst: `keeps`.
     void admit_burst(Input& input) {
+        if (tap_ != nullptr && tap_->wants()) [[unlikely]] {
+            tap_burst(input);
+        }
         if (history_ == nullptr) {
             while (input.taken < input.filled) {
                 admit<false>(input, input.burst[input.taken++]);
@@ -223,6 +205,22 @@ class Poller final : public PollerTask {
         } else {
             history_->publish();
         }
+    }
+
+    /// Apart from their way to the line, so that this costs nothing while nobody looks.
+    void tap_burst(const Input& input) {
+        for (std::size_t i = input.taken; i < input.filled; ++i) {
+            const nic::Packet& packet = input.burst[i];
+            nic::Datagram datagram;
+            if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
+                continue;
+            }
+            const LineRoute* route = routes_.find(datagram.group_ip, datagram.port);
+            if (route != nullptr && route->line == tap_->line()) {
+                tap_->take(packet, input.index);
+            }
+        }
+        tap_->publish();
     }
 
     template <bool keeps>
@@ -567,8 +565,21 @@ class Poller final : public PollerTask {
             }
             next_look_ns_ = even_ns_ + look_interval_ns;
         }
+        settings_.take([this](PollerSettings& settings) { adopt(settings); });
         router_.settle();
         next_housekeeping_ns_ = even_ns_ + next_housekeeping_interval_ns();
+    }
+
+    void adopt(PollerSettings& settings) {
+        block_checksum_ = settings.block_checksum;
+        test_symbols_ = settings.test_symbols;
+        for (auto& line : lines_) {
+            line->arbiter.set_window(settings.window_ns);
+            line->watch.configure(settings.silence);
+        }
+        for (auto& input : inputs_) {
+            input->sources.swap(settings.sources[input->index]);
+        }
     }
 
     /// Which streams are heard, and whether a day has begun.
@@ -664,7 +675,7 @@ class Poller final : public PollerTask {
 
 template <class Feed>
 Poller<Feed>::Poller(PollerSetup setup, Router router)
-    : PollerTask(std::move(setup.name), std::move(setup.roads), std::move(setup.history)),
+    : PollerTask(setup),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
       marks_(setup.marks),
@@ -680,7 +691,7 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
     routes_ = LineRoutes{entries};
     for (PollerPort& port : setup.ports) {
         replays_ = replays_ || port.port->replays();
-        inputs_.push_back(std::make_unique<Input>(std::move(port)));
+        inputs_.push_back(std::make_unique<Input>(std::move(port), inputs_.size()));
     }
 }
 

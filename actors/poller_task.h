@@ -6,6 +6,8 @@
 #include "actors/histogram.h"
 #include "actors/history_road.h"
 #include "actors/loop_counters.h"
+#include "actors/packet_tap.h"
+#include "actors/poller_settings.h"
 #include "actors/recovery/roads.h"
 #include "actors/router.h"
 #include "config/counter.h"
@@ -60,6 +62,7 @@ struct PollerSetup {
     nic::DueTimes due{};                   ///< of captures that have a pace
     std::unique_ptr<PollerRoads> roads;    ///< from and to recovery; null: there is none
     std::unique_ptr<HistoryRoad> history;  ///< null: none is kept
+    std::unique_ptr<PacketTap> tap;        ///< null: nobody can look at packets
 };
 
 struct PollerCounters : LoopCounters {
@@ -98,6 +101,20 @@ class PollerTask {
     /// Null: no history is kept.
     [[nodiscard]] const HistoryRoad* history() const { return history_.get(); }
 
+    /// Null: packets cannot be tapped.
+    [[nodiscard]] PacketTap* tap() { return tap_.get(); }
+
+    /// New thresholds and filters, taken at the next housekeeping.
+    [[nodiscard]] SettingsOffer& settings() { return settings_; }
+
+    /// Longest step and fullest rings begin anew; any thread (loop_counters.h).
+    void clear_maxima() {
+        counters_.clear_maxima();
+        for (std::size_t i = 0; i < router().rings_count(); ++i) {
+            router().clear_high_water(i);
+        }
+    }
+
     // What follows is for cold threads; the figures behind it are counters, readable at any time.
 
     [[nodiscard]] virtual std::size_t ports_count() const = 0;
@@ -127,9 +144,11 @@ class PollerTask {
     [[nodiscard]] virtual const Router& router() const = 0;
 
   protected:
-    PollerTask(std::string name, std::unique_ptr<PollerRoads> roads,
-               std::unique_ptr<HistoryRoad> history)
-        : roads_(std::move(roads)), history_(std::move(history)), name_(std::move(name)) {}
+    explicit PollerTask(PollerSetup& setup)
+        : roads_(std::move(setup.roads)),
+          history_(std::move(setup.history)),
+          tap_(std::move(setup.tap)),
+          name_(std::move(setup.name)) {}
 
     PollerTask(const PollerTask&) = delete;
     PollerTask& operator=(const PollerTask&) = delete;
@@ -145,6 +164,8 @@ class PollerTask {
     LoopClock loop_clock_;
     std::unique_ptr<PollerRoads> roads_;
     std::unique_ptr<HistoryRoad> history_;
+    std::unique_ptr<PacketTap> tap_;
+    SettingsOffer settings_;
 
   private:
     /// By name, so that pollers differ and a run can be repeated (FNV-1a).

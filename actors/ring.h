@@ -174,8 +174,11 @@ class Producer {
 
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
-    /// Most records ever found waiting. Any thread.
+    /// Most records found waiting, ever or since it was cleared. Any thread.
     [[nodiscard]] const Counter& high_water() const noexcept { return control_->high_water; }
+
+    /// Any thread, though the consumer writes it: a maximum that it has just found may be lost.
+    void clear_high_water() const noexcept { control_->high_water.set(0); }
 
   private:
     /// Asks for slots that are claimed some time later: they were last in the consumer's cache, and
@@ -245,12 +248,7 @@ class Consumer {
     void hand_on() noexcept { owner_.forget(); }
 
   private:
-    void note_waiting(std::uint64_t records) noexcept {
-        if (records > high_water_) {
-            high_water_ = records;
-            control_->high_water.set(records);
-        }
-    }
+    void note_waiting(std::uint64_t records) noexcept { control_->high_water.raise_to(records); }
 
     MirroredMemory memory_;
     const T* slots_;
@@ -258,7 +256,6 @@ class Consumer {
     std::size_t capacity_;
     std::uint64_t head_ = 0;       ///< the head as stored
     std::uint64_t published_ = 0;  ///< the tail as last seen
-    std::uint64_t high_water_ = 0;
     [[no_unique_address]] ThreadOwner owner_;
 };
 

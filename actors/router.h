@@ -137,6 +137,9 @@ class Router {
         return lanes_[ring].ring.high_water();
     }
 
+    /// Any thread (ring.h).
+    void clear_high_water(std::size_t ring) const noexcept { lanes_[ring].ring.clear_high_water(); }
+
     /// Records of messages and broadcasts, as the ring's own position says.
     [[nodiscard]] std::uint64_t published(std::size_t ring) const {
         return lanes_[ring].ring.published();

@@ -120,6 +120,9 @@ class Arbiter {
     /// Gives up waiting where the time has come.
     void step(std::int64_t now_ns, ArbiterSink& sink);
 
+    /// Of holes from now on; those that wait already wait as long as they were to.
+    void set_window(std::int64_t window_ns) { window_ns_ = window_ns; }
+
     /// When step() next has something to do.
     [[nodiscard]] std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
 

@@ -29,6 +29,9 @@ class LineWatch {
   public:
     explicit LineWatch(const SilenceConfig& config) : config_(config) {}
 
+    /// The thread that looks. A state that has been told stays until it changes.
+    void configure(const SilenceConfig& config) { config_ = config; }
+
     /// Silence is measured by a time that goes on evenly where the wall clock is set.
     struct Moment {
         std::int64_t even_ns;

@@ -239,6 +239,9 @@ struct Scene {
             copies = Ring<FirstCopy>::make(Ring<FirstCopy>::slots_for(1));
             setup.history = std::make_unique<HistoryRoad>(std::move(copies->producer));
         }
+        auto tap = Ring<TappedPacket>::make(Ring<TappedPacket>::slots_for(PacketTap::slots));
+        setup.tap = std::make_unique<PacketTap>(std::move(tap.producer));
+        tapped = std::make_unique<Consumer<TappedPacket>>(std::move(tap.consumer));
         poller = std::make_unique<Poller<Toy>>(
             std::move(setup),
             Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
@@ -328,6 +331,7 @@ struct Scene {
     std::int64_t stepped_ns = 0;
     std::vector<Script*> scripts;
     std::unique_ptr<Consumer<Event>> consumer;
+    std::unique_ptr<Consumer<TappedPacket>> tapped;
     std::unique_ptr<RecoveryRoads> roads;
     std::unique_ptr<Poller<Toy>> poller;
     std::unique_ptr<peer::PeerTask> peers;  ///< where something is kept

@@ -1,0 +1,114 @@
+// path: hot
+//
+// The tap of a poller: copies of the next packets of one line, for who wants to look at them. While
+// nobody does, it costs a compare a burst.
+//
+// An order is one word, so the poller takes all of it or nothing, and relaxed is enough: the word
+// guards nothing else. What was tapped goes over a ring (ring.h says why its orders are enough),
+// and each record bears the number of its order: those of an order given up are thrown away. The
+// poller never waits: a packet that finds no room is skipped and counted.
+#pragma once
+
+#include "actors/ring.h"
+#include "config/counter.h"
+#include "nic/packet.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace pinstrike::actors {
+
+/// A frame lies in the records behind this one: one piece, since the memory is mapped twice.
+struct alignas(32) TappedPacket {
+    std::int64_t ts_receive_ns = 0;
+    std::uint32_t bytes = 0;         ///< that are there
+    std::uint32_t length_bytes = 0;  ///< that the frame had
+    std::uint16_t order = 0;
+    std::uint16_t port = 0;  ///< its place among the poller's
+
+    /// Larger frames than any network of market data has are cut.
+    static constexpr std::size_t bytes_max = 9216;
+
+    [[nodiscard]] static constexpr std::size_t records_for(std::size_t frame_bytes) {
+        return 1 + (frame_bytes + sizeof(TappedPacket) - 1) / sizeof(TappedPacket);
+    }
+};
+
+static_assert(sizeof(TappedPacket) == 32 && std::is_trivially_copyable_v<TappedPacket>);
+
+/// Which packets, how many.
+struct TapOrder {
+    std::uint16_t number = 0;  ///< differs from the order before
+    std::uint16_t line = 0;    ///< its place among the poller's
+    std::uint32_t packets = 0;
+
+    [[nodiscard]] std::uint64_t word() const {
+        return std::uint64_t{number} << 48 | std::uint64_t{line} << 32 | packets;
+    }
+
+    [[nodiscard]] static TapOrder of(std::uint64_t word) {
+        return {static_cast<std::uint16_t>(word >> 48), static_cast<std::uint16_t>(word >> 32),
+                static_cast<std::uint32_t>(word)};
+    }
+};
+
+/// What the poller's thread has of it.
+class PacketTap {
+  public:
+    /// Some 350 of the largest blocks, between two looks of the reader.
+    static constexpr std::size_t slots = 16'384;
+
+    explicit PacketTap(Producer<TappedPacket> road) : road_(std::move(road)) {}
+
+    /// Once a burst: is anything to be copied?
+    [[nodiscard]] bool wants() noexcept {
+        const std::uint64_t word = order_word_.load(std::memory_order_relaxed);
+        if (word != seen_word_) [[unlikely]] {
+            seen_word_ = word;
+            order_ = TapOrder::of(word);
+        }
+        return order_.packets != 0;
+    }
+
+    [[nodiscard]] std::uint16_t line() const noexcept { return order_.line; }
+
+    void take(const nic::Packet& packet, std::size_t port) noexcept {
+        const std::size_t bytes =
+            std::min<std::size_t>(packet.length_bytes, TappedPacket::bytes_max);
+        TappedPacket* record =
+            order_.packets == 0 ? nullptr : road_.claim(TappedPacket::records_for(bytes));
+        if (record == nullptr) {
+            skipped_.add(order_.packets == 0 ? 0 : 1);
+            return;
+        }
+        order_.packets -= 1;
+        *record = {packet.ts_receive_ns, static_cast<std::uint32_t>(bytes), packet.length_bytes,
+                   order_.number, static_cast<std::uint16_t>(port)};
+        std::memcpy(static_cast<void*>(record + 1), packet.bytes, bytes);
+    }
+
+    void publish() noexcept { road_.publish(); }
+
+    // For the thread that orders.
+
+    void order(const TapOrder& order) noexcept {
+        order_word_.store(order.word(), std::memory_order_relaxed);
+    }
+
+    /// Packets that found no room, of all orders.
+    [[nodiscard]] const Counter& skipped() const noexcept { return skipped_; }
+
+  private:
+    std::atomic<std::uint64_t> order_word_{0};
+    std::uint64_t seen_word_ = 0;
+    TapOrder order_;  ///< `packets`: still to come
+    Producer<TappedPacket> road_;
+    Counter skipped_;
+};
+
+}  // namespace pinstrike::actors

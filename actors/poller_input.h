@@ -1,0 +1,40 @@
+// path: hot
+//
+// A port of a poller, and the burst that it gave last.
+#pragma once
+
+#include "actors/kept_packets.h"
+#include "actors/poller_task.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+
+struct PollerInput : PollerPort {
+    PollerInput(PollerPort given, std::size_t position)
+        : PollerPort(std::move(given)),
+          index(position),
+          keeps(port->keeps()),
+          kept(keeps ? nic::kept_packets_max : 0),
+          burst(burst_packets) {}
+
+    [[nodiscard]] bool allows(std::uint32_t source) const noexcept {
+        return sources.empty() || std::any_of(sources.begin(), sources.end(),
+                                              [=](auto subnet) { return subnet.contains(source); });
+    }
+
+    std::size_t index;  ///< among the poller's
+    bool keeps;
+    KeptPackets kept;
+    std::vector<nic::Packet> burst;
+    std::size_t filled = 0;  ///< packets in the burst
+    std::size_t taken = 0;   ///< of these, admitted
+    DropCounters drops;
+    Counter handed;  ///< packets handed to lines
+};
+
+}  // namespace pinstrike::actors
