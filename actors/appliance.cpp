@@ -327,6 +327,11 @@ void Appliance::make_pollers(QueuesByPort queues,
             setup.history = std::make_unique<HistoryRoad>(std::move(ring->producer));
         }
         const RouterConfig routing{config_.sharding, config_.when_full, setup.lines.size()};
+        if (!replays()) {
+            auto tap = Ring<TappedPacket>::make(Ring<TappedPacket>::slots_for(PacketTap::slots));
+            setup.tap = std::make_unique<PacketTap>(std::move(tap.producer));
+            thread.tapped.emplace(std::move(tap.consumer));
+        }
         thread.task =
             make_poller(config_.kind, std::move(setup), Router{routing, std::move(outputs), bells});
         PINSTRIKE_CHECK(thread.task != nullptr);  // load_config knows the venues
@@ -454,6 +459,51 @@ void Appliance::stop() {
 
 void Appliance::housekeep() {
     clock_.recalibrate();
+}
+
+bool Appliance::settings_taken(std::int64_t within_ns) const {
+    const std::int64_t end_ns = monotonic_ns() + within_ns;
+    const auto taken = [this] {
+        return std::all_of(pollers_.begin(), pollers_.end(), [](const PollerThread& poller) {
+            return poller.task->settings().taken() ||
+                   poller.control->ended.load(std::memory_order_acquire);
+        });
+    };
+    while (!taken()) {
+        if (monotonic_ns() >= end_ns) {
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    return true;
+}
+
+bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns) {
+    if (!settings_taken(within_ns)) {
+        return false;  // what was offered before is still the poller's
+    }
+    for (std::size_t i = 0; i < pollers_.size(); ++i) {
+        PollerSettings settings{config.arbitration.window_ns,
+                                config.silence,
+                                config.block_checksum,
+                                config.test_symbols,
+                                {}};
+        for (const std::size_t port : topology_.pollers[i].ports) {
+            settings.sources.push_back(config.ports[port].sources);
+        }
+        pollers_[i].settings = std::make_unique<PollerSettings>(std::move(settings));
+        pollers_[i].task->settings().make(*pollers_[i].settings);
+    }
+    return settings_taken(within_ns);
+}
+
+void Appliance::clear_maxima() {
+    for (PollerThread& poller : pollers_) {
+        poller.task->clear_maxima();
+    }
+    for (CoreThread& core : cores_) {
+        core.core->clear_maxima();
+    }
 }
 
 std::uint64_t Appliance::sleeps(std::size_t core) const {

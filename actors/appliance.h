@@ -12,10 +12,12 @@
 #include "actors/book/book.h"
 #include "actors/core.h"
 #include "actors/feed_config.h"
+#include "actors/packet_tap.h"
 #include "actors/parking.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller_task.h"
 #include "actors/recovery/recovery_task.h"
+#include "actors/reload/reload_counts.h"
 #include "actors/series_list.h"
 #include "actors/thread_loops.h"
 #include "actors/topology.h"
@@ -66,6 +68,17 @@ class Appliance {
     /// About once a second, from the control thread: keeps the clock true.
     void housekeep();
 
+    /// What every poller has for thresholds and filters, of a config that differs in nothing else.
+    /// Control thread. False: a poller has not taken it within `within_ns`, and will when it goes
+    /// on.
+    bool give_settings(const FeedConfig& config, std::int64_t within_ns);
+
+    /// Of the config's reloads; the control thread counts.
+    [[nodiscard]] ReloadCounters& reloads() { return reloads_; }
+
+    /// Longest steps and fullest rings begin anew; totals do not.
+    void clear_maxima();
+
     /// After stop().
     [[nodiscard]] Account account();
 
@@ -85,6 +98,12 @@ class Appliance {
     [[nodiscard]] std::size_t pollers_count() const { return pollers_.size(); }
 
     [[nodiscard]] PollerTask& poller(std::size_t i) { return *pollers_[i].task; }
+
+    /// What is tapped of the poller's packets comes out here; null where captures are replayed.
+    /// Control thread.
+    [[nodiscard]] Consumer<TappedPacket>* tapped(std::size_t poller) {
+        return pollers_[poller].tapped ? &*pollers_[poller].tapped : nullptr;
+    }
 
     [[nodiscard]] std::size_t cores_count() const { return cores_.size(); }
 
@@ -122,6 +141,8 @@ class Appliance {
     struct PollerThread {
         PollerConfig config;
         std::unique_ptr<PollerTask> task;
+        std::unique_ptr<PollerSettings> settings;      ///< offered last
+        std::optional<Consumer<TappedPacket>> tapped;  ///< none: captures are replayed
         std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
         std::thread thread;
     };
@@ -158,6 +179,7 @@ class Appliance {
     void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                       const std::vector<Parking*>& bells);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
+    [[nodiscard]] bool settings_taken(std::int64_t within_ns) const;
     [[nodiscard]] bool replays() const;
     [[nodiscard]] bool filters_calls() const;
 
@@ -172,6 +194,7 @@ class Appliance {
     RecoveryThread recovery_;
     std::vector<std::optional<StateRoads>> book_roads_;  ///< by core, until its book has them
     std::vector<std::string> remarks_;
+    ReloadCounters reloads_;
     bool running_ = false;
     bool control_misplaced_ = false;
 

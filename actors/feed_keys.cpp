@@ -141,8 +141,10 @@ void add_general_keys(Section<FeedConfig>& section) {
              "Other instances of the same feed: whom to ask, and who may ask.")
         .key("block_checksum", &FeedConfig::block_checksum, boolean(),
              "Verify the checksum that every block carries.")
+        .reloads()
         .key("test_symbols", &FeedConfig::test_symbols, boolean(),
              "Pass messages of reserved test symbols on to the cores.")
+        .reloads()
         .key("book", &FeedConfig::book, section_form(book_section()), "What the book keeps.")
         .key("series_map", &FeedConfig::series_map, or_word<std::string>("none", "", text()),
              "The day's list of series and their lines, as the exchange publishes it each night "
@@ -168,6 +170,7 @@ void add_general_keys(Section<FeedConfig>& section) {
                                {"warning", LogLevel::warning, "what should not happen"},
                                {"error", LogLevel::error, "what stops the program or loses data"}}),
              "Least severe entries of the log, which goes to standard error.")
+        .reloads()
         .key("system_calls", &FeedConfig::system_calls,
              choice<SystemCalls>(
                  {{"filtered", SystemCalls::filtered,

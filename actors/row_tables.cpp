@@ -5,6 +5,7 @@
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
+#include "actors/reload/reload_counts.h"
 #include "feed/history.h"
 #include "feed/line_counts.h"
 #include "feed/opra/opra.h"
@@ -29,6 +30,7 @@ std::vector<RowTable> row_tables() {
         {"peers: why a block of one is dropped", peer::PeerDrop_rows},
         {"peers: taking the state of series from one", peer::StateCount_rows},
         {"a book", BookCount_rows},
+        {"the config", ReloadCount_rows},
     };
     feed::for_each_venue([&tables]<class Codec>() {
         tables.push_back({"a line: why a block is refused, or remarked upon", Codec::reject_rows});

@@ -9,19 +9,6 @@ namespace pinstrike {
 
 namespace {
 
-/// "ports[0].pci" as the tables call it: "ports.pci".
-std::string without_indices(std::string_view path) {
-    std::string out;
-    bool inside = false;
-    for (const char c : path) {
-        inside = inside ? c != ']' : c == '[';
-        if (!inside && c != ']') {
-            out += c;
-        }
-    }
-    return out;
-}
-
 std::string last_word(const std::string& path) {
     return path.substr(path.rfind('.') + 1);
 }
@@ -49,6 +36,18 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 
 }  // namespace
 
+std::string without_indices(std::string_view path) {
+    std::string out;
+    bool inside = false;
+    for (const char c : path) {
+        inside = inside ? c != ']' : c == '[';
+        if (!inside && c != ']') {
+            out += c;
+        }
+    }
+    return out;
+}
+
 std::string explain_text(const KeyDoc& doc) {
     std::string out = doc.path + "\n" + wrapped(doc.sentence, 2);
     out += fmt::format("  value:   {}\n", doc.words);
@@ -62,6 +61,9 @@ std::string explain_text(const KeyDoc& doc) {
     }
     if (!doc.applies.empty()) {
         out += fmt::format("  only with {}\n", doc.applies);
+    }
+    if (doc.reloads) {
+        out += "  changes with a reload\n";
     }
     for (const ChoiceDoc& choice : doc.choices) {
         out += fmt::format("    {:<12} {}\n", choice.word, choice.sentence);

@@ -11,6 +11,9 @@
 
 namespace pinstrike {
 
+/// "ports[0].pci" as the tables call it: "ports.pci".
+std::string without_indices(std::string_view path);
+
 /// What a table says of one key, as a paragraph for a terminal.
 std::string explain_text(const KeyDoc& doc);
 

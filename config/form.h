@@ -35,6 +35,7 @@ struct KeyDoc {
     std::string default_text;
     std::string applies;  ///< "kind dpdk"; empty: always
     bool required = false;
+    bool reloads = false;  ///< a running program can be given a new value
     std::string sentence;
     std::vector<ChoiceDoc> choices;
 };

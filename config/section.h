@@ -30,6 +30,7 @@ struct KeyRow {
     std::string deciding;                      ///< the key that decides it
     std::function<bool(const T&)> applies_to;  ///< none: to all
     bool required = false;
+    bool reloads = false;
     std::function<bool(const Node&, const std::string&, T&, Reader&)> read;
     std::function<Node(const T&)> write;
     Node schema;
@@ -70,6 +71,12 @@ class Section {
 
     Section& required() {
         last().required = true;
+        return *this;
+    }
+
+    /// A running program can be given a new value, and loses no message by it.
+    Section& reloads() {
+        last().reloads = true;
         return *this;
     }
 
@@ -191,8 +198,8 @@ void document_section(const Section<T>& section, const std::string& path,
         while (!text.empty() && text.back() == '\n') {
             text.pop_back();
         }
-        docs.push_back(
-            {at, row.words, row.unit, text, row.applies, row.required, row.sentence, row.choices});
+        docs.push_back({at, row.words, row.unit, text, row.applies, row.required, row.reloads,
+                        row.sentence, row.choices});
         if (row.document) {
             row.document(at, docs);
         }

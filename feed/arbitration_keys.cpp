@@ -9,6 +9,7 @@ Section<ArbitrationConfig> arbitration_section() {
         .key("window", &ArbitrationConfig::window_ns, duration_ns(0, 10'000'000'000),
              "How long what follows a hole is held for the other stream to fill it; then the hole "
              "is a gap.")
+        .reloads()
         .key("hold", &ArbitrationConfig::hold_bytes,
              converted<std::size_t>(bytes64(4096, 1ULL << 30)),
              "Most bytes held for each line in that time; beyond them the hole is a gap at once. "

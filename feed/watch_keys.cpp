@@ -100,9 +100,11 @@ Section<SilenceConfig> silence_section() {
              duration_ns(1'000'000, 3'600'000'000'000),
              "A stream that brings no packet for so long, in session hours, is silent. Line "
              "integrity comes at least every 10 s.")
+        .reloads()
         .key("stream_down_after", &SilenceConfig::down_after_ns,
              duration_ns(1'000'000, 3'600'000'000'000),
-             "A stream that brings no packet for so long is down.");
+             "A stream that brings no packet for so long is down.")
+        .reloads();
     return section;
 }
 

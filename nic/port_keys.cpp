@@ -194,6 +194,7 @@ Section<PortConfig> port_section() {
     section
         .key("sources", &PortConfig::sources, list_of(subnet_form(), "a list of subnets"),
              "Subnets that may send; packets of others are dropped and counted. Empty: all may.")
+        .reloads()
         .key("udp_checksum", &PortConfig::udp_checksum,
              choice<ChecksumCheck>(
                  {{"offload", ChecksumCheck::offload, "by the NIC where it can, else software"},

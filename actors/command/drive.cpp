@@ -3,16 +3,20 @@
 
 #include "actors/account.h"
 #include "actors/account_text.h"
+#include "actors/admin/admin_socket.h"
 #include "actors/book/book_json.h"
+#include "actors/command/admin_desk.h"
 #include "actors/command/drive_log.h"
 #include "actors/command/output_file.h"
 #include "actors/command/print_problems.h"
+#include "actors/command/reloader.h"
 #include "actors/command/service_link.h"
 #include "actors/confine/rights.h"
 #include "actors/live_view.h"
 #include "actors/metrics/metrics_endpoint.h"
 #include "config/version.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,16 +28,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pinstrike::command {
 namespace {
 
+using actors::admin::AdminSocket;
+
 /// SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP: waited for instead of handled. Made
 /// before any thread, which inherit that the signals are blocked, so that they come here and
 /// nowhere else. They stay blocked: whoever asks twice still gets a clean end and the account.
-class StopSignals {
+class ControlSignals {
   public:
-    StopSignals() {
+    ControlSignals() {
         sigemptyset(&set_);
         sigaddset(&set_, SIGINT);
         sigaddset(&set_, SIGTERM);
@@ -91,38 +98,84 @@ std::string running_text(const actors::Appliance& appliance) {
                        static_cast<double>(topology.actor_bytes()) / mebi);
 }
 
-/// Returns what brought it.
-std::string_view wait_for_the_end(actors::Appliance& appliance, const StopSignals& signals,
-                                  const DriveOptions& options, DriveLog& log,
-                                  ServiceLink& service) {
-    constexpr std::int64_t tick_ns = 20'000'000;
-    constexpr double housekeeping_s = 1;
-    double housekept_s = 0;
-    std::optional<actors::LiveView> view;
-    if (options.view) {
-        view.emplace(appliance, stdout, log.last_lines());
-        log.keep_off_screen(::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1);
+/// SIGHUP also tells that the terminal is gone, and then nobody is left who would end the program.
+bool has_terminal() {
+    const int terminal = ::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (terminal >= 0) {
+        ::close(terminal);
     }
-    while (!appliance.input_ended()) {
-        if (const std::optional<int> signal = signals.wait(tick_ns)) {
-            return *signal == SIGINT ? "SIGINT" : *signal == SIGHUP ? "SIGHUP" : "SIGTERM";
-        }
-        const double seconds = appliance.seconds();
-        if (seconds - housekept_s >= housekeeping_s) {
-            housekept_s = seconds;
-            appliance.housekeep();
-        }
-        log.step(appliance);
-        service.step(appliance);
-        if (view) {
-            view->step();
-        }
-        if (options.for_ns && seconds * 1e9 >= static_cast<double>(*options.for_ns)) {
-            return "the time of --for is over";
-        }
-    }
-    return "the input has ended";
+    return terminal >= 0;
 }
+
+/// What the control thread does while the others run.
+class ControlLoop {
+  public:
+    ControlLoop(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log,
+                Reloader& reloader, AdminDesk& desk, ServiceLink& service)
+        : appliance_(appliance),
+          options_(options),
+          log_(log),
+          reloader_(reloader),
+          desk_(desk),
+          service_(service) {
+        if (options.view) {
+            view_.emplace(appliance, stdout, log.last_lines());
+            log.keep_off_screen(::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1);
+        }
+    }
+
+    /// Returns what brought the end.
+    std::string run(const ControlSignals& signals) {
+        constexpr std::int64_t tick_ns = 20'000'000;
+        while (!appliance_.input_ended()) {
+            if (const std::optional<int> signal = signals.wait(tick_ns)) {
+                if (*signal != SIGHUP) {
+                    return *signal == SIGINT ? "SIGINT" : "SIGTERM";
+                }
+                if (reloader_.file().empty() || has_terminal_) {
+                    return "SIGHUP";
+                }
+                service_.reloading();
+                static_cast<void>(reloader_.reload(appliance_, log_, "SIGHUP"));
+                service_.ready(appliance_);
+            }
+            step();
+            if (!desk_.drain_asked().empty()) {
+                return desk_.drain_asked();
+            }
+            if (options_.for_ns &&
+                appliance_.seconds() * 1e9 >= static_cast<double>(*options_.for_ns)) {
+                return "the time of --for is over";
+            }
+        }
+        return "the input has ended";
+    }
+
+  private:
+    void step() {
+        constexpr double housekeeping_s = 1;
+        if (appliance_.seconds() - housekept_s_ >= housekeeping_s) {
+            housekept_s_ = appliance_.seconds();
+            appliance_.housekeep();
+        }
+        log_.step(appliance_);
+        service_.step(appliance_);
+        desk_.step();
+        if (view_) {
+            view_->step();
+        }
+    }
+
+    actors::Appliance& appliance_;
+    const DriveOptions& options_;
+    DriveLog& log_;
+    Reloader& reloader_;
+    AdminDesk& desk_;
+    ServiceLink& service_;
+    std::optional<actors::LiveView> view_;
+    double housekept_s_ = 0;
+    bool has_terminal_ = has_terminal();
+};
 
 /// What is written at the end can be written: better known now than after a day, and with the
 /// rights that are left then.
@@ -178,6 +231,15 @@ std::string summary(const actors::Account& account) {
         account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
 }
 
+/// From the start to the end, which it names. The admin socket closes with it.
+std::string control(actors::Appliance& appliance, const actors::FeedConfig& config,
+                    const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
+                    const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
+    Reloader reloader{config, options.config_file};
+    AdminDesk desk{std::move(admin), appliance, reloader, log};
+    return ControlLoop{appliance, options, log, reloader, desk, service}.run(signals);
+}
+
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log) {
     Exit status = Exit::ok;
     const actors::Account account = appliance.account();
@@ -208,7 +270,7 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog&
 }  // namespace
 
 Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
-    const StopSignals signals;
+    const ControlSignals signals;
     const IgnoredPipeSignal ignored;
     DriveLog log(config.log_level);
     const actors::ServiceManager manager = actors::ServiceManager::of_environment();
@@ -222,6 +284,10 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     if (appliance && options.metrics && !config.metrics_address.empty()) {
         metrics = actors::MetricsEndpoint::open(config.metrics_address, *appliance, log.counters(),
                                                 problems);
+    }
+    std::unique_ptr<AdminSocket> admin;
+    if (appliance && !options.admin_socket.empty()) {
+        admin = AdminSocket::open(options.admin_socket, problems);
     }
     log.fetch_mail();
     print_problems(problems);
@@ -239,6 +305,9 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
         log.tell(actors::LogCode::metrics_open, feed,
                  fmt::format("http://{}/metrics", config.metrics_address));
     }
+    if (admin) {
+        log.tell(actors::LogCode::admin_open, feed, admin->path());
+    }
     confine(config, log);
     if (!can_write_later(options)) {
         return Exit::failed;
@@ -246,10 +315,11 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     appliance->start();
     log.tell(actors::LogCode::running, feed, running_text(*appliance));
     service.ready(*appliance);
-    const std::string_view cause = wait_for_the_end(*appliance, signals, options, log, service);
+    const std::string cause =
+        control(*appliance, config, options, std::move(admin), signals, log, service);
     service.stopping();
     log.keep_off_screen(false);
-    log.tell(actors::LogCode::stopping, feed, std::string{cause});
+    log.tell(actors::LogCode::stopping, feed, cause);
     appliance->stop();
     log.finish(*appliance);
     return finish(*appliance, options, log);

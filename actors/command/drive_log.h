@@ -50,6 +50,8 @@ class DriveLog {
     /// After the appliance's stop: the last look, and all that was held back.
     void finish(actors::Appliance& appliance);
 
+    void set_level(actors::LogLevel level) { log_.set_level(level); }
+
     /// While they are kept, lines go to last_lines() alone; else to standard error as well.
     void keep_off_screen(bool kept) { kept_ = kept; }
 

@@ -15,6 +15,7 @@ namespace pinstrike::command {
 // One line a command: a declaration here, an entry in `commands`.
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
+void add_ctl(CLI::App& app, Outcome& outcome);
 void add_decode(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
@@ -26,9 +27,10 @@ void add_run(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},  AddCommand{add_check},    AddCommand{add_decode},
-    AddCommand{add_doctor}, AddCommand{add_generate}, AddCommand{add_latency},
-    AddCommand{add_plan},   AddCommand{add_replay},   AddCommand{add_run},
+    AddCommand{add_bench},   AddCommand{add_check},  AddCommand{add_ctl},
+    AddCommand{add_decode},  AddCommand{add_doctor}, AddCommand{add_generate},
+    AddCommand{add_latency}, AddCommand{add_plan},   AddCommand{add_replay},
+    AddCommand{add_run},
 };
 
 /// A program started with a standard descriptor closed would get its number for the next file or

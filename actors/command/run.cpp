@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -25,8 +26,11 @@ void add_run(CLI::App& app, Outcome& outcome) {
     auto given = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("run", "Run the appliance of a config");
     command->footer(
-        "Runs until SIGINT, SIGTERM or SIGHUP, then drains and prints the account as a table.\n"
-        "Exit status: 0 right, 1 the account does not balance or the metrics address is taken,\n"
+        "Runs until SIGINT, SIGTERM or `pinstrike ctl INSTANCE drain`, then drains and prints the\n"
+        "account as a table. SIGHUP reads the config anew (`pinstrike ctl --help` says what can\n"
+        "change); on a terminal it means that the terminal is gone, and ends the program.\n"
+        "Exit status: 0 right, 1 the account does not balance, the metrics address or the admin\n"
+        "socket is taken,\n"
         "78 the config or the host is wrong.\n"
         "\nExamples:\n"
         "  pinstrike run config/demo.yaml --for 10s\n"
@@ -38,6 +42,10 @@ void add_run(CLI::App& app, Outcome& outcome) {
                         "Write the account as JSON at the end (-: standard output)");
     command->add_option("--book", given->drive.book_file,
                         "Write every series' state at the end (-: standard output)");
+    command->add_option(
+        "--admin", given->drive.admin_socket,
+        "Listen at this Unix socket for `pinstrike ctl` and `pinstrike top` (default: "
+        "admin.sock in the folder that systemd gives the service; else none)");
     given->drive.metrics = true;
     given->drive.view = ::isatty(STDOUT_FILENO) == 1;
     command->add_flag(
@@ -56,6 +64,10 @@ void add_run(CLI::App& app, Outcome& outcome) {
             given->drive.for_ns = parse_duration_ns(given->duration);
         }
         given->drive.config_file = given->config;
+        const char* const folder = std::getenv("RUNTIME_DIRECTORY");
+        if (given->drive.admin_socket.empty() && folder != nullptr && *folder != '\0') {
+            given->drive.admin_socket = std::string{folder} + "/admin.sock";
+        }
         outcome.status = drive(*config, given->drive);
     });
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,14 @@ void ServiceLink::step(actors::Appliance& appliance) {
         tell_status(appliance);
     }
     feed_watchdog(appliance);
+}
+
+void ServiceLink::reloading() {
+    constexpr std::int64_t ns_per_us = 1000;
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const auto now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    // Systemd tells by the time whether the word is of this reload or one before.
+    manager_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now_ns / ns_per_us));
 }
 
 void ServiceLink::stopping() {

@@ -22,6 +22,9 @@ class ServiceLink {
     /// Call often: about once a second it looks at the appliance.
     void step(actors::Appliance& appliance);
 
+    /// The config is read anew; ready() says when it is done.
+    void reloading();
+
     /// Draining may take a while; the watchdog is not for it.
     void stopping();
 

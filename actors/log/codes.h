@@ -21,6 +21,13 @@ namespace pinstrike::actors {
     ROW(remark, warning, 100, \
         "stops nothing, but should be known: where a thread was placed, a capture cut short") \
     ROW(metrics_open, info, 1, "Prometheus can scrape at the address told") \
+    ROW(admin_open, info, 1, "root and the program's group can ask at the admin socket told") \
+    ROW(admin_asked, info, 100, \
+        "somebody asked at the admin socket for what changes something: who, and what") \
+    ROW(reloaded, info, 100, "the config file was read anew and taken: what changed") \
+    ROW(reload_refused, error, 100, \
+        "the config file was read anew and refused, since it is wrong or changes what needs a " \
+        "restart: why. What ran before goes on, whole") \
     ROW(link_up, info, 1, "a port's link is up") \
     ROW(link_down, warning, 1, "a port's link is down: nothing comes from it") \
     ROW(link_flapped, warning, 1, \

@@ -65,6 +65,9 @@ class Log {
     /// At the end: says it of all.
     void finish(LogTime now = LogTime::now());
 
+    /// Of what is told from now on.
+    void set_level(LogLevel level) { options_.level = level; }
+
     /// Any thread may read.
     [[nodiscard]] const LogCounters& counters() const { return counters_; }
 

@@ -435,7 +435,7 @@ void add_allocator(Families& out) {
           statistics->retained);
 }
 
-void add_program(Families& out, const Appliance& appliance) {
+void add_program(Families& out, Appliance& appliance) {
     out.gauge("build_info", "Always 1; what is running",
               {{"version", version}, {"compiler", __VERSION__}}, 1);
     out.gauge("running_seconds", "Since the pollers started", {}, appliance.seconds());
@@ -452,6 +452,12 @@ void add_program(Families& out, const Appliance& appliance) {
               clock.uses_tsc() ? 1 : 0);
     out.counter("clock_steps_total", "Times that the machine's clock was seen to jump", {},
                 static_cast<double>(clock.steps_count()));
+    const ReloadCounters& reloads = appliance.reloads();
+    add_rows(out, "config", ReloadCount_rows,
+             [&](std::size_t i) { return reloads.read(static_cast<ReloadCount>(i)); }, {});
+    out.gauge("config_reload_refused",
+              "1 where the last reload was refused: the file is not what runs", {},
+              static_cast<double>(reloads.last_refused.read()));
     const SeriesList& series = appliance.series();
     if (!series.file.empty()) {
         add_rows(out, "series_map", SeriesRow_rows, [&](std::size_t i) { return series.rows[i]; },

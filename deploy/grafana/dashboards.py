@@ -58,7 +58,7 @@ OVERVIEW = Dashboard(
              thresholds=AT_ALL),
         stat("Up since", "Time since the youngest of the selected instances started", "s",
              [query("min(pinstrike_running_seconds{{S}})")], thresholds=steps(ORANGE, (300, GREEN)),
-             alerts=["PinstrikeNotScraped", "PinstrikeRestarts"]),
+             alerts=["PinstrikeNotScraped", "PinstrikeRestarts", "PinstrikeReloadRefused"]),
         lines("Alerts", "How many of the alert rules fire", "short",
               [query("count by (alertname) (ALERTS{alertstate=\"firing\",{S}}) "
                      "or label_replace(vector(0), \"alertname\", \"none\", \"\", \"\")",

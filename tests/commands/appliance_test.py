@@ -5,8 +5,10 @@
 """
 
 import atexit
+import fcntl
 import json
 import os
+import pty
 import re
 import resource
 import signal
@@ -14,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -110,6 +113,26 @@ def stopped_by(pinstrike, folder, number):
     expect(events > 0, f"{number.name}: nothing had been delivered")
     expect(events == sum(ring["pushed"] for ring in written["rings"]),
            f"{number.name}: the cores did not empty their rings")
+
+
+def ends_with_its_terminal(pinstrike, folder):
+    """SIGHUP means a reload, but not where it says that the terminal is gone."""
+    config, account = folder / "loaded.yaml", folder / "account.json"
+    config.write_text(LOADED)
+    account.unlink(missing_ok=True)
+    terminal, slave = pty.openpty()
+
+    def take_terminal():
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+    process = start(pinstrike, "run", config, "--account", account, "--no-view",
+                    start_new_session=True, preexec_fn=take_terminal)
+    os.close(slave)
+    await_pollers(process)
+    os.close(terminal)
+    errors = ended(process, 0, "a terminal that is closed")
+    expect("stopping feed loaded: SIGHUP" in errors, f"ended by something else: {errors}")
+    expect(json.loads(account.read_text())["balanced"], "a closed terminal: not balanced")
 
 
 def ends_cleanly_when_asked_twice(pinstrike, folder):
@@ -253,7 +276,7 @@ def main():
         folder = Path(name)
         stopped_by(pinstrike, folder, signal.SIGTERM)
         stopped_by(pinstrike, folder, signal.SIGINT)
-        stopped_by(pinstrike, folder, signal.SIGHUP)
+        ends_with_its_terminal(pinstrike, folder)
         ends_cleanly_when_asked_twice(pinstrike, folder)
         tells_of_a_full_book(pinstrike, folder)
         lasts(pinstrike, folder)

@@ -1,0 +1,172 @@
+// path: cold
+#include "actors/admin/admin_socket.h"
+
+#include "actors/admin/address.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace pinstrike::actors::admin {
+namespace {
+
+/// What `more` may add before the client has taken what went before.
+constexpr std::size_t pending_bytes_max = 1 << 20;
+
+bool would_wait() {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+/// True: nothing is at the path any more, or nothing was.
+bool make_way(const std::string& path, const sockaddr_un& address, Problems& problems) {
+    struct stat found {};
+
+    if (::lstat(path.c_str(), &found) != 0) {
+        return true;  // bind says what else is wrong
+    }
+    if (!S_ISSOCK(found.st_mode)) {
+        tell(problems, path, "found a file, expected a place for the admin socket: not replaced");
+        return false;
+    }
+    const Descriptor probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (::connect(probe.number(), as_any(address), sizeof address) == 0 || would_wait()) {
+        tell(problems, path, "another instance answers at this admin socket");
+        return false;
+    }
+    ::unlink(path.c_str());
+    return true;
+}
+
+Asker asker_of(int socket) {
+    ucred who{};
+    socklen_t length = sizeof who;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &length) != 0) {
+        return {};
+    }
+    return {who.uid, who.pid};
+}
+
+}  // namespace
+
+AdminSocket::AdminSocket(std::string path, Descriptor socket)
+    : path_(std::move(path)), socket_(std::move(socket)) {}
+
+AdminSocket::~AdminSocket() {
+    ::unlink(path_.c_str());
+}
+
+std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems& problems) {
+    const auto address = socket_address(path);
+    if (!address) {
+        tell(problems, path, "expected a path of 1 to 107 bytes for the admin socket");
+        return nullptr;
+    }
+    if (!make_way(path, *address, problems)) {
+        return nullptr;
+    }
+    Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    // Nobody may connect between bind and chmod: listen comes last.
+    if (socket.number() < 0 || ::bind(socket.number(), as_any(*address), sizeof *address) != 0) {
+        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(errno)));
+        return nullptr;
+    }
+    std::unique_ptr<AdminSocket> made{new AdminSocket{path, std::move(socket)}};
+    if (::chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) != 0 ||
+        ::listen(made->socket_.number(), static_cast<int>(connections_max)) != 0) {
+        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(errno)));
+        return nullptr;
+    }
+    return made;
+}
+
+void AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
+    take_connections(now_ns);
+    std::erase_if(connections_, [&](const std::unique_ptr<Connection>& connection) {
+        return !step(*connection, now_ns, answer);
+    });
+}
+
+/// Those beyond the limit wait in the kernel until others have ended.
+void AdminSocket::take_connections(std::int64_t now_ns) {
+    while (connections_.size() < connections_max) {
+        Descriptor socket{
+            ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        if (socket.number() < 0) {
+            return;
+        }
+        auto connection = std::make_unique<Connection>();
+        connection->asker = asker_of(socket.number());
+        connection->socket = std::move(socket);
+        connection->moved_ns = now_ns;
+        connections_.push_back(std::move(connection));
+    }
+}
+
+bool AdminSocket::step(Connection& connection, std::int64_t now_ns, const Answer& answer) {
+    if (!read(connection, now_ns)) {
+        return false;
+    }
+    const std::size_t end = connection.in.find('\n');
+    if (!connection.answered && end != std::string::npos) {
+        connection.answered = true;
+        connection.reply = answer(connection.in.substr(0, end), connection.asker);
+    }
+    Reply& reply = connection.reply;
+    if (reply.more) {
+        if (reply.text.size() < pending_bytes_max && !reply.more(reply.text)) {
+            reply.more = nullptr;
+        }
+        connection.moved_ns = reply.text.empty() ? now_ns : connection.moved_ns;
+    }
+    if (!write(connection, now_ns)) {
+        return false;
+    }
+    const bool done = connection.answered && reply.text.empty() && !reply.more;
+    return !done && now_ns - connection.moved_ns < patience_ns;
+}
+
+bool AdminSocket::read(Connection& connection, std::int64_t now_ns) {
+    std::array<char, request_bytes_max> piece;  // NOLINT: filled by recv
+    const ssize_t count =
+        ::recv(connection.socket.number(), piece.data(), piece.size(), MSG_DONTWAIT);
+    if (count < 0) {
+        return would_wait();
+    }
+    if (count == 0) {
+        // The client has shut down its half: it may still read what it asked for.
+        return connection.answered && (!connection.reply.text.empty());
+    }
+    connection.moved_ns = now_ns;
+    if (!connection.answered) {
+        connection.in.append(piece.data(), static_cast<std::size_t>(count));
+    }
+    return connection.in.size() <= request_bytes_max;
+}
+
+bool AdminSocket::write(Connection& connection, std::int64_t now_ns) {
+    std::string& text = connection.reply.text;
+    std::size_t sent = 0;
+    while (sent < text.size()) {
+        const ssize_t count = ::send(connection.socket.number(), text.data() + sent,
+                                     text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0) {
+            if (!would_wait()) {
+                return false;
+            }
+            break;
+        }
+        sent += static_cast<std::size_t>(count);
+        connection.moved_ns = now_ns;
+    }
+    text.erase(0, sent);
+    return true;
+}
+
+}  // namespace pinstrike::actors::admin

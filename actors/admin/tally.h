@@ -1,0 +1,49 @@
+// path: cold
+//
+// Counts since they were last cleared. The counters themselves go on: who scrapes them, and the
+// account, would take a total that falls for a restart.
+#pragma once
+
+#include "actors/histogram.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace pinstrike::actors::admin {
+
+class Tally {
+  public:
+    /// `name` is the counter's alone, the same each time.
+    [[nodiscard]] std::uint64_t count(const std::string& name, std::uint64_t now) {
+        if (clearing_) {
+            counts_[name] = now;
+        }
+        const auto before = counts_.find(name);
+        return before == counts_.end() ? now : now - before->second;
+    }
+
+    [[nodiscard]] Histogram::Snapshot times(const std::string& name, const Histogram& histogram) {
+        const Histogram::Snapshot now = histogram.snapshot();
+        if (clearing_) {
+            times_[name] = now;
+        }
+        const auto before = times_.find(name);
+        return before == times_.end() ? now : since(now, before->second);
+    }
+
+    /// `look_at_all` asks for every figure there is.
+    template <class Look>
+    void clear(Look look_at_all) {
+        clearing_ = true;
+        look_at_all();
+        clearing_ = false;
+    }
+
+  private:
+    bool clearing_ = false;
+    std::map<std::string, std::uint64_t> counts_;
+    std::map<std::string, Histogram::Snapshot> times_;
+};
+
+}  // namespace pinstrike::actors::admin

@@ -1,0 +1,221 @@
+// path: cold
+#include "actors/command/admin_desk.h"
+
+#include "actors/admin/packet_request.h"
+#include "actors/admin/views.h"
+#include "actors/load_config.h"
+#include "config/version.h"
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace pinstrike::command {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 4> level_words{"debug", "info", "warning", "error"};
+
+/// Figures, one a line; who only looks is not logged.
+constexpr std::array<std::string_view, 9> views{"status", "lines",   "ports",  "threads", "rings",
+                                                "actors", "latency", "config", "all"};
+
+std::int64_t steady_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+std::string line_of(const json& reply) {
+    return reply.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+actors::admin::Reply refusal(const std::string& why) {
+    return {line_of({{"error", why}}), {}};
+}
+
+actors::admin::Reply done() {
+    return {line_of({{"done", true}}), {}};
+}
+
+/// A whole number in the request, within the range.
+std::optional<std::uint32_t> number_in(const json& request, const char* name, std::uint32_t least,
+                                       std::uint32_t most) {
+    const auto found = request.find(name);
+    if (found == request.end() || !found->is_number_unsigned()) {
+        return std::nullopt;
+    }
+    const auto value = found->get<std::uint64_t>();
+    return value >= least && value <= most ? std::optional{static_cast<std::uint32_t>(value)}
+                                           : std::nullopt;
+}
+
+std::string text_in(const json& request, const char* name) {
+    const auto found = request.find(name);
+    return found != request.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
+AdminDesk::AdminDesk(std::unique_ptr<actors::admin::AdminSocket> socket,
+                     actors::Appliance& appliance, Reloader& reloader, DriveLog& log)
+    : socket_(std::move(socket)), appliance_(appliance), reloader_(reloader), log_(log) {}
+
+void AdminDesk::step() {
+    if (socket_) {
+        socket_->step(steady_ns(), [this](const std::string& request, const Asker& asker) {
+            return answer(request, asker);
+        });
+    }
+}
+
+AdminDesk::Reply AdminDesk::answer(const std::string& request, const Asker& asker) {
+    const json parsed = json::parse(request, nullptr, false);
+    const std::string ask = parsed.is_object() ? text_in(parsed, "ask") : "";
+    if (ask.empty()) {
+        return refusal(R"(found no request, expected a line such as {"ask": "status"})");
+    }
+    if (std::find(views.begin(), views.end(), ask) != views.end()) {
+        return {line_of(view(ask)), {}};
+    }
+    return act(parsed, ask, fmt::format("user {} (process {})", asker.user, asker.process));
+}
+
+AdminDesk::Reply AdminDesk::act(const json& request, const std::string& ask,
+                                const std::string& by) {
+    if (ask == "log-level") {
+        return set_level(request, by);
+    }
+    if (ask == "reload") {
+        return reload(by);
+    }
+    if (ask == "clear") {
+        clear(by);
+        return done();
+    }
+    if (ask == "capture") {
+        return capture(request, by);
+    }
+    if (ask == "drain") {
+        tell(by, "drain: the end");
+        drain_asked_ = "drain, asked for by " + by;
+        return done();
+    }
+    return refusal(
+        fmt::format("found {}, expected status, lines, ports, threads, rings, actors, "
+                    "latency, config, all, log-level, reload, clear, capture or drain",
+                    shown(ask)));
+}
+
+void AdminDesk::tell(const std::string& by, const std::string& what) {
+    log_.tell(actors::LogCode::admin_asked, "feed " + appliance_.config().name, by + ": " + what);
+}
+
+json AdminDesk::state() {
+    const double seconds = appliance_.seconds();
+    return {{"feed", appliance_.config().name},
+            {"version", version},
+            {"process", ::getpid()},
+            {"config_file", reloader_.file()},
+            {"running_seconds", seconds},
+            {"counted_seconds", seconds - cleared_s_},
+            {"log_level", level_words[static_cast<std::size_t>(reloader_.config().log_level)]}};
+}
+
+json AdminDesk::view(const std::string& ask) {
+    using namespace actors::admin;
+    json reply = state();
+    const auto wanted = [&ask](std::string_view name) { return ask == "all" || ask == name; };
+    if (wanted("status")) {
+        reply["status"] = status_view(appliance_, tally_);
+    }
+    if (wanted("lines")) {
+        reply["lines"] = lines_view(appliance_, tally_);
+    }
+    if (wanted("ports")) {
+        reply["ports"] = ports_view(appliance_, tally_);
+    }
+    if (wanted("threads")) {
+        reply["threads"] = threads_view(appliance_, tally_);
+    }
+    if (wanted("rings")) {
+        reply["rings"] = rings_view(appliance_, tally_);
+    }
+    if (wanted("actors")) {
+        reply["actors"] = actors_view(appliance_, tally_);
+    }
+    if (wanted("latency")) {
+        reply["latency"] = latency_view(appliance_, tally_);
+    }
+    if (ask == "config") {
+        reply["config"] = actors::effective_config(reloader_.config());
+    }
+    return reply;
+}
+
+void AdminDesk::clear(const std::string& by) {
+    tally_.clear([this] { static_cast<void>(view("all")); });
+    appliance_.clear_maxima();
+    cleared_s_ = appliance_.seconds();
+    tell(by, "counts shown begin anew");
+}
+
+AdminDesk::Reply AdminDesk::set_level(const json& request, const std::string& by) {
+    const std::string word = text_in(request, "level");
+    const auto at = std::find(level_words.begin(), level_words.end(), word);
+    if (at == level_words.end()) {
+        return refusal("level: found " + shown(word) + ", expected debug, info, warning or error");
+    }
+    tell(by, "log level " + word);
+    reloader_.set_log_level(static_cast<actors::LogLevel>(at - level_words.begin()), log_);
+    return done();
+}
+
+AdminDesk::Reply AdminDesk::reload(const std::string& by) {
+    const ReloadOutcome outcome = reloader_.reload(appliance_, log_, by);
+    json changes = json::array();
+    for (const actors::ConfigChange& change : outcome.changes) {
+        changes.push_back(
+            {{"key", change.path}, {"before", change.before}, {"after", change.after}});
+    }
+    json reply{{"done", outcome.applied}, {"changes", std::move(changes)}};
+    if (!outcome.applied) {
+        reply["error"] = "refused; the config that ran goes on";
+        reply["reasons"] = outcome.reasons;
+    }
+    return {line_of(reply), {}};
+}
+
+AdminDesk::Reply AdminDesk::capture(const json& request, const std::string& by) {
+    using actors::admin::PacketRequest;
+    const auto line = number_in(request, "line", 0, 0xFFFF);
+    const auto packets = number_in(request, "packets", 1, PacketRequest::packets_max);
+    if (!line || !packets) {
+        return refusal(fmt::format("expected a line's number and 1 to {} packets",
+                                   PacketRequest::packets_max));
+    }
+    if (capturing_) {
+        return refusal("somebody captures already: a poller copies for one at a time");
+    }
+    std::string complaint;
+    std::shared_ptr<PacketRequest> capture =
+        PacketRequest::make(appliance_, static_cast<std::uint16_t>(*line), *packets, complaint);
+    if (!capture) {
+        return refusal(complaint);
+    }
+    tell(by, fmt::format("capture of {} packets of line {}", *packets, *line));
+    capturing_ = true;
+    // Freed with the connection, whichever way that ends.
+    const std::shared_ptr<void> turn{nullptr, [this](void*) { capturing_ = false; }};
+    return {{}, [capture, turn](std::string& out) { return capture->step(out); }};
+}
+
+}  // namespace pinstrike::command

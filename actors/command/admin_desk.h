@@ -1,0 +1,56 @@
+// path: cold
+//
+// What the admin socket can be asked, and what is then done: on the control thread, which owns the
+// log, the config that runs, and the end. actors/admin/README.md is the list.
+#pragma once
+
+#include "actors/admin/admin_socket.h"
+#include "actors/admin/tally.h"
+#include "actors/appliance.h"
+#include "actors/command/drive_log.h"
+#include "actors/command/reloader.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+#include <string>
+
+namespace pinstrike::command {
+
+class AdminDesk {
+  public:
+    /// All outlive it. `socket` may be null: then nobody can ask.
+    AdminDesk(std::unique_ptr<actors::admin::AdminSocket> socket, actors::Appliance& appliance,
+              Reloader& reloader, DriveLog& log);
+
+    /// Call often.
+    void step();
+
+    /// Who asked for the end; empty: nobody.
+    [[nodiscard]] const std::string& drain_asked() const { return drain_asked_; }
+
+  private:
+    using Asker = actors::admin::Asker;
+    using Reply = actors::admin::Reply;
+
+    Reply answer(const std::string& request, const Asker& asker);
+    Reply act(const nlohmann::json& request, const std::string& ask, const std::string& by);
+    [[nodiscard]] nlohmann::json view(const std::string& ask);
+    [[nodiscard]] nlohmann::json state();
+    void clear(const std::string& by);
+    Reply set_level(const nlohmann::json& request, const std::string& by);
+    Reply reload(const std::string& by);
+    Reply capture(const nlohmann::json& request, const std::string& by);
+    void tell(const std::string& by, const std::string& what);
+
+    std::unique_ptr<actors::admin::AdminSocket> socket_;
+    actors::Appliance& appliance_;
+    Reloader& reloader_;
+    DriveLog& log_;
+    actors::admin::Tally tally_;
+    double cleared_s_ = 0;
+    bool capturing_ = false;
+    std::string drain_asked_;
+};
+
+}  // namespace pinstrike::command

@@ -1,0 +1,280 @@
+// path: cold
+//
+// `pinstrike ctl`: asks a running instance, at its admin socket, what it does, or gives it
+// something to do.
+#include "actors/admin/address.h"
+#include "actors/admin/admin_client.h"
+#include "actors/admin/packet_request.h"
+#include "actors/admin/view_text.h"
+#include "actors/command/command.h"
+#include "actors/command/print_problems.h"
+#include "nic/capture_writer.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+using nlohmann::json;
+
+struct CtlOptions {
+    std::string instance;
+    bool as_json = false;
+    std::vector<std::uint16_t> lines;
+    std::string level;
+    std::uint16_t line = 0;
+    std::uint32_t packets = 0;
+    std::string out_file;
+};
+
+/// Text that a pipe's closed end costs nothing but itself.
+Exit print(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+        std::fflush(stdout) != 0) {
+        complain("standard output cannot be written");
+        return Exit::failed;
+    }
+    return Exit::ok;
+}
+
+/// The instance's one answer; nothing, told, if it cannot be had or is a refusal.
+std::optional<json> ask(const CtlOptions& options, const json& request) {
+    const std::string path = actors::admin::socket_path(options.instance);
+    std::string answer;
+    std::string complaint;
+    const auto take = [&answer](const std::string& line) {
+        answer = line;
+        return false;
+    };
+    if (!actors::admin::ask(path, request.dump(), take, false, complaint)) {
+        complain("{}", complaint);
+        return std::nullopt;
+    }
+    json reply = json::parse(answer, nullptr, false);
+    if (!reply.is_object()) {
+        complain("{}: the instance ended without an answer", path);
+        return std::nullopt;
+    }
+    if (reply.contains("error")) {
+        complain("{}", reply["error"].get<std::string>());
+        for (const json& reason : reply.value("reasons", json::array())) {
+            complain("{}", reason.get<std::string>());
+        }
+        return std::nullopt;
+    }
+    return reply;
+}
+
+bool wants(const CtlOptions& options, const json& line) {
+    const auto number = line.at("line").get<std::uint16_t>();
+    return std::find(options.lines.begin(), options.lines.end(), number) != options.lines.end();
+}
+
+Exit show_lines(const CtlOptions& options, const json& reply) {
+    std::string text;
+    std::size_t found = 0;
+    for (const json& line : reply.at("lines")) {
+        if (wants(options, line)) {
+            text += actors::admin::line_text(line);
+            found += 1;
+        }
+    }
+    if (found < options.lines.size()) {
+        complain("not all of these are lines of the feed");
+        return Exit::failed;
+    }
+    return print(text);
+}
+
+Exit show(const CtlOptions& options, const std::string& view) {
+    const auto reply = ask(options, {{"ask", view}});
+    if (!reply) {
+        return Exit::failed;
+    }
+    if (options.as_json) {
+        return print(reply->dump(2) + '\n');
+    }
+    if (view == "config") {
+        return print(reply->at("config").get<std::string>());
+    }
+    if (view == "lines" && !options.lines.empty()) {
+        return show_lines(options, *reply);
+    }
+    return print(actors::admin::view_text(*reply, view));
+}
+
+/// Threads are seldom asked for without their rings.
+Exit show_threads(const CtlOptions& options) {
+    const auto reply = ask(options, {{"ask", "all"}});
+    if (!reply) {
+        return Exit::failed;
+    }
+    if (options.as_json) {
+        return print(
+            json{{"threads", reply->at("threads")}, {"rings", reply->at("rings")}}.dump(2) + '\n');
+    }
+    return print(actors::admin::view_text(*reply, "threads") + '\n' +
+                 actors::admin::view_text(*reply, "rings"));
+}
+
+Exit act(const CtlOptions& options, const json& request) {
+    const auto reply = ask(options, request);
+    if (!reply) {
+        return Exit::failed;
+    }
+    if (options.as_json) {
+        return print(reply->dump(2) + '\n');
+    }
+    std::string text;
+    for (const json& change : reply->value("changes", json::array())) {
+        text += fmt::format("{}: {} -> {}\n", change.at("key").get<std::string>(),
+                            change.at("before").get<std::string>(),
+                            change.at("after").get<std::string>());
+    }
+    if (reply->contains("changes") && text.empty()) {
+        text = "nothing differs\n";
+    }
+    return print(text);
+}
+
+std::vector<std::byte> bytes_of(const std::string& hex) {
+    const auto digit = [](char letter) {
+        return static_cast<unsigned>(letter <= '9' ? letter - '0' : letter - 'a' + 10);
+    };
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+        bytes.push_back(static_cast<std::byte>(digit(hex[i]) << 4 | digit(hex[i + 1])));
+    }
+    return bytes;
+}
+
+Exit capture(const CtlOptions& options) {
+    Problems problems;
+    auto writer = nic::CaptureWriter::open(options.out_file, problems);
+    std::optional<json> last;
+    std::string complaint;
+    const auto take = [&](const std::string& line) {
+        json packet = json::parse(line, nullptr, false);
+        if (!packet.is_object() || !packet.contains("frame")) {
+            last = std::move(packet);
+            return false;
+        }
+        writer->write(bytes_of(packet.at("frame").get<std::string>()),
+                      packet.at("ts_ns").get<std::int64_t>());
+        return true;
+    };
+    const json request{{"ask", "capture"}, {"line", options.line}, {"packets", options.packets}};
+    const bool asked = writer && actors::admin::ask(actors::admin::socket_path(options.instance),
+                                                    request.dump(), take, true, complaint);
+    const bool written = writer && writer->close(problems);
+    print_problems(problems);
+    if (!writer || !asked) {
+        complain("{}", complaint.empty() ? "no capture" : complaint);
+        return Exit::failed;
+    }
+    if (!last || last->contains("error")) {
+        complain("{}",
+                 last ? last->at("error").get<std::string>() : "the instance ended meanwhile");
+        return Exit::failed;
+    }
+    if (const auto skipped = last->at("skipped").get<std::uint64_t>(); skipped != 0) {
+        complain("{} packets between these came faster than they could be copied", skipped);
+    }
+    return written ? Exit::ok : Exit::failed;
+}
+
+using Run = std::function<Exit(const CtlOptions&)>;
+
+CLI::App* add(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outcome& outcome,
+              const std::string& name, const std::string& sentence, Run run) {
+    CLI::App* command = ctl->add_subcommand(name, sentence);
+    command->add_flag("--json", options->as_json, "Print the answer as JSON");
+    command->callback(
+        [options, &outcome, run = std::move(run)] { outcome.status = run(*options); });
+    return command;
+}
+
+void add_views(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outcome& outcome) {
+    const auto view = [](const char* name) {
+        return [name](const CtlOptions& given) { return show(given, name); };
+    };
+    add(ctl, options, outcome, "status", "Sums, and which lines and streams are not heard",
+        view("status"));
+    add(ctl, options, outcome, "lines",
+        "A row a line: state, losses, which stream comes first and by how much; or all of some",
+        view("lines"))
+        ->add_option("LINE", options->lines, "Numbers of lines");
+    add(ctl, options, outcome, "ports", "Packets, drops by reason, and what devices missed",
+        view("ports"));
+    add(ctl, options, outcome, "cores", "Poll and actor threads, and the rings between them",
+        show_threads);
+    add(ctl, options, outcome, "actors", "How long messages wait for actors and are served",
+        view("actors"));
+    add(ctl, options, outcome, "latency", "Percentiles of the two stages", view("latency"));
+    add(ctl, options, outcome, "config", "The config in force, every key with its value",
+        view("config"));
+}
+
+void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outcome& outcome) {
+    const auto asking = [](const char* what) {
+        return [what](const CtlOptions& given) { return act(given, {{"ask", what}}); };
+    };
+    add(ctl, options, outcome, "reload",
+        "Read the config file anew: take all that changed, or say by name what cannot",
+        asking("reload"));
+    add(ctl, options, outcome, "log-level", "Log from this level on, until the next reload",
+        [](const CtlOptions& given) {
+            return act(given, {{"ask", "log-level"}, {"level", given.level}});
+        })
+        ->add_option("LEVEL", options->level, "debug, info, warning or error")
+        ->required()
+        ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+    add(ctl, options, outcome, "clear", "Begin what ctl and top show anew; metrics go on",
+        asking("clear"));
+    add(ctl, options, outcome, "drain", "Stop receiving, empty the rings, end with the account",
+        asking("drain"));
+    CLI::App* captured =
+        add(ctl, options, outcome, "capture",
+            "Write the next packets of a line, as they came, to a capture", capture);
+    captured->add_option("LINE", options->line, "The line's number")->required();
+    captured->add_option("PACKETS", options->packets, "How many, of both streams together")
+        ->required()
+        ->check(CLI::Range(1U, actors::admin::PacketRequest::packets_max));
+    captured->add_option("--out", options->out_file, "File to write: .pcapng, else pcap")
+        ->required();
+}
+
+}  // namespace
+
+void add_ctl(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<CtlOptions>();
+    CLI::App* ctl = app.add_subcommand("ctl", "Ask a running instance, or tell it what to do");
+    ctl->footer(
+        "INSTANCE is the name of a service (opra: /run/pinstrike/opra/admin.sock), or the path of\n"
+        "an admin socket (`run --admin PATH`). Only root and the instance's group may ask.\n\n"
+        "A reload takes all that changed or nothing. These keys can change while it runs, and no\n"
+        "message is lost: log_level, silence, arbitration.window, ports.sources, block_checksum,\n"
+        "test_symbols. What else differs is refused by name, and the config that ran goes on.\n\n"
+        "Exit status: 0 done, 1 refused or nobody answers, 2 wrong use.\n\n"
+        "Examples:\n"
+        "  pinstrike ctl opra status\n"
+        "  pinstrike ctl opra lines 3 17\n"
+        "  pinstrike ctl opra reload\n"
+        "  pinstrike ctl opra capture 3 1000 --out line3.pcapng\n"
+        "  pinstrike ctl ./admin.sock status --json");
+    ctl->add_option("INSTANCE", options->instance, "Name of the service, or a path")->required();
+    ctl->require_subcommand(1);
+    add_views(ctl, options, outcome);
+    add_actions(ctl, options, outcome);
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,92 @@
+// path: cold
+#include "actors/command/reloader.h"
+
+#include "actors/load_config.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace pinstrike::command {
+namespace {
+
+/// "log_level: info -> debug, silence.stream_down_after: 36s -> 60s"
+std::string text_of(const std::vector<actors::ConfigChange>& changes) {
+    std::string text;
+    for (const actors::ConfigChange& change : changes) {
+        text += fmt::format("{}{}: {} -> {}", text.empty() ? "" : ", ", change.path, change.before,
+                            change.after);
+    }
+    return text;
+}
+
+std::string joined(const std::vector<std::string>& reasons) {
+    std::string text;
+    for (const std::string& reason : reasons) {
+        text += (text.empty() ? "" : "; ") + reason;
+    }
+    return text;
+}
+
+}  // namespace
+
+void Reloader::read(ReloadOutcome& outcome, actors::FeedConfig& next) const {
+    if (file_.empty()) {
+        outcome.reasons.emplace_back("there is no config file to read anew");
+        return;
+    }
+    Problems problems;
+    auto loaded = actors::load_config(file_, problems);
+    for (const Problem& problem : problems) {
+        const std::string place = problem.place.text();
+        outcome.reasons.push_back((place.empty() ? file_ : place) + ": " + problem.text);
+    }
+    if (!loaded) {
+        return;
+    }
+    outcome.changes = actors::changes_between(config_, *loaded);
+    for (const actors::ConfigChange& change : outcome.changes) {
+        if (!change.reloads) {
+            outcome.reasons.push_back(fmt::format("{}: needs a restart to change ({} -> {})",
+                                                  change.path, change.before, change.after));
+        }
+    }
+    next = std::move(*loaded);
+}
+
+ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, const std::string& by) {
+    constexpr std::int64_t patience_ns = 200'000'000;
+    ReloadOutcome outcome;
+    actors::FeedConfig next = config_;
+    read(outcome, next);
+    // Thresholds first: a poller that stands would leave half of the change undone.
+    if (outcome.reasons.empty() && !outcome.changes.empty() &&
+        !appliance.give_settings(next, patience_ns)) {
+        outcome.reasons.emplace_back(
+            "a poller takes no turns: it will take the new thresholds when it goes on; reload "
+            "again");
+    }
+    outcome.applied = outcome.reasons.empty();
+    const std::string subject = "feed " + config_.name;
+    actors::ReloadCounters& counters = appliance.reloads();
+    counters.bump(outcome.applied ? actors::ReloadCount::applied : actors::ReloadCount::refused);
+    counters.last_refused.set(outcome.applied ? 0 : 1);
+    if (!outcome.applied) {
+        log.tell(actors::LogCode::reload_refused, subject,
+                 fmt::format("{}; what ran goes on: {}", by, joined(outcome.reasons)));
+        return outcome;
+    }
+    config_ = std::move(next);
+    log.set_level(config_.log_level);
+    log.tell(actors::LogCode::reloaded, subject,
+             fmt::format("{}; {}", by,
+                         outcome.changes.empty() ? "nothing differs" : text_of(outcome.changes)));
+    return outcome;
+}
+
+void Reloader::set_log_level(actors::LogLevel level, DriveLog& log) {
+    config_.log_level = level;
+    log.set_level(level);
+}
+
+}  // namespace pinstrike::command

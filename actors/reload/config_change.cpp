@@ -1,0 +1,97 @@
+// path: cold
+#include "actors/reload/config_change.h"
+
+#include "actors/feed_keys.h"
+#include "config/explain.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+constexpr std::size_t shown_bytes_max = 60;
+
+bool has_keys(const Node& node);
+
+/// A section, or a list of them, would not fit on a line: how many there are says enough.
+std::string on_one_line(const Node& node) {
+    if (has_keys(node)) {
+        return node.kind == Node::Kind::mapping ? "a section"
+                                                : fmt::format("a list of {}", node.children.size());
+    }
+    std::string text = to_yaml(node);
+    while (!text.empty() && text.back() == '\n') {
+        text.pop_back();
+    }
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text.size() <= shown_bytes_max ? text : text.substr(0, shown_bytes_max) + "...";
+}
+
+bool has_keys(const Node& node) {
+    return node.kind == Node::Kind::mapping ||
+           (node.kind == Node::Kind::sequence && !node.children.empty() &&
+            std::all_of(node.children.begin(), node.children.end(),
+                        [](const Node& child) { return child.kind == Node::Kind::mapping; }));
+}
+
+class Comparison {
+  public:
+    explicit Comparison(std::set<std::string> reloading) : reloading_(std::move(reloading)) {}
+
+    void compare(const std::string& path, const Node& before, const Node& after) {
+        if (to_json(before) == to_json(after)) {
+            return;
+        }
+        const bool alike = before.kind == after.kind && has_keys(before) && has_keys(after);
+        if (alike && before.kind == Node::Kind::mapping) {
+            return compare_keys(path, before, after);
+        }
+        if (alike && before.children.size() == after.children.size()) {
+            for (std::size_t i = 0; i < before.children.size(); ++i) {
+                compare(fmt::format("{}[{}]", path, i), before.children[i], after.children[i]);
+            }
+            return;
+        }
+        changes.push_back({path, reloading_.contains(without_indices(path)), on_one_line(before),
+                           on_one_line(after)});
+    }
+
+    std::vector<ConfigChange> changes;
+
+  private:
+    void compare_keys(const std::string& path, const Node& before, const Node& after) {
+        const Node nothing = Node::plain("nothing");
+        for (const Node& child : before.children) {
+            const Node* other = after.find(child.key);
+            compare(path_of(path, child.key), child, other == nullptr ? nothing : *other);
+        }
+        for (const Node& child : after.children) {
+            if (before.find(child.key) == nullptr) {
+                compare(path_of(path, child.key), nothing, child);
+            }
+        }
+    }
+
+    std::set<std::string> reloading_;
+};
+
+}  // namespace
+
+std::vector<ConfigChange> changes_between(const FeedConfig& before, const FeedConfig& after) {
+    std::vector<KeyDoc> docs;
+    document_section(feed_section(), "", docs);
+    std::set<std::string> reloading;
+    for (const KeyDoc& doc : docs) {
+        if (doc.reloads) {
+            reloading.insert(doc.path);
+        }
+    }
+    Comparison comparison{std::move(reloading)};
+    comparison.compare("", write_section(feed_section(), before),
+                       write_section(feed_section(), after));
+    return std::move(comparison.changes);
+}
+
+}  // namespace pinstrike::actors

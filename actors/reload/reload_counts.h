@@ -1,0 +1,21 @@
+// path: cold
+#pragma once
+
+#include "config/counter.h"
+#include "config/rows.h"
+
+namespace pinstrike::actors {
+
+#define PINSTRIKE_RELOAD_COUNTS(ROW)                                                           \
+    ROW(applied, reloads, "reloads of the config that were taken, those without a change too") \
+    ROW(refused, reloads,                                                                      \
+        "reloads of the config that were refused: it is wrong, or changes what needs a restart")
+
+PINSTRIKE_ROWS(ReloadCount, PINSTRIKE_RELOAD_COUNTS)
+
+/// The control thread writes.
+struct ReloadCounters : Counters<ReloadCount, ReloadCount_count> {
+    Counter last_refused;  ///< 1: the file differs from what runs, since the last reload
+};
+
+}  // namespace pinstrike::actors

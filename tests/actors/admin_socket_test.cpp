@@ -1,0 +1,261 @@
+// path: cold
+//
+// The admin socket: who may be there, what it withstands.
+#include "actors/admin/admin_socket.h"
+
+#include "actors/admin/address.h"
+#include "actors/admin/admin_client.h"
+#include "actors/admin/tally.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace pinstrike::actors::admin {
+namespace {
+
+using testing::HasSubstr;
+
+class Admin : public testing::Test {
+  protected:
+    Admin() {
+        std::string name = testing::TempDir() + "adminXXXXXX";
+        folder_ = ::mkdtemp(name.data());
+    }
+
+    ~Admin() override { std::filesystem::remove_all(folder_); }
+
+    [[nodiscard]] std::string path() const { return folder_ + "/a.sock"; }
+
+    std::unique_ptr<AdminSocket> opened() {
+        auto socket = AdminSocket::open(path(), problems_);
+        EXPECT_NE(socket, nullptr);
+        return socket;
+    }
+
+    [[nodiscard]] std::string problem() const {
+        return problems_.empty() ? "" : problems_.back().text;
+    }
+
+    /// A connection made by hand.
+    Descriptor connected() {
+        Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0)};
+        const auto address = socket_address(path());
+        EXPECT_EQ(::connect(socket.number(), as_any(*address), sizeof *address), 0);
+        return socket;
+    }
+
+    static void say(const Descriptor& socket, const std::string& text) {
+        EXPECT_EQ(::send(socket.number(), text.data(), text.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(text.size()));
+    }
+
+    /// What has come; "-" behind it: the other side has closed.
+    static std::string heard(const Descriptor& socket) {
+        std::string text;
+        std::array<char, 4096> piece{};
+        ssize_t count = 0;
+        while ((count = ::recv(socket.number(), piece.data(), piece.size(), 0)) > 0) {
+            text.append(piece.data(), static_cast<std::size_t>(count));
+        }
+        return count == 0 ? text + "-" : text;
+    }
+
+    std::string folder_;
+    Problems problems_;
+};
+
+Reply echo(const std::string& request, const Asker&) {
+    return {"<" + request + ">\n", {}};
+}
+
+TEST_F(Admin, is_for_its_user_and_group_alone) {
+    const auto socket = opened();
+
+    struct stat found {};
+
+    ASSERT_EQ(::stat(path().c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 07777U, 0660U);
+}
+
+TEST_F(Admin, answers_a_line_with_who_asked_and_ends) {
+    const auto socket = opened();
+    const Descriptor client = connected();
+    Asker seen;
+    const Answer answer = [&seen](const std::string& request, const Asker& asker) {
+        seen = asker;
+        return echo(request, asker);
+    };
+    say(client, "half a ");
+    socket->step(1, answer);
+    EXPECT_EQ(heard(client), "");
+    say(client, "line\n");
+    socket->step(2, answer);
+    EXPECT_EQ(heard(client), "<half a line>\n-");
+    EXPECT_EQ(seen.user, ::getuid());
+    EXPECT_EQ(seen.process, ::getpid());
+}
+
+TEST_F(Admin, goes_on_while_there_is_more) {
+    const auto socket = opened();
+    const Descriptor client = connected();
+    int left = 2;
+    const Answer answer = [&left](const std::string&, const Asker&) -> Reply {
+        return {"first\n", [&left](std::string& out) {
+                    out += "more\n";
+                    return --left != 0;
+                }};
+    };
+    say(client, "x\n");
+    socket->step(1, answer);
+    EXPECT_EQ(heard(client), "first\nmore\n");
+    socket->step(2, answer);
+    EXPECT_EQ(heard(client), "more\n-");
+}
+
+TEST_F(Admin, lets_go_of_what_goes_on_when_the_client_has_gone) {
+    const auto socket = opened();
+    auto held = std::make_shared<int>(0);
+    const std::weak_ptr<int> seen = held;
+    {
+        const Descriptor client = connected();
+        say(client, "x\n");
+        const Answer answer = [&held](const std::string&, const Asker&) -> Reply {
+            return {{}, [kept = std::move(held)](std::string&) { return true; }};
+        };
+        socket->step(1, answer);
+        socket->step(AdminSocket::patience_ns * 3, answer);
+        EXPECT_FALSE(seen.expired()) << "nothing to tell for long is no silence of the client";
+    }
+    socket->step(AdminSocket::patience_ns * 3 + 1, echo);
+    EXPECT_TRUE(seen.expired());
+}
+
+TEST_F(Admin, closes_who_says_nothing_says_too_much_or_does_not_read) {
+    const auto socket = opened();
+    const Descriptor silent = connected();
+    const Descriptor loud = connected();
+    const Descriptor deaf = connected();
+    say(loud, std::string(AdminSocket::request_bytes_max + 1, 'x'));
+    say(deaf, "x\n");
+    const Answer endless = [](const std::string&, const Asker&) -> Reply {
+        return {{}, [](std::string& out) {
+                    out += std::string(1 << 16, 'y');
+                    return true;
+                }};
+    };
+    for (std::int64_t now_ns = 1; now_ns < 100; ++now_ns) {
+        socket->step(now_ns, endless);
+    }
+    EXPECT_EQ(heard(loud), "-");
+    EXPECT_EQ(heard(silent), "");
+    socket->step(AdminSocket::patience_ns + 200, endless);
+    EXPECT_EQ(heard(silent), "-");
+    EXPECT_THAT(heard(deaf), testing::EndsWith("-"));
+}
+
+TEST_F(Admin, serves_others_while_some_are_idle_and_more_wait_their_turn) {
+    const auto socket = opened();
+    std::vector<Descriptor> idle;
+    for (std::size_t i = 0; i < AdminSocket::connections_max; ++i) {
+        idle.push_back(connected());
+    }
+    socket->step(1, echo);
+    const Descriptor late = connected();
+    say(late, "x\n");
+    socket->step(2, echo);
+    EXPECT_EQ(heard(late), "") << "eight are enough at once";
+    idle.clear();
+    socket->step(3, echo);
+    socket->step(4, echo);
+    EXPECT_EQ(heard(late), "<x>\n-");
+}
+
+TEST_F(Admin, takes_the_place_of_a_dead_one_and_of_nothing_else) {
+    {
+        auto first = opened();
+        EXPECT_EQ(AdminSocket::open(path(), problems_), nullptr);
+        EXPECT_THAT(problem(), HasSubstr("another instance answers"));
+        EXPECT_EQ(::link(path().c_str(), (folder_ + "/left").c_str()), 0);
+    }
+    EXPECT_FALSE(std::filesystem::exists(path())) << "it removes its file";
+    std::filesystem::rename(folder_ + "/left", path());  // as kill -9 leaves it
+    auto second = opened();
+    second.reset();
+    std::ofstream{path()} << "somebody's file";
+    EXPECT_EQ(AdminSocket::open(path(), problems_), nullptr);
+    EXPECT_THAT(problem(), HasSubstr("not replaced"));
+    EXPECT_TRUE(std::filesystem::exists(path()));
+}
+
+TEST_F(Admin, refuses_a_path_that_no_socket_has) {
+    EXPECT_EQ(AdminSocket::open(std::string(200, 'x'), problems_), nullptr);
+    EXPECT_THAT(problem(), HasSubstr("107 bytes"));
+    EXPECT_EQ(AdminSocket::open(folder_ + "/none/a.sock", problems_), nullptr);
+    EXPECT_THAT(problem(), HasSubstr("No such file"));
+}
+
+TEST_F(Admin, client_and_socket_understand_each_other) {
+    std::string complaint;
+    const auto nothing = [](const std::string&) { return true; };
+    EXPECT_FALSE(ask(path(), "x", nothing, false, complaint));
+    EXPECT_THAT(complaint, HasSubstr("does the instance run?"));
+    const auto socket = opened();
+    std::atomic<bool> done{false};
+    std::thread server([&] {
+        for (std::int64_t now_ns = 1; !done; ++now_ns) {
+            socket->step(now_ns, [](const std::string& request, const Asker&) -> Reply {
+                return {request + "\nsecond\n", {}};
+            });
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    std::vector<std::string> lines;
+    const bool good = ask(
+        path(), "first",
+        [&lines](const std::string& line) {
+            lines.push_back(line);
+            return true;
+        },
+        false, complaint);
+    done = true;
+    server.join();
+    EXPECT_TRUE(good) << complaint;
+    EXPECT_THAT(lines, testing::ElementsAre("first", "second"));
+}
+
+TEST(Address, names_are_services_and_what_has_a_slash_is_a_path) {
+    EXPECT_EQ(socket_path("opra"), "/run/pinstrike/opra/admin.sock");
+    EXPECT_EQ(socket_path("./opra"), "./opra");
+}
+
+TEST(Tally, counts_since_it_was_cleared) {
+    Tally tally;
+    Histogram times;
+    times.record(100);
+    EXPECT_EQ(tally.count("x", 7), 7U);
+    EXPECT_EQ(tally.times("t", times).count, 1U);
+    tally.clear([&] {
+        static_cast<void>(tally.count("x", 7));
+        static_cast<void>(tally.times("t", times));
+    });
+    times.record(3000);
+    EXPECT_EQ(tally.count("x", 9), 2U);
+    EXPECT_EQ(tally.count("never seen before", 9), 9U);
+    const Histogram::Snapshot since = tally.times("t", times);
+    EXPECT_EQ(since.count, 1U);
+    EXPECT_GE(since.quantile_ns(0.5), 2900U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::admin

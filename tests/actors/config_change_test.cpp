@@ -1,0 +1,79 @@
+// path: cold
+//
+// What differs between two configs, and what of it a running program can take.
+#include "actors/reload/config_change.h"
+
+#include "actors/load_config.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pinstrike::actors {
+namespace {
+
+constexpr std::string_view running = R"(kind: opra
+lines: 1-4
+ports:
+  - {name: a, kind: dpdk, pci: "0000:3b:00.0", streams: A, membership: static}
+  - {name: b, kind: dpdk, pci: "0000:5e:00.0", streams: B, membership: static}
+pollers: [{name: p0, ports: [a, b]}]
+cores: [{name: c0}]
+)";
+
+FeedConfig config_of(const std::string& text) {
+    Problems problems;
+    const auto config = parse_config(text, "f", problems);
+    EXPECT_TRUE(config.has_value()) << text;
+    return config.value_or(FeedConfig{});
+}
+
+/// "path: before -> after", a '!' before what needs a restart.
+std::string changes(std::string_view from, std::string_view to) {
+    std::string text{running};
+    if (from.empty()) {
+        text += to;
+    } else {
+        text.replace(text.find(from), from.size(), to);
+    }
+    std::string words;
+    for (const ConfigChange& change :
+         changes_between(config_of(std::string{running}), config_of(text))) {
+        words += fmt::format("{}{}{}: {} -> {}", words.empty() ? "" : "; ",
+                             change.reloads ? "" : "!", change.path, change.before, change.after);
+    }
+    return words;
+}
+
+TEST(ConfigChange, nothing_differs_from_itself) {
+    EXPECT_EQ(changes("", ""), "");
+    EXPECT_EQ(changes("", "log_level: info\n"), "") << "a default that is spelt out";
+}
+
+TEST(ConfigChange, thresholds_and_filters_reload) {
+    EXPECT_EQ(changes("", "log_level: debug\n"), "log_level: info -> debug");
+    EXPECT_EQ(changes("", "silence: {stream_down_after: 60s}\n"),
+              "silence.stream_down_after: 36s -> 60s");
+    EXPECT_EQ(changes("", "arbitration: {window: 3ms}\n"), "arbitration.window: 2ms -> 3ms");
+    EXPECT_EQ(changes("", "block_checksum: false\n"), "block_checksum: true -> false");
+    EXPECT_EQ(changes("", "test_symbols: true\n"), "test_symbols: false -> true");
+    EXPECT_EQ(changes("streams: B,", "streams: B, sources: [10.0.0.0/8],"),
+              "ports[1].sources: [] -> [10.0.0.0/8]");
+}
+
+TEST(ConfigChange, the_rest_needs_a_restart) {
+    EXPECT_EQ(changes("5e:00", "5f:00"), R"(!ports[1].pci: "0000:5e:00.0" -> "0000:5f:00.0")");
+    EXPECT_EQ(changes("", "arbitration: {hold: 1MiB}\n"), "!arbitration.hold: 512KiB -> 1MiB");
+    EXPECT_EQ(changes("lines: 1-4", "lines: 1-5"),
+              "!lines: a list of 4 -> a list of 5; !pollers[0].lines: 1-4 -> 1-5");
+    EXPECT_EQ(changes("name: c0}", "name: c0}, {name: c1}"), "!cores: a list of 1 -> a list of 2");
+}
+
+TEST(ConfigChange, several_are_all_told) {
+    EXPECT_EQ(changes("", "log_level: error\nmetrics_address: 127.0.0.1:1\n"),
+              R"(!metrics_address: none -> "127.0.0.1:1"; log_level: info -> error)");
+}
+
+}  // namespace
+}  // namespace pinstrike::actors

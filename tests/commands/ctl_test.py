@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""`ctl` and the admin socket of a running instance, as an operator uses them.
+
+    ctl_test.py PINSTRIKE
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from endpoint import fail, free_port
+from scraped import TRAFFIC
+
+DEADLINE_S = 60
+
+
+def expect(condition, what):
+    if not condition:
+        fail(what)
+
+
+class Instance:
+    """A running feed with an admin socket, and what it logs."""
+
+    def __init__(self, pinstrike, folder):
+        self.pinstrike, self.folder = pinstrike, folder
+        self.port = free_port()
+        self.config = folder / "traffic.yaml"
+        self.text = TRAFFIC.format(port=self.port)
+        self.config.write_text(self.text, encoding="utf-8")
+        self.socket, self.log, self.account = folder / "a.sock", folder / "log", folder / "account"
+        with self.log.open("w") as log:
+            # A session of its own: no terminal whose hang-up would mean the end.
+            self.process = subprocess.Popen(
+                [pinstrike, "run", self.config, "--admin", self.socket, "--no-view", "--account",
+                 self.account], stderr=log, stdout=subprocess.DEVNULL, start_new_session=True)
+
+    def logged(self, word, count=1):
+        """Waits until the log has so many lines with the word; the last."""
+        end = time.monotonic() + DEADLINE_S
+        while True:
+            lines = [line for line in self.log.read_text().splitlines() if word in line]
+            if len(lines) >= count:
+                return lines[-1]
+            expect(time.monotonic() < end and self.process.poll() is None,
+                   f"the log never says {word!r}: {self.log.read_text()}")
+            time.sleep(0.05)
+
+    def ask(self, *words, status=0):
+        """`ctl` with these words: what it writes; of a refusal, what it complains of."""
+        asked = subprocess.run([self.pinstrike, "ctl", self.socket, *words], capture_output=True,
+                               text=True, timeout=DEADLINE_S)
+        expect(asked.returncode == status,
+               f"ctl {' '.join(map(str, words))}: ended with {asked.returncode}: {asked.stderr}")
+        return asked.stderr if status else asked.stdout
+
+    def view(self, name):
+        return json.loads(self.ask(name, "--json"))
+
+    def metric(self, name):
+        url = f"http://127.0.0.1:{self.port}/metrics"
+        with urllib.request.urlopen(url, timeout=DEADLINE_S) as answer:
+            text = answer.read().decode()
+        return float(re.search(rf"^pinstrike_{name}{{[^}}]*}} (\S+)$", text, re.M).group(1))
+
+    def change(self, old, new):
+        expect(old in self.text, f"no {old!r} in the config")
+        self.text = self.text.replace(old, new)
+        self.config.write_text(self.text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def running(pinstrike, folder):
+    instance = Instance(pinstrike, folder)
+    try:
+        instance.logged(" running ")
+        yield instance
+    finally:
+        instance.process.kill()
+        instance.process.wait()
+
+
+def check_views(instance):
+    status = instance.ask("status")
+    expect(re.search(r"^feed traffic .* process \d+ ", status), f"status begins otherwise: {status}")
+    expect("3 of 3 up" in status, f"status: {status}")
+    end = time.monotonic() + DEADLINE_S
+    while (view := instance.view("status"))["status"]["lost"] == 0:
+        expect(time.monotonic() < end, f"nothing is ever lost: {view}")
+        time.sleep(0.1)
+    lines = instance.view("lines")["lines"]
+    expect([line["line"] for line in lines] == [1, 2, 3], f"other lines: {lines}")
+    for line in lines:
+        expect(line["delivered"] > 0 and line["a"]["accepted"] > line["b"]["accepted"] > 0,
+               f"A comes first, and B has what A lost: {line}")
+        expect(10e3 < line["a"]["ahead"]["p50_ns"] < 10e6, f"the skew is 150 us: {line['a']}")
+        # As they were read: no order among them holds to the last message.
+        taken = line["a"]["accepted"] + line["b"]["accepted"]
+        expect(abs(taken - line["delivered"]) < 0.5 * taken, f"accepted is not delivered: {line}")
+    expect(len(instance.ask("lines").splitlines()) == 4, "not a row a line")
+    one = instance.ask("lines", "2")
+    expect("stream A   up" in one and "line 1" not in one and "duplicate" in one, f"line 2: {one}")
+    expect("lines" in instance.ask("lines", "9", status=1), "line 9 is none of the feed's")
+    [port] = instance.view("ports")["ports"]
+    expect(port["port"] == "simulator" and port["packets"] > 0 and port["missed"] is None,
+           f"ports: {port}")
+    cores = instance.view("cores")
+    expect([thread["thread"] for thread in cores["threads"]] == ["poller0", "core0"]
+           and cores["rings"][0]["high_water_records"] > 0, f"cores: {cores}")
+    expect(all(word in instance.ask("cores") for word in ("poller0", "core0", "ring from")),
+           "cores as text")
+    [actor] = instance.view("actors")["actors"]
+    expect(actor["actor"] == "book" and actor["messages"] > 0 and "p50_ns" in actor["service"],
+           f"actors: {actor}")
+    expect("book" in instance.ask("actors"), "actors as text")
+    expect("receive_to_actor" in instance.ask("latency"), "latency as text")
+    expect("rate_messages_per_second: 30000" in instance.ask("config"), "the config in force")
+
+
+def check_clear(instance):
+    """What is shown begins anew; what is scraped and accounted for does not."""
+    before = instance.view("status")["status"]
+    scraped = instance.metric("port_packets_total")
+    instance.ask("clear")
+    after = instance.view("status")
+    expect(after["status"]["packets"] < before["packets"], f"not cleared: {before} {after}")
+    expect(after["counted_seconds"] < after["running_seconds"], f"since when: {after}")
+    expect(instance.metric("port_packets_total") >= scraped, "a scraped total fell")
+    expect("counts shown begin anew" in instance.logged("admin_asked"), "nobody is told who cleared")
+
+
+def check_capture(instance):
+    """The next packets of one line, as they came: decoded, they are that line's."""
+    capture = instance.folder / "line2.pcapng"
+    instance.ask("capture", "2", "50", "--out", capture)
+    decoded = subprocess.run([instance.pinstrike, "decode", capture, "--json"], check=True,
+                             capture_output=True, text=True, timeout=DEADLINE_S).stdout
+    blocks = [json.loads(line) for line in decoded.splitlines()]
+    expect({block["line"] for block in blocks if "line" in block} == {2}, "packets of other lines")
+    expect({block["stream"] for block in blocks if "stream" in block} == {"A", "B"},
+           "not both streams")
+    told = instance.ask("capture", "77", "1", "--out", capture, status=1)
+    expect("77" in told and "no such line" in told, f"line 77: {told}")
+    told = instance.ask("capture", "2", "5", "--out", "/dev/full", status=1)
+    expect("not written whole" in told, f"a full disk: {told}")
+    # One that is given up, while it waits for more than ever come, is in nobody's way.
+    waiting = subprocess.Popen([instance.pinstrike, "ctl", instance.socket, "capture", "1",
+                                "100000", "--out", instance.folder / "cut.pcap"])
+    instance.logged("capture of 100000 packets")
+    told = instance.ask("capture", "1", "1", "--out", capture, status=1)
+    expect("captures already" in told, f"two at once: {told}")
+    waiting.send_signal(signal.SIGINT)
+    waiting.wait(DEADLINE_S)
+    end = time.monotonic() + DEADLINE_S
+    again = [instance.pinstrike, "ctl", instance.socket, "capture", "1", "1", "--out", capture]
+    while subprocess.run(again, capture_output=True, timeout=DEADLINE_S).returncode:
+        expect(time.monotonic() < end, "a capture that was given up still goes on")
+        time.sleep(0.1)
+
+
+def check_level(instance):
+    instance.ask("log-level", "debug")
+    expect(instance.view("status")["log_level"] == "debug", "the level that is in force")
+    usage = subprocess.run([instance.pinstrike, "ctl", instance.socket, "log-level", "loud"],
+                           capture_output=True, text=True, timeout=DEADLINE_S)
+    expect(usage.returncode == 2 and "loud" in usage.stderr, f"a wrong level: {usage}")
+
+
+def check_reload(instance):
+    """All that changed or nothing, by name; by `ctl` and by SIGHUP."""
+    expect("log_level: debug -> info" in instance.ask("reload"), "the file's level comes back")
+    expect(instance.ask("reload") == "nothing differs\n", "the same file again")
+    instance.change("book:", "silence: {stream_silent_after: 5s, stream_down_after: 6s}\nbook:")
+    instance.change("kind: sim", "kind: sim, sources: [10.9.0.0/16]")
+    taken = instance.ask("reload")
+    expect("silence.stream_silent_after: 12s -> 5s" in taken and "ports[0].sources" in taken,
+           f"a reload: {taken}")
+    end = time.monotonic() + DEADLINE_S
+    # The simulator's senders are none of those: nothing comes through, and the streams go silent.
+    while instance.view("lines")["lines"][0]["a"]["state"] == "up":
+        expect(time.monotonic() < end, "the new filter and threshold do nothing")
+        time.sleep(0.2)
+    dropped = instance.view("ports")["ports"][0]["dropped"]
+    expect(dropped.get("foreign_source", 0) > 0, f"drops: {dropped}")
+    instance.change(", sources: [10.9.0.0/16]", "")
+    instance.process.send_signal(signal.SIGHUP)
+    expect("SIGHUP; ports[0].sources" in instance.logged("SIGHUP;"), "a reload by SIGHUP")
+    expect(instance.metric("config_applied_reloads_total") == 4, "reloads counted")
+    good = instance.text
+    instance.change("lines: 1-3", "lines: 1-2")
+    instance.change("book:", "log_level: debug\nbook:")
+    told = instance.ask("reload", status=1)
+    expect("lines: needs a restart" in told and "a list of 3 -> a list of 2" in told,
+           f"lines cannot change: {told}")
+    expect(instance.view("status")["log_level"] == "info", "half of a refused reload was taken")
+    instance.change("kind: opra", "kind: oprah")
+    told = instance.ask("reload", status=1)
+    expect(f"{instance.config}:" in told and "oprah" in told, f"a broken file: {told}")
+    instance.config.unlink()
+    expect("No such file" in instance.ask("reload", status=1), "no file")
+    expect(instance.metric("config_reload_refused") == 1, "the last reload was refused")
+    expect(instance.metric("config_refused_reloads_total") == 3, "refusals counted")
+    instance.text = good
+    instance.config.write_text(good, encoding="utf-8")
+    instance.ask("reload")
+    expect(instance.metric("config_reload_refused") == 0, "the file is what runs again")
+
+
+def check_strangers(instance):
+    """Garbage gets an answer that says what was expected; nobody else may ask."""
+    for request in (b"\n", b"hello\n", b"[1]\n", b'{"ask": 7}\n', b'{"ask": "nonsense"}\n',
+                    b'{"ask": "capture"}\n', b'{"ask": "log-level", "level": "\xff"}\n'):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(DEADLINE_S)
+            client.connect(str(instance.socket))
+            client.sendall(request)
+            answer = client.makefile("rb").read()
+        expect("expected" in json.loads(answer)["error"], f"{request} is answered with {answer}")
+    if os.getuid() == 0:
+        instance.folder.chmod(0o755)
+        told = subprocess.run([instance.pinstrike, "ctl", instance.socket, "status"], user=65534,
+                              group=65534, extra_groups=[], capture_output=True, text=True,
+                              timeout=DEADLINE_S)
+        expect(told.returncode == 1 and "only root" in told.stderr, f"a stranger: {told}")
+
+
+def check_drain(instance):
+    instance.ask("drain")
+    expect(instance.process.wait(DEADLINE_S) == 0, "a drain is no failure")
+    expect(json.loads(instance.account.read_text())["balanced"], "a drain: not balanced")
+    expect("drain, asked for by user" in instance.log.read_text(), "who drained")
+    expect(not instance.socket.exists(), "the socket's file is left")
+    told = instance.ask("status", status=1)
+    expect("does the instance run?" in told, f"nobody is there: {told}")
+
+
+def check_left_over(pinstrike, folder):
+    """What kill -9 leaves is taken over; a live instance's place is not."""
+    with running(pinstrike, folder) as first:
+        second = subprocess.run([pinstrike, "run", first.config, "--admin", first.socket],
+                                capture_output=True, text=True, timeout=DEADLINE_S)
+        expect(second.returncode == 1 and "another instance answers" in second.stderr,
+               f"two at one socket: {second}")
+    expect(first.socket.exists(), "killed, and yet the file is gone")
+    with running(pinstrike, folder) as third:
+        third.ask("status")
+
+
+def main():
+    pinstrike = sys.argv[1]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
+    with tempfile.TemporaryDirectory() as name:
+        with running(pinstrike, Path(name)) as instance:
+            check_views(instance)
+            check_clear(instance)
+            check_capture(instance)
+            check_level(instance)
+            check_reload(instance)
+            check_strangers(instance)
+            check_drain(instance)
+    with tempfile.TemporaryDirectory() as name:
+        check_left_over(pinstrike, Path(name))
+
+
+if __name__ == "__main__":
+    main()
