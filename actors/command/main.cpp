@@ -23,6 +23,7 @@ void add_latency(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_replay(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
+void add_top(CLI::App& app, Outcome& outcome);
 
 namespace {
 
@@ -30,7 +31,7 @@ constexpr std::array commands{
     AddCommand{add_bench},   AddCommand{add_check},  AddCommand{add_ctl},
     AddCommand{add_decode},  AddCommand{add_doctor}, AddCommand{add_generate},
     AddCommand{add_latency}, AddCommand{add_plan},   AddCommand{add_replay},
-    AddCommand{add_run},
+    AddCommand{add_run},     AddCommand{add_top},
 };
 
 /// A program started with a standard descriptor closed would get its number for the next file or

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ctl` and the admin socket of a running instance, as an operator uses them.
+"""`ctl` and `top`: the admin socket of a running instance, as an operator uses it.
 
     ctl_test.py PINSTRIKE
 """
@@ -7,7 +7,9 @@
 import contextlib
 import json
 import os
+import pty
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -233,6 +235,33 @@ def check_strangers(instance):
         expect(told.returncode == 1 and "only root" in told.stderr, f"a stranger: {told}")
 
 
+def check_top(instance):
+    """Lines where there is no terminal; a screen that keys change, and q leaves, where there is."""
+    command = [instance.pinstrike, "top", instance.socket, "--interval", "200ms"]
+    lines = subprocess.run([*command, "--count", "3"], capture_output=True, text=True, check=True,
+                           timeout=DEADLINE_S).stdout.splitlines()
+    expect(len(lines) == 3 and all("messages/s" in line and "lines " in line for line in lines),
+           f"top without a terminal: {lines}")
+    terminal, slave = pty.openpty()
+    subprocess.run(["stty", "-F", os.ttyname(slave), "cols", "80", "rows", "24"], check=True)
+    top = subprocess.Popen(command, stdin=slave, stdout=slave, env={**os.environ, "TERM": "xterm"})
+    os.close(slave)
+    seen = b""
+    try:
+        for key, shown in ((b"", b"A first"), (b"c", b"poller0"), (b"a", b"book"), (b"q", None)):
+            os.write(terminal, key)
+            seen = b"" if shown else seen
+            end = time.monotonic() + DEADLINE_S
+            while shown and shown not in seen:
+                expect(time.monotonic() < end, f"no {shown} on the screen behind {key}: {seen}")
+                seen += os.read(terminal, 65536) if select.select([terminal], [], [], 1)[0] else b""
+        expect(top.wait(DEADLINE_S) == 0, "top left by q")
+    finally:
+        top.kill()
+        top.wait()
+        os.close(terminal)
+
+
 def check_drain(instance):
     instance.ask("drain")
     expect(instance.process.wait(DEADLINE_S) == 0, "a drain is no failure")
@@ -241,6 +270,9 @@ def check_drain(instance):
     expect(not instance.socket.exists(), "the socket's file is left")
     told = instance.ask("status", status=1)
     expect("does the instance run?" in told, f"nobody is there: {told}")
+    top = subprocess.run([instance.pinstrike, "top", instance.socket], capture_output=True,
+                         text=True, timeout=DEADLINE_S)
+    expect(top.returncode == 1 and "does the instance run?" in top.stderr, f"top of nobody: {top}")
 
 
 def check_left_over(pinstrike, folder):
@@ -266,6 +298,7 @@ def main():
             check_level(instance)
             check_reload(instance)
             check_strangers(instance)
+            check_top(instance)
             check_drain(instance)
     with tempfile.TemporaryDirectory() as name:
         check_left_over(pinstrike, Path(name))

@@ -1,0 +1,277 @@
+// path: cold
+//
+// `pinstrike top`: a running instance on a terminal, from its admin socket; lines elsewhere.
+#include "actors/admin/address.h"
+#include "actors/admin/admin_client.h"
+#include "actors/command/command.h"
+#include "actors/command/duration_option.h"
+#include "actors/command/print_problems.h"
+#include "actors/top/screen.h"
+#include "config/units.h"
+
+#include <fmt/core.h>
+#include <ncurses.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <clocale>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace pinstrike::command {
+namespace {
+
+using actors::top::Key;
+using actors::top::Readings;
+using actors::top::ScreenRow;
+using nlohmann::json;
+
+struct TopOptions {
+    std::string instance;
+    std::string interval = "1s";
+    std::uint64_t count = 0;  ///< readings shown; 0: until it ends
+};
+
+/// Nothing, and why, if the instance cannot be asked.
+std::optional<json> read(const TopOptions& options, std::string& complaint) {
+    std::string answer;
+    const bool asked = actors::admin::ask(
+        actors::admin::socket_path(options.instance), R"({"ask":"all"})",
+        [&answer](const std::string& line) {
+            answer = line;
+            return false;
+        },
+        false, complaint);
+    if (!asked) {
+        return std::nullopt;
+    }
+    json reply = json::parse(answer, nullptr, false);
+    if (!reply.is_object() || !reply.contains("status")) {
+        complaint = "the instance ended";
+        return std::nullopt;
+    }
+    return reply;
+}
+
+std::optional<Key> key_of(int pressed) {
+    switch (pressed) {
+        case 'l':
+            return Key::lines;
+        case 'c':
+            return Key::cores;
+        case 'r':
+            return Key::rings;
+        case 'a':
+            return Key::actors;
+        case 'p':
+            return Key::ports;
+        case 't':
+            return Key::latency;
+        case '<':
+        case KEY_LEFT:
+            return Key::sort_left;
+        case '>':
+        case KEY_RIGHT:
+            return Key::sort_right;
+        case 'R':
+            return Key::reverse;
+        case KEY_UP:
+        case 'k':
+            return Key::up;
+        case KEY_DOWN:
+        case 'j':
+            return Key::down;
+        case KEY_PPAGE:
+            return Key::page_up;
+        case KEY_NPAGE:
+        case ' ':
+            return Key::page_down;
+        case '\n':
+        case KEY_ENTER:
+            return Key::enter;
+        case 27:  // escape
+        case KEY_BACKSPACE:
+            return Key::back;
+        case 'h':
+        case '?':
+            return Key::help;
+        default:
+            return std::nullopt;
+    }
+}
+
+/// The terminal, as long as this lives; then it is as it was.
+class Terminal {
+  public:
+    Terminal() {
+        std::setlocale(LC_CTYPE, "");
+        ::initscr();
+        ::cbreak();
+        ::noecho();
+        ::keypad(stdscr, TRUE);
+        ::set_escdelay(25);
+        ::curs_set(0);
+        if (::has_colors() == TRUE) {
+            ::start_color();
+            ::use_default_colors();
+            ::init_pair(wrong_pair, COLOR_RED, -1);
+        }
+    }
+
+    ~Terminal() { ::endwin(); }
+
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+
+    static void show(const std::vector<ScreenRow>& rows) {
+        ::erase();
+        int at = 0;
+        for (const ScreenRow& row : rows) {
+            const attr_t look = look_of(row.look);
+            ::attron(look);
+            ::mvaddnstr(at++, 0, row.text.c_str(), static_cast<int>(row.text.size()));
+            ::attroff(look);
+        }
+        ::refresh();
+    }
+
+  private:
+    static constexpr short wrong_pair = 1;
+
+    static attr_t look_of(ScreenRow::Look look) {
+        switch (look) {
+            case ScreenRow::Look::bold:
+                return A_BOLD;
+            case ScreenRow::Look::head:
+                return A_BOLD | A_UNDERLINE;
+            case ScreenRow::Look::selected:
+                return A_REVERSE;
+            case ScreenRow::Look::wrong:
+                return static_cast<attr_t>(COLOR_PAIR(wrong_pair));
+            case ScreenRow::Look::plain:
+                break;
+        }
+        return A_NORMAL;
+    }
+};
+
+class Top {
+  public:
+    explicit Top(const TopOptions& options)
+        : options_(options), interval_ns_(*parse_duration_ns(options.interval)) {}
+
+    Exit run() {
+        std::string complaint;
+        if (!look(complaint)) {
+            complain("{}", complaint);
+            return Exit::failed;
+        }
+        const bool shown = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1;
+        const bool ended = shown ? on_terminal(complaint) : on_lines(complaint);
+        if (!ended) {
+            complain("{}", complaint);
+        }
+        return ended ? Exit::ok : Exit::failed;
+    }
+
+  private:
+    bool look(std::string& complaint) {
+        auto reading = read(options_, complaint);
+        if (!reading) {
+            return false;
+        }
+        // Another instance has taken its place: what was before is not its own.
+        const bool same =
+            !readings_.now.is_null() && readings_.now.at("process") == reading->at("process");
+        readings_.before = same ? std::move(readings_.now) : json();
+        readings_.now = std::move(*reading);
+        return true;
+    }
+
+    [[nodiscard]] bool done(std::uint64_t shown) const {
+        return options_.count != 0 && shown >= options_.count;
+    }
+
+    /// True: somebody wanted to leave; false, and why, that there is nothing more to see.
+    bool on_terminal(std::string& complaint) {
+        constexpr std::int64_t ns_per_ms = 1'000'000;
+        const Terminal terminal;
+        auto next = std::chrono::steady_clock::now();
+        std::uint64_t shown = 0;
+        while (!done(shown)) {
+            const auto now = std::chrono::steady_clock::now();
+            if (now >= next) {
+                next = now + std::chrono::nanoseconds(interval_ns_);
+                ++shown;
+                if (!look(complaint)) {
+                    return false;
+                }
+            }
+            Terminal::show(screen_.draw(readings_, static_cast<std::size_t>(COLS),
+                                        static_cast<std::size_t>(LINES)));
+            const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                next - std::chrono::steady_clock::now());
+            ::timeout(static_cast<int>(std::max<std::int64_t>(left.count() / ns_per_ms, 1)));
+            const int pressed = ::getch();
+            if (pressed == 'q') {
+                return true;
+            }
+            if (const auto key = key_of(pressed)) {
+                screen_.press(*key);
+            }
+        }
+        return true;
+    }
+
+    bool on_lines(std::string& complaint) {
+        for (std::uint64_t shown = 0; !done(shown); ++shown) {
+            std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns_));
+            if (!look(complaint)) {
+                return false;
+            }
+            fmt::print("{:.0f} s   {}   {}   {}\n",
+                       readings_.now.at("running_seconds").get<double>(), rates_text(readings_),
+                       losses_text(readings_), lines_up_text(readings_));
+            if (std::fflush(stdout) != 0) {
+                complaint = "standard output cannot be written";
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const TopOptions& options_;
+    std::int64_t interval_ns_;
+    Readings readings_;
+    actors::top::Screen screen_;
+};
+
+}  // namespace
+
+void add_top(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<TopOptions>();
+    CLI::App* command =
+        app.add_subcommand("top", "Watch a running instance, as `top` shows a host");
+    command->footer(
+        "INSTANCE as of `pinstrike ctl`. Asks the admin socket once an interval; hot threads have\n"
+        "no part in it. On a terminal: feed, lines, cores, rings, actors, ports, latency; keys\n"
+        "choose and sort (h says which). Elsewhere a line an interval.\n\n"
+        "Exit status: 0 left by q or after --count, 1 nobody answers (any more), 2 wrong use.\n\n"
+        "Examples:\n"
+        "  pinstrike top opra\n"
+        "  pinstrike top opra --interval 5s\n"
+        "  pinstrike top opra --count 10 >seconds.txt");
+    command->add_option("INSTANCE", options->instance, "Name of the service, or a path")
+        ->required();
+    command->add_option("--interval", options->interval, "Between two looks")
+        ->check(is_duration)
+        ->capture_default_str();
+    command->add_option("--count", options->count, "End after so many looks (default: never)");
+    command->callback([options, &outcome] { outcome.status = Top{*options}.run(); });
+}
+
+}  // namespace pinstrike::command

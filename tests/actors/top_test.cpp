@@ -1,0 +1,251 @@
+// path: cold
+//
+// What `pinstrike top` shows of readings made by hand, and what keys do to it.
+#include "actors/top/screen.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors::top {
+namespace {
+
+using nlohmann::json;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+json times(std::uint64_t count, std::uint64_t ns) {
+    return {{"count", count},   {"p50_ns", ns},        {"p90_ns", 2 * ns},
+            {"p99_ns", 3 * ns}, {"p999_ns", 300 * ns}, {"highest_ns", 900'000 * ns}};
+}
+
+json stream(const char* state, std::uint64_t accepted, json ahead) {
+    return {{"state", state},
+            {"heard_seconds_ago", 0.1},
+            {"packets", 10},
+            {"accepted", accepted},
+            {"ahead", std::move(ahead)}};
+}
+
+/// `second`: how long it has run; line i delivers 1000 * i messages in each.
+json reading(double second, std::size_t lines = 96) {
+    json all{{"version", "0.1.0"},
+             {"feed", "opra"},
+             {"running_seconds", second},
+             {"log_level", "info"},
+             {"lines", json::array()},
+             {"latency",
+              {{"exchange_to_decoded", times(9, 380)}, {"receive_to_actor", times(9, 123'456)}}}};
+    for (std::size_t i = 1; i <= lines; ++i) {
+        const auto delivered = static_cast<std::uint64_t>(1000.0 * static_cast<double>(i) * second);
+        all["lines"].push_back(
+            {{"line", i},
+             {"poller", "poller0"},
+             {"state", i == 7 ? "down" : "up"},
+             {"delivered", delivered},
+             {"lost", i == 50 ? 12'345'678 : 0},
+             {"repaired", 0},
+             {"gaps", 0},
+             {"rejects", json::object()},
+             {"a", stream(i == 7 ? "silent" : "up", delivered * 3, times(9, 155'650))},
+             {"b", stream(i == 7 ? "unheard" : "up", delivered, times(1, 50))}});
+    }
+    all["status"] = {{"lines", lines},
+                     {"lines_down", {7}},
+                     {"streams_not_up", {"7A", "7B"}},
+                     {"delivered", 4'656'000 * second},
+                     {"packets", 123'456'789},
+                     {"bytes", 1e9 * second},
+                     {"lost", 12'345'678},
+                     {"refused", 0},
+                     {"dropped", 0},
+                     {"missed", 0}};
+    all["threads"] = {{{"thread", "poller0"},
+                       {"kind", "poller"},
+                       {"cpu", 2},
+                       {"busy_ns", 250'000'000 * second},
+                       {"idle_ns", 750'000'000 * second},
+                       {"longest_step_ns", 12'300'000},
+                       {"packets", 9'000'000 * second},
+                       {"stops", {{"count", 0}}}},
+                      {{"thread", "core0"},
+                       {"kind", "core"},
+                       {"cpu", "any"},
+                       {"busy_ns", 0},
+                       {"idle_ns", 0},
+                       {"longest_step_ns", 0},
+                       {"messages", 1},
+                       {"stops", times(1, 25'000)}}};
+    all["rings"] = {{{"from", "poller0"},
+                     {"to", "core0"},
+                     {"routed", 10},
+                     {"refused", 3},
+                     {"capacity_records", 262'144},
+                     {"high_water_records", 131'072}}};
+    all["actors"] = {{{"core", "core0"},
+                      {"actor", "book"},
+                      {"messages", 1'000},
+                      {"waiting", times(1, 1280)},
+                      {"service", times(1, 230)}}};
+    all["ports"] = {{{"port", "nic-a"},
+                     {"poller", "poller0"},
+                     {"link", "up"},
+                     {"packets", 5 * second},
+                     {"bytes", 1'250'000'000 * second},
+                     {"dropped", {{"arp", 2}, {"igmp", 1}}},
+                     {"missed", nullptr},
+                     {"errors", 0}}};
+    return all;
+}
+
+Readings two_readings() {
+    return {reading(11), reading(10)};
+}
+
+std::vector<std::string> texts(Screen& screen, const Readings& readings, std::size_t rows = 24) {
+    std::vector<std::string> lines;
+    for (const ScreenRow& row : screen.draw(readings, 80, rows)) {
+        EXPECT_LE(row.text.size(), 80U);
+        lines.push_back(row.text);
+    }
+    EXPECT_EQ(lines.size(), rows);
+    return lines;
+}
+
+/// Text of the row that is chosen.
+std::string chosen(Screen& screen, const Readings& readings) {
+    for (const ScreenRow& row : screen.draw(readings, 80, 24)) {
+        if (row.look == ScreenRow::Look::selected) {
+            return row.text;
+        }
+    }
+    return "none";
+}
+
+TEST(Top, fits_80_by_24_whole) {
+    Screen screen;
+    for (const Key view :
+         {Key::lines, Key::cores, Key::rings, Key::actors, Key::ports, Key::latency, Key::help}) {
+        screen.press(view);
+        const std::vector<std::string> uncut = [&] {
+            std::vector<std::string> lines;
+            for (const ScreenRow& row : screen.draw(two_readings(), 1000, 24)) {
+                lines.push_back(row.text);
+            }
+            return lines;
+        }();
+        EXPECT_EQ(texts(screen, two_readings()), uncut) << "something was cut";
+    }
+}
+
+TEST(Top, says_how_the_feed_is) {
+    Screen screen;
+    const auto shown = texts(screen, two_readings());
+    EXPECT_EQ(shown[0], "pinstrike 0.1.0   opra   running 00:00:11   log level info");
+    EXPECT_EQ(shown[1], "4,656,000 messages/s   0 packets/s   8.000 Gb/s");
+    EXPECT_EQ(shown[2], "lost 12,345,678   refused 0   dropped 0   missed 0");
+    EXPECT_EQ(shown[3], "lines 95 of 96 up, 2 not heard: 7A 7B");
+    EXPECT_EQ(shown[4],
+              "p50 p99:  exchange to decoded 0.38 us 1.14 us  receive to actor 123 us 370 us");
+    EXPECT_THAT(shown[7], StartsWith("   1 up    up      up           1,000        0"));
+    EXPECT_THAT(shown[7], EndsWith("75 %   156 us"));
+}
+
+TEST(Top, has_no_rates_before_the_second_reading) {
+    Screen screen;
+    const auto shown = texts(screen, {reading(10), json()});
+    EXPECT_THAT(shown[1], StartsWith("- messages/s"));
+    EXPECT_THAT(shown[7], HasSubstr("up               -"));
+}
+
+TEST(Top, shows_no_rate_where_counts_were_cleared) {
+    Screen screen;
+    EXPECT_THAT(texts(screen, {reading(1), reading(10)})[1], StartsWith("0 messages/s"));
+}
+
+TEST(Top, sorts_by_any_column_and_back) {
+    Screen screen;
+    const Readings readings = two_readings();
+    static_cast<void>(texts(screen, readings));
+    screen.press(Key::sort_right);
+    EXPECT_THAT(texts(screen, readings)[7], StartsWith("   7 down  silent  unheard"))
+        << "what is not well comes first";
+    for (int i = 0; i < 3; ++i) {
+        screen.press(Key::sort_right);
+    }
+    EXPECT_THAT(texts(screen, readings)[7], StartsWith("  96 "));
+    screen.press(Key::reverse);
+    EXPECT_THAT(texts(screen, readings)[7], StartsWith("   1 "));
+    screen.press(Key::reverse);
+    screen.press(Key::sort_right);
+    EXPECT_THAT(texts(screen, readings)[7], HasSubstr(" 12,345,6")) << "lost";
+    screen.press(Key::lines);
+    screen.press(Key::sort_left);
+    EXPECT_EQ(texts(screen, readings).size(), 24U) << "left of the first is the last";
+}
+
+TEST(Top, keeps_the_chosen_line_chosen_and_in_sight) {
+    Screen screen;
+    const Readings readings = two_readings();
+    static_cast<void>(texts(screen, readings));
+    for (int i = 0; i < 30; ++i) {
+        screen.press(Key::down);
+        EXPECT_THAT(chosen(screen, readings), StartsWith(fmt::format("{:>4} ", i + 2)));
+    }
+    screen.press(Key::reverse);
+    EXPECT_THAT(chosen(screen, readings), StartsWith("  31 "));
+    screen.press(Key::page_up);
+    EXPECT_THAT(chosen(screen, readings), StartsWith("  47 "));
+    for (int i = 0; i < 20; ++i) {
+        screen.press(Key::page_down);
+        static_cast<void>(texts(screen, readings));
+    }
+    EXPECT_THAT(chosen(screen, readings), StartsWith("   1 "));
+    screen.press(Key::down);
+    EXPECT_THAT(chosen(screen, readings), StartsWith("   1 ")) << "there is no further";
+}
+
+TEST(Top, shows_all_of_a_line_and_comes_back) {
+    Screen screen;
+    const Readings readings = two_readings();
+    static_cast<void>(texts(screen, readings));
+    screen.press(Key::down);
+    screen.press(Key::enter);
+    const auto line = texts(screen, readings);
+    EXPECT_EQ(line[6], "line 2   up   on poller0");
+    EXPECT_THAT(line, testing::Contains(HasSubstr("stream B   up   heard now")));
+    screen.press(Key::back);
+    EXPECT_THAT(chosen(screen, readings), StartsWith("   2 "));
+}
+
+TEST(Top, shows_threads_rings_actors_and_ports) {
+    Screen screen;
+    const Readings readings = two_readings();
+    screen.press(Key::cores);
+    EXPECT_EQ(texts(screen, readings)[8],
+              "poller0        poller     2   25 %    9,000,000                12.3 ms         -");
+    screen.press(Key::rings);
+    EXPECT_THAT(texts(screen, readings)[7], EndsWith("3   50.0 %    262,144"));
+    screen.press(Key::actors);
+    EXPECT_THAT(texts(screen, readings)[7], StartsWith("core0        book"));
+    screen.press(Key::ports);
+    EXPECT_THAT(texts(screen, readings)[7], HasSubstr("5  10.000         3         -       0"));
+    screen.press(Key::enter);
+    EXPECT_THAT(texts(screen, readings)[6], StartsWith("port")) << "only lines have more to show";
+}
+
+TEST(Top, survives_a_tiny_terminal) {
+    Screen screen;
+    for (std::size_t rows = 0; rows < 10; ++rows) {
+        static_cast<void>(screen.draw(two_readings(), 3, rows));
+        screen.press(Key::down);
+        screen.press(Key::page_down);
+    }
+}
+
+}  // namespace
+}  // namespace pinstrike::actors::top
