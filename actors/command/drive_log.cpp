@@ -49,7 +49,12 @@ actors::LogCode code_of(actors::peer::News::Kind kind) {
 DriveLog::DriveLog(actors::LogLevel level)
     : writer_(STDERR_FILENO),
       log_({level, actors::is_journal(STDERR_FILENO),
-            [this](std::string_view line) { return write(line); }}) {}
+            [this](std::string_view line) { return write(line); }, journal()}) {}
+
+/// Null where the journal does not read standard error.
+const actors::JournalWriter* DriveLog::journal() {
+    return actors::is_journal(STDERR_FILENO) ? &journal_.emplace() : nullptr;
+}
 
 bool DriveLog::write(std::string_view line) {
     if (last_lines_.size() == last_lines_max) {

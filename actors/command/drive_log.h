@@ -13,6 +13,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,10 +64,12 @@ class DriveLog {
   private:
     static constexpr std::size_t last_lines_max = 6;
 
+    const actors::JournalWriter* journal();
     bool write(std::string_view line);
     void look(actors::Appliance& appliance);
 
     actors::LineWriter writer_;
+    std::optional<actors::JournalWriter> journal_;  ///< where the journal reads standard error
     std::deque<std::string> last_lines_;
     bool kept_ = false;
     actors::Log log_;

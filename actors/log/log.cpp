@@ -23,7 +23,8 @@ constexpr const LevelText& text_of(LogLevel level) {
     return level_texts[static_cast<std::size_t>(level)];
 }
 
-/// One line whatever a driver or a file's name brings, and nothing that moves a terminal's cursor.
+/// One line whatever a driver or a file's name brings, and nothing that moves a terminal's cursor;
+/// without its end.
 std::string tame(std::string line) {
     for (char& character : line) {
         const auto byte = static_cast<unsigned char>(character);
@@ -33,7 +34,7 @@ std::string tame(std::string line) {
         line.resize(Log::line_bytes_max - 4);
         line += "...";
     }
-    return line + '\n';
+    return line;
 }
 
 }  // namespace
@@ -102,10 +103,13 @@ void Log::tell_held(const Key& key, Limited& limited, LogTime now) {
 void Log::write(LogCode code, std::string_view subject, std::string_view text, LogTime now) {
     const LogRow& row = row_of(code);
     const LevelText& level = text_of(row.level);
+    const std::string said = fmt::format("{} {} {}: {}", level.word, row.code, subject, text);
     const std::string begin =
         options_.journal ? fmt::format("<{}>", level.priority) : time_text(now.wall_ns) + ' ';
-    const bool written = options_.write(
-        tame(fmt::format("{}{} {} {}: {}", begin, level.word, row.code, subject, text)));
+    const bool written = (options_.fields != nullptr && options_.fields->takes() &&
+                          options_.fields->write(level.priority, row.code,
+                                                 tame(std::string{subject}), tame(said))) ||
+                         options_.write(tame(begin + said) + '\n');
     counters_.bump(written ? LogCount::written : LogCount::failed);
 }
 

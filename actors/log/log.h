@@ -4,12 +4,14 @@
 //
 //     2026-03-16T13:30:00.123Z error gap_declared line 3: 2 gaps declared; 14 messages lost, ...
 //
-// with the time (UTC), the level, the code (codes.h), the subject and a sentence with figures. Used
+// with the time (UTC), the level, the code (codes.h), the subject and a sentence with figures; in
+// systemd's journal with code and subject as fields. Used
 // from the control thread alone; other threads leave their messages in a Mailbox (mailbox.h), and
 // what hot threads do is seen in their counters (watch.h).
 #pragma once
 
 #include "actors/log/codes.h"
+#include "actors/log/journal_writer.h"
 #include "actors/log/level.h"
 #include "actors/log/log_counts.h"
 #include "actors/log/rate_limit.h"
@@ -47,6 +49,8 @@ struct LogOptions {
     bool journal = false;
     /// Takes a line, its end included; false: it was not written.
     std::function<bool(std::string_view line)> write;
+    /// Takes an entry as fields; where it does not, or there is none, the entry goes to `write`.
+    const JournalWriter* fields = nullptr;
 };
 
 class Log {

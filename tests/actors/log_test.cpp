@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -260,6 +262,39 @@ TEST(Journal, isWhatJournalStreamNames) {
     EXPECT_FALSE(is_journal(other.ends[1]));
     ::unsetenv("JOURNAL_STREAM");
     EXPECT_FALSE(is_journal(pipe.ends[1]));
+}
+
+TEST(Journal, getsFieldsAndWhereItTakesNoneALine) {
+    std::string folder = testing::TempDir() + "journalXXXXXX";
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    const std::string path = folder + "/socket";
+    const int journal = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, path.c_str());
+    ASSERT_EQ(::bind(journal, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const JournalWriter fields{path};
+    std::vector<std::string> lines;
+    const auto take = [&lines](std::string_view line) {
+        lines.emplace_back(line);
+        return true;
+    };
+    Log log{{LogLevel::info, true, take, &fields}};
+    log.tell(gap("line 3\nMESSAGE=forged", "2 gaps"), at(0));
+    std::array<char, 4096> got{};
+    const ssize_t bytes = ::recv(journal, got.data(), got.size(), 0);
+    ASSERT_GT(bytes, 0);
+    EXPECT_EQ(std::string(got.data(), static_cast<std::size_t>(bytes)),
+              "PRIORITY=3\nSYSLOG_IDENTIFIER=pinstrike\nPINSTRIKE_CODE=gap_declared\n"
+              "PINSTRIKE_SUBJECT=line 3 MESSAGE=forged\n"
+              "MESSAGE=error gap_declared line 3 MESSAGE=forged: 2 gaps\n");
+    EXPECT_THAT(lines, IsEmpty());
+    ::close(journal);
+    log.tell(gap("line 4"), at(0));
+    EXPECT_THAT(lines, ElementsAre("<3>error gap_declared line 4: 1 gap\n"));
+    EXPECT_FALSE(JournalWriter{folder + "/nobody"}.takes());
+    ::unlink(path.c_str());
+    ::rmdir(folder.c_str());
 }
 
 TEST(Mailbox, takesFromManyThreadsUpToItsBound) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The package on a booted Debian 12: installed, run, stalled, misconfigured, upgraded, removed, purged.
+"""The package on a booted Debian 12: installed, run, reloaded, stalled, drained, misconfigured, upgraded, removed, purged.
 
     boot_test.py PACKAGE.deb
 
@@ -57,6 +57,35 @@ def serve(box):
     expect("call_refused" not in box.ask(f"journalctl -u {UNIT}").stdout, "no call was refused")
 
 
+def operate(box):
+    """By `ctl`: looked at, reloaded, tapped; good and bad; by root, a member of the group, a stranger."""
+    before = box.value(UNIT, "MainPID")
+    box.run("ls -ld /run/pinstrike/wire /run/pinstrike/wire/admin.sock")
+    expect("4 of 4 up" in box.run("pinstrike ctl wire status"), "ctl status")
+    box.run("useradd --no-create-home --groups pinstrike operator; useradd --no-create-home guest")
+    expect(box.ask("runuser -u operator -- pinstrike ctl wire lines").returncode == 0,
+           "a member of the group may ask")
+    expect("only root" in box.ask("runuser -u guest -- pinstrike ctl wire lines 2>&1").stdout,
+           "nobody else may")
+    box.write("/etc/pinstrike/wire.yaml", CONFIG + "log_level: debug\nsilence: {stream_down_after: 50s}\n")
+    box.run(f"systemctl reload {UNIT}")
+    expect("log level debug" in box.ask("pinstrike ctl wire status").stdout, "a good config is taken")
+    box.write("/etc/pinstrike/wire.yaml", CONFIG.replace("lines: 1-4", "lines: 1-3"))
+    refused = box.ask(f"systemctl reload {UNIT}; echo status $?; journalctl --no-pager -o cat -u {UNIT} "
+                      "PINSTRIKE_CODE=reload_refused; systemctl is-active " + UNIT).stdout
+    expect("status 1" in refused and "lines: needs a restart" in refused and refused.endswith("active\n"),
+           "a config that needs a restart is refused, by name, and the feed goes on")
+    box.write("/etc/pinstrike/wire.yaml", "lines: 1-500\n")
+    expect(box.ask(f"systemctl reload {UNIT}").returncode != 0, "a wrong one as well")
+    box.write("/etc/pinstrike/wire.yaml", CONFIG)
+    box.run(f"systemctl reload {UNIT}")
+    box.run(f"journalctl --no-pager -o cat -u {UNIT} PINSTRIKE_CODE=reloaded")
+    box.run("(sleep 2; pinstrike generate --interface feed0 --lines 1-4 --messages 20000 --rate 20000"
+            " --series 20000 --roots 200 >/dev/null 2>&1) & pinstrike ctl wire capture 2 20 --out /root/l2.pcapng"
+            "; wait; pinstrike decode /root/l2.pcapng | head -3; rm /root/l2.pcapng")
+    expect(box.value(UNIT, "MainPID") == before, "all of it in one process")
+
+
 def stall(box):
     before = box.value(UNIT, "MainPID")
     seen = [path.name for path in Path("/proc").iterdir() if path.name.isdigit() and
@@ -110,6 +139,18 @@ def compare_with_start_pre(box):
             "/etc/pinstrike/bad.yaml; systemctl daemon-reload; systemctl reset-failed pinstrike@bad")
 
 
+def drain(box):
+    """An end that was asked for is no failure: nothing starts it again."""
+    box.run("pinstrike ctl wire drain")
+    box.wait("it ends", lambda: box.value(UNIT, "ActiveState") == "inactive")
+    time.sleep(3)
+    expect([box.value(UNIT, key) for key in ("ActiveState", "ExecMainStatus")] == ["inactive", "0"],
+           "and stays so")
+    expect("the account balances" in box.ask(f"journalctl --no-pager -o cat -u {UNIT}").stdout,
+           "its account balances")
+    box.run(f"systemctl start {UNIT}")
+
+
 def upgrade(box):
     before = box.value(UNIT, "MainPID")
     box.run("dpkg -i /root/pinstrike.deb")
@@ -137,6 +178,7 @@ def main():
     with Container(Path(sys.argv[1]).resolve()) as box:
         install(box)
         serve(box)
+        operate(box)
         stall(box)
         refuse(box, "bad", "lines: 1-500\n", "a bad config")
         refuse(box, "host", CONFIG.replace("feed1", "nowhere9").replace("9464", "9465"),
@@ -147,6 +189,7 @@ def main():
             "a host without hugepages")
         refuse(box, "absent", None, "no config")
         compare_with_start_pre(box)
+        drain(box)
         upgrade(box)
         remove(box)
     say("all held")
