@@ -1,40 +1,39 @@
 // path: cold
 #include "actors/metrics/families.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace pinstrike::actors {
 
-namespace {
-
-/// Is `word` one of those that underscores join?
-bool has_word(std::string_view name, std::string_view word) {
-    while (!name.empty()) {
-        const std::size_t end = std::min(name.find('_'), name.size());
-        if (name.substr(0, end) == word) {
-            return true;
-        }
-        name.remove_prefix(std::min(end + 1, name.size()));
-    }
-    return false;
-}
-
-}  // namespace
-
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-prometheus::ClientMetric& Families::add(const std::string& name, std::string_view help,
-                                        MetricType type, Labels labels) {
-    const auto [known, is_first] = by_name_.try_emplace(name, families_.size());
+namespace {
+
+MetricType type_of(MetricKind kind) {
+    switch (kind) {
+        case MetricKind::counter:
+            return MetricType::Counter;
+        case MetricKind::gauge:
+            return MetricType::Gauge;
+        case MetricKind::histogram:
+            return MetricType::Histogram;
+    }
+    return MetricType::Untyped;
+}
+
+}  // namespace
+
+ClientMetric& Families::add(std::string_view name, std::string_view help, MetricKind kind,
+                            Labels labels) {
+    const auto [known, is_first] = by_name_.try_emplace(std::string{name}, families_.size());
     if (is_first) {
         MetricFamily family;
-        family.name = "pinstrike_" + name;
+        family.name = std::string{metric_prefix}.append(name);
         family.help = help;
-        family.type = type;
+        family.type = type_of(kind);
         families_.push_back(std::move(family));
     }
     ClientMetric& metric = families_[known->second].metric.emplace_back();
@@ -43,18 +42,18 @@ prometheus::ClientMetric& Families::add(const std::string& name, std::string_vie
     return metric;
 }
 
-void Families::counter(const std::string& name, std::string_view help, Labels labels,
-                       double value) {
-    add(name, help, MetricType::Counter, std::move(labels)).counter.value = value;
+void Families::set(ClientMetric& metric, MetricKind kind, double value) {
+    (kind == MetricKind::counter ? metric.counter.value : metric.gauge.value) = value;
 }
 
-void Families::gauge(const std::string& name, std::string_view help, Labels labels, double value) {
-    add(name, help, MetricType::Gauge, std::move(labels)).gauge.value = value;
+void Families::value(Metric metric, Labels labels, double value) {
+    const MetricRow& own = row_of(metric);
+    set(add(own.name, own.sentence, own.kind, std::move(labels)), own.kind, value);
 }
 
-void Families::histogram(const std::string& name, std::string_view help, Labels labels,
-                         const Histogram::Snapshot& taken) {
-    ClientMetric& metric = add(name, help, MetricType::Histogram, std::move(labels));
+void Families::histogram(Metric which, Labels labels, const Histogram::Snapshot& taken) {
+    const MetricRow& own = row_of(which);
+    ClientMetric& metric = add(own.name, own.sentence, own.kind, std::move(labels));
     metric.histogram.sample_count = taken.count;
     metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9;
     for (unsigned i = 0; i < bounds_count; ++i) {
@@ -65,9 +64,9 @@ void Families::histogram(const std::string& name, std::string_view help, Labels 
     metric.histogram.bucket.push_back({taken.count, std::numeric_limits<double>::infinity()});
 }
 
-void Families::fine_histogram(const std::string& name, std::string_view help, Labels labels,
-                              const Histogram::Snapshot& taken) {
-    ClientMetric& metric = add(name, help, MetricType::Histogram, std::move(labels));
+void Families::fine_histogram(Metric which, Labels labels, const Histogram::Snapshot& taken) {
+    const MetricRow& own = row_of(which);
+    ClientMetric& metric = add(own.name, own.sentence, own.kind, std::move(labels));
     metric.histogram.sample_count = taken.count;
     metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9;
     std::uint64_t up_to = 0;
@@ -82,22 +81,14 @@ void Families::fine_histogram(const std::string& name, std::string_view help, La
 }
 
 void Families::row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value) {
-    counter(row_name(subject, row) + "_total", row.sentence, std::move(labels),
-            static_cast<double>(value));
+    const MetricKind kind = can_fall(subject, row) ? MetricKind::gauge : MetricKind::counter;
+    set(add(metric_name(subject, row), row.sentence, kind, std::move(labels)), kind,
+        static_cast<double>(value));
 }
 
 std::vector<MetricFamily> Families::take() {
     by_name_.clear();
     return std::exchange(families_, {});
-}
-
-std::string row_name(std::string_view subject, const Row& row) {
-    std::string name{subject};
-    name.append("_").append(row.name);
-    if (!has_word(row.name, row.unit)) {
-        name.append("_").append(row.unit);
-    }
-    return name;
 }
 
 }  // namespace pinstrike::actors

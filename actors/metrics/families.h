@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/histogram.h"
-#include "config/rows.h"
+#include "actors/metrics/metric_rows.h"
 
 #include <prometheus/client_metric.h>
 #include <prometheus/metric_family.h>
@@ -22,45 +22,6 @@ namespace pinstrike::actors {
 using Label = prometheus::ClientMetric::Label;
 using Labels = std::vector<Label>;
 
-class Families {
-  public:
-    explicit Families(std::string feed) : feed_(std::move(feed)) {}
-
-    /// `name` without prefix; a counter's ends in _total.
-    void counter(const std::string& name, std::string_view help, Labels labels, double value);
-    void gauge(const std::string& name, std::string_view help, Labels labels, double value);
-
-    /// In seconds, over the buckets of bucket_bounds_ns.
-    void histogram(const std::string& name, std::string_view help, Labels labels,
-                   const Histogram::Snapshot& taken);
-
-    /// In seconds, over all buckets that hold something.
-    void fine_histogram(const std::string& name, std::string_view help, Labels labels,
-                        const Histogram::Snapshot& taken);
-
-    /// A row of a table of counters: <subject>_<name>_<unit>_total, its sentence as help.
-    void row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value);
-
-    /// Everything so far; leaves nothing.
-    [[nodiscard]] std::vector<prometheus::MetricFamily> take();
-
-    /// About 1 us to 16 ms. Powers of two of nanoseconds: buckets of actors::Histogram end there,
-    /// so that no count is split.
-    static constexpr unsigned first_bound_power = 10;
-    static constexpr unsigned bounds_count = 15;
-
-  private:
-    prometheus::ClientMetric& add(const std::string& name, std::string_view help,
-                                  prometheus::MetricType type, Labels labels);
-
-    std::string feed_;
-    std::vector<prometheus::MetricFamily> families_;
-    std::unordered_map<std::string, std::size_t> by_name_;
-};
-
-/// <subject>_<name>_<unit>, without the unit where it is a word of the name.
-[[nodiscard]] std::string row_name(std::string_view subject, const Row& row);
-
 /// "what, by reason. name: sentence; name: sentence": help of a family with a reason label.
 template <class Rows>
 [[nodiscard]] std::string reasons_help(std::string_view what, const Rows& rows) {
@@ -72,5 +33,52 @@ template <class Rows>
     help.back() = '.';
     return help;
 }
+
+class Families {
+  public:
+    explicit Families(std::string feed) : feed_(std::move(feed)) {}
+
+    /// A counter or a gauge, as the table says.
+    void value(Metric metric, Labels labels, double value);
+
+    /// In seconds, over the buckets of bucket_bounds_ns.
+    void histogram(Metric which, Labels labels, const Histogram::Snapshot& taken);
+
+    /// In seconds, over all buckets that hold something.
+    void fine_histogram(Metric which, Labels labels, const Histogram::Snapshot& taken);
+
+    /// A row of a table of counters, by metric_name, its sentence as help.
+    void row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value);
+
+    /// A counter for each row of a table of reasons, which the label `reason` names.
+    template <class Rows, class Counts>
+    void reasons(Metric metric, const Rows& rows, const Labels& labels, const Counts& count_of) {
+        const MetricRow& own = row_of(metric);
+        const std::string help = reasons_help(own.sentence, rows);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            Labels with_reason = labels;
+            with_reason.push_back({"reason", std::string{rows[i].name}});
+            set(add(own.name, help, own.kind, std::move(with_reason)), own.kind,
+                static_cast<double>(count_of(i)));
+        }
+    }
+
+    /// Everything so far; leaves nothing.
+    [[nodiscard]] std::vector<prometheus::MetricFamily> take();
+
+    /// About 1 us to 16 ms. Powers of two of nanoseconds: buckets of actors::Histogram end there,
+    /// so that no count is split.
+    static constexpr unsigned first_bound_power = 10;
+    static constexpr unsigned bounds_count = 15;
+
+  private:
+    prometheus::ClientMetric& add(std::string_view name, std::string_view help, MetricKind kind,
+                                  Labels labels);
+    static void set(prometheus::ClientMetric& metric, MetricKind kind, double value);
+
+    std::string feed_;
+    std::vector<prometheus::MetricFamily> families_;
+    std::unordered_map<std::string, std::size_t> by_name_;
+};
 
 }  // namespace pinstrike::actors

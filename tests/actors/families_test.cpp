@@ -21,13 +21,14 @@ TEST(Families, SeriesOfOneNameAreOneFamily) {
     Families families("opra");
     families.row("line", {"gaps", "gaps", "sentence"}, {{"line", "1"}}, 3);
     families.row("line", {"gaps", "gaps", "sentence"}, {{"line", "2"}}, 4);
-    families.gauge("clock_tsc", "help", {}, 1);
+    families.value(Metric::clock_tsc, {}, 1);
     EXPECT_EQ(prometheus::TextSerializer{}.Serialize(families.take()),
               "# HELP pinstrike_line_gaps_total sentence\n"
               "# TYPE pinstrike_line_gaps_total counter\n"
               "pinstrike_line_gaps_total{feed=\"opra\",line=\"1\"} 3\n"
               "pinstrike_line_gaps_total{feed=\"opra\",line=\"2\"} 4\n"
-              "# HELP pinstrike_clock_tsc help\n"
+              "# HELP pinstrike_clock_tsc 1 where the time stamp counter is the clock, 0 where the "
+              "system is\n"
               "# TYPE pinstrike_clock_tsc gauge\n"
               "pinstrike_clock_tsc{feed=\"opra\"} 1\n");
     EXPECT_TRUE(families.take().empty());
@@ -41,7 +42,7 @@ TEST(Families, BucketsSplitNoCount) {
     }
     histogram.record(1'000'000'000);
     Families families("opra");
-    families.histogram("latency_seconds", "help", {}, histogram.snapshot());
+    families.histogram(Metric::latency_seconds, {}, histogram.snapshot());
     const auto metric = families.take().at(0).metric.at(0).histogram;
     ASSERT_EQ(metric.bucket.size(), Families::bounds_count + 1);
     for (unsigned i = 0; i < Families::bounds_count; ++i) {

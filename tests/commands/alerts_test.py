@@ -56,8 +56,8 @@ def main():
             fail(f"the runbook does not say what {alert} means")
 
     known = exposed(pinstrike)
-    exports = (root / "actors/metrics/appliance_metrics.cpp").read_text()
-    known |= {f"pinstrike_{name}" for name in BY_DRIVER if f'out.counter("{name}"' in exports}
+    table = (root / "actors/metrics/metric_rows.h").read_text()
+    known |= {f"pinstrike_{name}" for name in BY_DRIVER if f"ROW({name}, counter" in table}
     recorded = set(re.findall(r"- record: (\S+)", rules))
     for name in set(re.findall(r"\bpinstrike_\w+", rules + runbook)) - {"pinstrike_alerts"}:
         if name not in known and re.sub(SUFFIXES, "", name) not in known:
