@@ -3,6 +3,8 @@
 
 #include "config/nearest.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace pinstrike {
@@ -13,20 +15,23 @@ std::string last_word(const std::string& path) {
     return path.substr(path.rfind('.') + 1);
 }
 
-/// Words within 78 columns, each line indented.
-std::string wrapped(std::string_view text, std::size_t indent) {
+constexpr std::size_t columns = 78;
+
+/// Words within 78 columns; lines behind the first, which begins at `used`, are indented.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
     std::string out;
-    std::size_t column = 78;
+    std::size_t column = used;
+    bool first = true;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(' '), text.size());
-        if (column + 1 + end > 78) {
-            out += out.empty() ? "" : "\n";
-            out.append(indent, ' ');
+        if (!first && column + 1 + end > columns) {
+            out.append("\n").append(indent, ' ');
             column = indent;
-        } else {
+        } else if (!first) {
             out += ' ';
             ++column;
         }
+        first = false;
         out += text.substr(0, end);
         column += end;
         text.remove_prefix(std::min(end + 1, text.size()));
@@ -48,27 +53,64 @@ std::string without_indices(std::string_view path) {
     return out;
 }
 
-std::string explain_text(const KeyDoc& doc) {
-    std::string out = doc.path + "\n" + wrapped(doc.sentence, 2);
-    out += fmt::format("  value:   {}\n", doc.words);
+Explanation explanation_of(const KeyDoc& doc) {
+    Explanation out{"key", doc.path, doc.sentence, {{"value", doc.words}}, doc.choices, ""};
     if (!doc.unit.empty()) {
-        out += fmt::format("  unit:    {}\n", doc.unit);
+        out.facts.push_back({"unit", doc.unit});
     }
     if (doc.required) {
-        out += "  required\n";
+        out.facts.push_back({"default", "none, it must be given"});
     } else if (!doc.default_text.empty()) {
-        out += fmt::format("  default: {}\n", doc.default_text);
+        out.facts.push_back({"default", doc.default_text});
     }
     if (!doc.applies.empty()) {
-        out += fmt::format("  only with {}\n", doc.applies);
+        out.facts.push_back({"only with", doc.applies});
     }
     if (doc.reloads) {
-        out += "  changes with a reload\n";
+        out.facts.push_back({"changes", "with a reload"});
     }
-    for (const ChoiceDoc& choice : doc.choices) {
+    return out;
+}
+
+std::string explain_text(const Explanation& explanation) {
+    std::string out = explanation.name + "\n  " + wrapped(explanation.sentence, 2, 2);
+    std::size_t word_columns = 7;
+    for (const Fact& fact : explanation.facts) {
+        word_columns = std::max(word_columns, fact.word.size());
+    }
+    const std::size_t indent = 2 + word_columns + 2;
+    for (const Fact& fact : explanation.facts) {
+        out += fmt::format("  {:<{}}{}", fact.word + ":", word_columns + 2,
+                           wrapped(fact.text, indent, indent));
+    }
+    for (const ChoiceDoc& choice : explanation.choices) {
         out += fmt::format("    {:<12} {}\n", choice.word, choice.sentence);
     }
     return out;
+}
+
+std::string explain_json(const std::vector<Explanation>& explanations) {
+    using Json = nlohmann::ordered_json;
+    Json list = Json::array();
+    for (const Explanation& explanation : explanations) {
+        Json facts = Json::object();
+        for (const Fact& fact : explanation.facts) {
+            facts[fact.word] = fact.text;
+        }
+        Json one{{"kind", explanation.kind},
+                 {"name", explanation.name},
+                 {"sentence", explanation.sentence},
+                 {"facts", facts}};
+        if (!explanation.metric.empty()) {
+            one["metric"] = explanation.metric;
+        }
+        for (const ChoiceDoc& choice : explanation.choices) {
+            one["choices"].push_back({{"word", choice.word}, {"sentence", choice.sentence}});
+        }
+        list.push_back(std::move(one));
+    }
+    constexpr int indent = 2;
+    return list.dump(indent, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 std::vector<KeyDoc> find_keys(const std::vector<KeyDoc>& docs, std::string_view asked) {
@@ -82,20 +124,6 @@ std::vector<KeyDoc> find_keys(const std::vector<KeyDoc>& docs, std::string_view 
         take([&](const KeyDoc& doc) { return last_word(doc.path) == path; });
     }
     return found;
-}
-
-std::string explain_rows(std::span<const RowTable> tables, std::string_view name) {
-    std::string out;
-    for (const RowTable& table : tables) {
-        for (const Row& row : table.rows) {
-            if (row.name == name) {
-                out +=
-                    fmt::format("{}{}\n{}  counts:  {}\n  of:      {}\n", out.empty() ? "" : "\n",
-                                row.name, wrapped(row.sentence, 2), row.unit, table.of);
-            }
-        }
-    }
-    return out;
 }
 
 std::vector<std::string> near_keys(const std::vector<KeyDoc>& docs, std::string_view asked) {

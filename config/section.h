@@ -6,7 +6,7 @@
 //         .key("burst_packets", &PortConfig::burst_packets, integer(1U, 512U),
 //              "Packets asked of the port in one call.").unit("packets")
 //
-// From the table come the parser, the effective config, `check --explain`, the JSON Schema and the
+// From the table come the parser, the effective config, `explain`, the JSON Schema and the
 // manual pages. Defaults are the struct's initialisers; the table repeats none of them.
 #pragma once
 

@@ -18,6 +18,7 @@ void add_check(CLI::App& app, Outcome& outcome);
 void add_ctl(CLI::App& app, Outcome& outcome);
 void add_decode(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
+void add_explain(CLI::App& app, Outcome& outcome);
 void add_generate(CLI::App& app, Outcome& outcome);
 void add_latency(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);
@@ -28,10 +29,10 @@ void add_top(CLI::App& app, Outcome& outcome);
 namespace {
 
 constexpr std::array commands{
-    AddCommand{add_bench},   AddCommand{add_check},  AddCommand{add_ctl},
-    AddCommand{add_decode},  AddCommand{add_doctor}, AddCommand{add_generate},
-    AddCommand{add_latency}, AddCommand{add_plan},   AddCommand{add_replay},
-    AddCommand{add_run},     AddCommand{add_top},
+    AddCommand{add_bench},    AddCommand{add_check},   AddCommand{add_ctl},
+    AddCommand{add_decode},   AddCommand{add_doctor},  AddCommand{add_explain},
+    AddCommand{add_generate}, AddCommand{add_latency}, AddCommand{add_plan},
+    AddCommand{add_replay},   AddCommand{add_run},     AddCommand{add_top},
 };
 
 /// A program started with a standard descriptor closed would get its number for the next file or

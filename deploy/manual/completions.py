@@ -18,10 +18,13 @@ _pinstrike() {{
         esac
     done
     case "$path $before" in
-    " check --explain")
-        word=$(pinstrike check --explain 2>/dev/null | sed -n 's/^ *\\([a-z0-9_.]*\\)  .*/\\1/p')
-        COMPREPLY=($(compgen -W "$word" -- "$current"))
-        return ;;
+    " explain explain")
+        if [[ $current != -* ]]; then
+            word=$(pinstrike explain 2>/dev/null | sed -n \
+                's/^  \\([^ ]*\\) .* (\\(pinstrike_[a-z_]*\\))$/\\1 \\2/p; t; s/^  \\([^ ]*\\) .*/\\1/p')
+            COMPREPLY=($(compgen -W "$word" -- "$current"))
+            return
+        fi ;;&
 {choices}
     esac
     case "$path" in

@@ -4,6 +4,7 @@
     pages.py PINSTRIKE pinstrike.1|pinstrike.yaml.5 >PAGE.scd
 """
 
+import json
 import re
 import sys
 
@@ -98,33 +99,24 @@ def program_page(program):
             f"# COMMANDS\n\n{details}\n\n{FILES}")
 
 
-def key_text(explained):
-    """A paragraph of `check --explain`: the path, indented sentence, then `word: value` lines."""
-    path, *lines = explained.splitlines()
-    sentence, facts, choices = [], [], []
-    for line in lines:
-        if line.startswith("    "):
-            choices.append(re.match(r"    (\S+) +(.*)", line).groups())
-        elif facts or line.startswith("  value:"):
-            facts.append(re.sub(r": +", ": ", line.strip()))
-        else:
-            sentence.append(line.strip())
-    text = [f"*{escaped(path)}*", "\t" + escaped(" ".join(sentence)), ""]
-    text += ["\t" + escaped("; ".join(facts)) + "."]
-    for word, meaning in choices:
-        text += ["", f"\t*{escaped(word)}*: {escaped(meaning)}"]
+def key_text(key):
+    """A paragraph of one key, as `explain --json` has it."""
+    facts = "; ".join(f"{word}: {text}" for word, text in key["facts"].items())
+    text = [f"*{escaped(key['name'])}*", "\t" + escaped(key["sentence"]), "",
+            "\t" + escaped(facts) + "."]
+    for choice in key.get("choices", []):
+        text += ["", f"\t*{escaped(choice['word'])}*: {escaped(choice['sentence'])}"]
     return "\n".join(text) + "\n"
 
 
 def config_page(program):
-    listed = commands.ask(program, "check", "--explain").split("\n\n", maxsplit=1)[0]
-    names = [line.split()[0] for line in listed.splitlines()]
-    sections = []
-    for name in (name for name in names if "." not in name):
-        explained = commands.ask(program, "check", "--explain", name).strip("\n")
-        keys = [part for part in explained.split("\n\n") if part.split()[0] in names]
-        sections.append(f"## {escaped(name)}\n\n" + "\n".join(map(key_text, keys)))
-    keys_text = "\n\n".join(sections)
+    keys = [one for one in json.loads(commands.ask(program, "explain", "--json"))
+            if one["kind"] == "key"]
+    sections = {}
+    for key in keys:
+        sections.setdefault(key["name"].split(".")[0], []).append(key_text(key))
+    keys_text = "\n\n".join(f"## {escaped(name)}\n\n" + "\n".join(texts)
+                            for name, texts in sections.items())
     return (f"pinstrike.yaml(5) \"Pinstrike {commands.version_of(program)}\" \"Pinstrike\"\n\n"
             "# NAME\n\npinstrike.yaml - the config of a feed\n\n# SYNOPSIS\n\n"
             "_/etc/pinstrike/NAME.yaml_\n\n# DESCRIPTION\n\n"

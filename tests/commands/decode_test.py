@@ -156,7 +156,7 @@ class Decode(unittest.TestCase):
         good = self.file("good.pcap", [frame(SEEDS[0].read_bytes())])
         for words, status in ((["decode", "none.pcap"], 1), (["decode", good], 1),
                               (["generate"], 2), (["generate", "--lines", "999", "--out", "x"], 2),
-                              (["check", "--explain", "nothing_of_the_kind"], 2)):
+                              (["explain", "nothing_of_the_kind"], 2)):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run([PINSTRIKE, *map(str, words)], stdout=full, stderr=full,
                                       check=False, timeout=60)

@@ -190,7 +190,7 @@ TEST(Explain, EveryKeyHasWordsASentenceAndADefault) {
         const auto found = find_keys(docs, doc.path);
         ASSERT_FALSE(found.empty()) << doc.path;
         EXPECT_EQ(found[0].path, doc.path);
-        EXPECT_NE(explain_text(found[0]).find(doc.path), std::string::npos);
+        EXPECT_NE(explain_text(explanation_of(found[0])).find(doc.path), std::string::npos);
         // A count has a unit; durations and sizes carry theirs in the value.
         if (doc.path.ends_with("_count") || doc.path.ends_with("_packets")) {
             EXPECT_FALSE(doc.unit.empty()) << doc.path;

@@ -7,6 +7,7 @@
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace pinstrike {
 namespace {
@@ -195,27 +196,39 @@ TEST(Section, DocumentsEveryKey) {
     EXPECT_EQ(docs.size(), 11U + 2U * 2U);
     const auto found = find_keys(docs, "wheels[3].size");
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(explain_text(found[0]),
+    EXPECT_EQ(explain_text(explanation_of(found[0])),
               "wheels.size\n  How large it is.\n  value:   a number from 0.5 to 2\n"
               "  unit:    m\n  default: 1.5\n");
     EXPECT_EQ(find_keys(docs, "size").size(), 2U);
     EXPECT_EQ(find_keys(docs, "wheels").size(), 3U);
-    EXPECT_EQ(explain_text(find_keys(docs, "colour")[0]),
+    EXPECT_EQ(explain_text(explanation_of(find_keys(docs, "colour")[0])),
               "colour\n  How it is painted.\n  value:   red or green\n  default: green\n"
               "    red          like fire\n    green        grass\n");
     EXPECT_TRUE(find_keys(docs, "lod").empty());
     EXPECT_EQ(near_keys(docs, "lod"), std::vector<std::string>{"load"});
 }
 
-TEST(Rows, AreExplainedWhereverTheyStand) {
-    const std::array<Row, 2> wheel{Row{"worn", "wheels", "went round too often"},
-                                   Row{"lost", "wheels", "came off"}};
-    const std::array<Row, 1> stop{Row{"lost", "passengers", "got off too early"}};
-    const std::array<RowTable, 2> tables{RowTable{"a cart", wheel}, RowTable{"a stop", stop}};
-    EXPECT_EQ(explain_rows(tables, "lost"),
-              "lost\n  came off\n  counts:  wheels\n  of:      a cart\n"
-              "\nlost\n  got off too early\n  counts:  passengers\n  of:      a stop\n");
-    EXPECT_EQ(explain_rows(tables, "found"), "");
+TEST(Explain, JsonHasWhatTheTextHas) {
+    const Explanation lost{"counter",         "lost", "came \"off\"", {{"counts", "wheels"}}, {},
+                           "cart_lost_wheels"};
+    EXPECT_EQ(explain_text(lost), "lost\n  came \"off\"\n  counts:  wheels\n");
+    EXPECT_EQ(nlohmann::json::parse(explain_json({lost})),
+              nlohmann::json::parse(R"([{"kind": "counter", "name": "lost",
+                  "sentence": "came \"off\"", "facts": {"counts": "wheels"},
+                  "metric": "cart_lost_wheels"}])"));
+    std::vector<KeyDoc> docs;
+    document_section(cart_section(), "", docs);
+    const auto colour =
+        nlohmann::json::parse(explain_json({explanation_of(find_keys(docs, "colour")[0])}));
+    EXPECT_EQ(colour[0]["choices"][1]["sentence"], "grass");
+    EXPECT_EQ(explain_json({}), "[]\n");
+}
+
+TEST(Explain, LongFactsStandBelowThemselves) {
+    const std::string words = "one two three four five six seven eight nine ten eleven twelve";
+    EXPECT_EQ(explain_text({"alert", "a", "b", {{"meaning", words + ", " + words}}, {}, ""}),
+              "a\n  b\n  meaning: one two three four five six seven eight nine ten eleven twelve,"
+              " one\n           two three four five six seven eight nine ten eleven twelve\n");
 }
 
 }  // namespace

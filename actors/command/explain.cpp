@@ -1,0 +1,89 @@
+// path: cold
+//
+// `pinstrike explain`: what a name means that the program, its config or an alert shows.
+#include "actors/command/command.h"
+#include "actors/command/output_file.h"
+#include "actors/command/print_problems.h"
+#include "actors/explain/explanations.h"
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pinstrike::command {
+
+namespace {
+
+struct ExplainOptions {
+    std::string name;
+    bool json = false;
+};
+
+/// A line each: its name in Prometheus too, where that is another.
+std::string list_text(const std::vector<Explanation>& all) {
+    std::string out;
+    std::string kind;
+    for (const Explanation& one : all) {
+        if (one.kind != kind) {
+            kind = one.kind;
+            out += fmt::format("{}{}:\n", out.empty() ? "" : "\n", kind);
+        }
+        const bool other = !one.metric.empty() && one.metric != one.name;
+        out += fmt::format("  {:<34}  {}{}\n", one.name, one.sentence,
+                           other ? fmt::format(" ({})", one.metric) : "");
+    }
+    return out + "\n`pinstrike explain NAME` says more of each.\n";
+}
+
+std::string paragraphs(const std::vector<Explanation>& found) {
+    std::string out;
+    for (const Explanation& one : found) {
+        out += (out.empty() ? "" : "\n") + explain_text(one);
+    }
+    return out;
+}
+
+Exit explain(const ExplainOptions& options) {
+    const bool all = options.name.empty();
+    const std::vector<Explanation> found =
+        all ? actors::all_explanations() : actors::find_explanations(options.name);
+    if (found.empty()) {
+        complain("no key, metric, counter, reason, log code or alert is called {}",
+                 shown(options.name));
+        for (const std::string& name : actors::near_explanations(options.name)) {
+            complain("did you mean {}?", name);
+        }
+        return Exit::usage;
+    }
+    const std::string text = options.json ? explain_json(found)
+                             : all        ? list_text(found)
+                                          : paragraphs(found);
+    return write_text("-", text) ? Exit::ok : Exit::failed;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<ExplainOptions>();
+    CLI::App* command = app.add_subcommand(
+        "explain", "Say what a key, metric, counter, reason, log code or alert means");
+    command->footer(
+        "Without a name: all there are, a line each, by kind. A name that several tables have is\n"
+        "explained as often. Exit status: 0 right, 1 it cannot be printed, 2 no such name.\n\n"
+        "Examples:\n"
+        "  pinstrike explain checksum_bad\n"
+        "  pinstrike explain gap_declared\n"
+        "  pinstrike explain PinstrikeRingFull\n"
+        "  pinstrike explain pinstrike_latency_seconds_bucket\n"
+        "  pinstrike explain ports.burst_packets\n"
+        "  pinstrike explain --json");
+    command->add_option("NAME", options->name, "As the log, a metric, an alert or a config has it");
+    command->add_flag("--json", options->json, "Print a JSON array");
+    command->callback([options, &outcome] { outcome.status = explain(*options); });
+}
+
+}  // namespace pinstrike::command
