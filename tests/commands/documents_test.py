@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Every command in the documents is run, or run by another test, or marked as needing hardware that no test has.
+
+    documents_test.py PINSTRIKE SOURCE_ROOT BUILD_ROOT
+
+`RULES` says of each how: run here in a folder of its own, where `my.yaml` is the demonstration's config and /etc and
+/usr/share lie below it; or by which test target, which is looked up, with the words by which that test does it. A
+command that no rule covers needs the mark (documents.py), or it fails. So do planted ones.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from documents import commands_of, documents
+from endpoint import fail, free_port
+from scraped import instance
+
+PINSTRIKE, ROOT, BUILD = (Path(word).resolve() for word in sys.argv[1:4])
+# Begin as commands do, and are something else.
+NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:09",                      # the live view
+                "pinstrike peer 1 client", "pinstrike peer 1 server", "kill -9")  # words on a wire, a cause
+
+
+def run(words, cwd=ROOT, timeout=240, **options):
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, timeout=timeout,
+                          stdin=subprocess.DEVNULL, **options)
+
+
+def subcommands():
+    told = run([PINSTRIKE, "--help"]).stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in told.splitlines()]
+
+
+class Surroundings:
+    """A folder in which commands are run as they stand."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.port = free_port()
+        self.done = {}
+        demo = (ROOT / "config/demo.yaml").read_text()
+        address = "metrics_address: 127.0.0.1:9464"
+        if address not in demo:
+            fail(f"config/demo.yaml has no {address}")
+        self.write("my.yaml", demo.replace(address, f"metrics_address: 127.0.0.1:{self.port}"))
+        self.write("my.secret", "known to both of the pair\n")
+        share = self.folder / "usr/share"
+        shutil.copytree(ROOT / "deploy/systemd/rights", share / "pinstrike/rights")
+        shutil.copytree(ROOT / "config", share / "doc/pinstrike/examples")
+        (self.folder / "etc/systemd/system").mkdir(parents=True)
+        (self.folder / "etc/pinstrike").mkdir()
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def here(self, text):
+        """With this folder for the host's, and something for each placeholder."""
+        text = re.sub(r"(?<![\w.])/(etc|usr/share)/", rf"{self.folder}/\1/", text)
+        for word, value in (("HOST:9464", f"127.0.0.1:{self.port}"), ("CONFIG", "my.yaml"),
+                            ("FOLDER", str(self.folder / "written")), ("PID", str(os.getpid())),
+                            ("-o pinstrike ", f"-o {os.getuid()} "), ("explain CODE", "explain gap_declared"),
+                            ("explain NAME", "explain lost"), ("--seconds 10", "--seconds 1")):
+            text = text.replace(word, value)
+        return text
+
+    def shell(self, text, cwd=None, good=(0,)):
+        text = self.here(text)
+        if text in self.done:
+            return self.done[text]
+        began = time.monotonic()
+        done = run(["bash", "-c", text], cwd or self.folder,
+                   env={**os.environ, "PATH": f"{PINSTRIKE.parent}:{os.environ['PATH']}"})
+        print(f"{text} -> {done.returncode}, {time.monotonic() - began:.1f} s", flush=True)
+        if done.returncode not in good:
+            fail(f"{text} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
+        self.done[text] = done
+        return done
+
+
+# ---------------------------------------------------------------- how a command is covered
+
+def as_it_stands(place, text):
+    place.shell(text)
+
+
+def program(place, text):
+    """pinstrike: one that would run on gets a time, one that asks an instance gets one."""
+    words = text.split()
+    if words[1] == "run" and "--for" not in words:
+        text += " --for 1s"
+    if words[1] == "latency" and "CONFIG" in place_words(text):
+        with instance(PINSTRIKE, place.folder / "my.yaml", place.port):
+            place.shell(text)
+        return
+    if len(words) == 2 and words[1] not in ("doctor", "explain"):
+        text += " --help"  # the command is spoken of
+    # doctor ends with 1 where the host is not as it should be; the table stands there all the same.
+    done = place.shell(text, good=(0, 1) if words[1] == "doctor" else (0,))
+    if words[1] == "doctor" and "cannot be judged" not in done.stdout:
+        fail(f"{text}: no table: {done.stdout}{done.stderr}")
+
+
+def place_words(text):
+    return ["CONFIG" if word in ("CONFIG", "my.yaml") else word for word in text.split()]
+
+
+def synopsis(_, text):
+    """`check CONFIG [--schema]`: the help knows command and options."""
+    words = [word for word in text.split() if word != "pinstrike"]
+    path = words[:2] if words[0] == "bench" else words[:1]
+    told = run([PINSTRIKE, *path, "--help"])
+    for option in re.findall(r"--[\w-]+", text):
+        if told.returncode != 0 or not re.search(rf"{option}\b", told.stdout):
+            fail(f"{text}: the help of {' '.join(path)} has no {option}")
+
+
+def asks_an_instance(place, text):
+    with instance(PINSTRIKE, place.folder / "my.yaml", place.port):
+        place.shell(text)
+
+
+def beside(folder, change=lambda text: text):
+    return lambda place, text: place.shell(change(text), cwd=ROOT / folder)
+
+
+def script_of_the_project(place, text):
+    """In a copy whose build folder is this one, where nothing is installed on the host; small."""
+    copy = place.folder / "project"
+    if not copy.exists():
+        for folder in ("deploy", "tests"):
+            (copy / folder).mkdir(parents=True)
+        shutil.copy(ROOT / "deploy/demo", copy / "deploy")
+        shutil.copy(ROOT / "tests/soak", copy / "tests")
+        setup = copy / "deploy/setup"
+        setup.write_text("#!/bin/sh\nexit 0\n")
+        setup.chmod(0o755)
+        (copy / "config").mkdir()
+        (copy / "config/demo.yaml").write_text((place.folder / "my.yaml").read_text())
+        (copy / "build").symlink_to(BUILD)
+    size = "1s" if "demo" in text else "2"
+    place.shell(f"JOBS=1 {text.split()[0]} {size}", cwd=copy)
+
+
+def configures(place, text):
+    folder = place.folder / "build-fuzz"
+    place.shell(f"CC=clang-19 CXX=clang++-19 {text.replace('build-fuzz', str(folder))}", cwd=ROOT)
+
+
+def installs(place, text):
+    folder = place.folder / "installed"
+    place.shell(f"{text.replace(' build', ' ' + shlex.quote(str(BUILD)))} --no-rebuild --destdir {folder}")
+
+
+class Targets:
+    """What meson knows."""
+
+    def __init__(self):
+        def asked(what):
+            return json.loads(run(["meson", "introspect", BUILD, what]).stdout)
+
+        tests = asked("--tests")
+        self.tests = {test["name"] for test in tests}
+        self.suites = {suite.split(":")[-1] for test in tests for suite in test["suite"]}
+        self.benchmarks = {one["name"] for one in asked("--benchmarks")}
+        self.built = {one["name"] for one in asked("--targets")}
+
+    def check_test(self, _, text):
+        """`meson test ...`: what it names is there."""
+        words = text.split()[4:]
+        known = self.benchmarks if "--benchmark" in words else self.tests
+        while words:
+            word = words.pop(0)
+            if word == "--suite":
+                if words[0] not in self.suites:
+                    fail(f"{text}: no suite {words[0]}")
+                words.pop(0)
+            elif not word.startswith("--") and word not in known:
+                fail(f"{text}: no test {word}")
+
+    def check_built(self, _, text):
+        if text.split()[-1] not in self.built:
+            fail(f"{text}: no target {text.split()[-1]}")
+
+    def by(self, test, file="", words=""):
+        """That test does it, by these words of its source."""
+        def check(_, text):
+            if test not in self.tests and test != "CI":
+                fail(f"{text}: there is no test {test}")
+            if words and words not in (ROOT / file).read_text():
+                fail(f"{text}: {file} does not say {words!r}")
+        return check
+
+
+def rules():
+    targets = Targets()
+    by, boot = targets.by, "tests/appliance/boot_test.py"
+    asan = "meson test -C build-asan"
+    return [
+        (r"tests/run( release)?", by("CI", ".ci/run", "tests/run")),
+        (r"deploy/demo|tests/soak( \d+)?", script_of_the_project),
+        (r"deploy/package( \[FOLDER\])?", by("boot", "tests/appliance/boot.sh", "deploy/package")),
+        (rf"meson test -C build .*|{asan} .*", targets.check_test),
+        (r"ninja -C build \w+", targets.check_built),
+        (r"meson install -C build", installs),
+        (r"meson setup build-fuzz .*", configures),
+        (r"build-fuzz/tests/fuzz/fuzz_NAME CORPUS", by("fuzz_config")),
+        (r"build/actors/command/pinstrike", by("run")),
+        (r"build/tests/sim/simulate .*",
+         lambda place, text: place.shell(text.replace("build", str(BUILD), 1))),
+        (r"tests/tidy/tidy\.py", by("tidy")),
+        (r"tests/bench/instructions\.py --write", by("instructions")),
+        (r"tests/live/soak_test\.py --help", beside(".", "python3 -B {}".format)),
+        (r"pinstrike latency --replay .*", program),
+        (r"pinstrike latency (CONFIG|my\.yaml).*", asks_an_instance),
+        (r"pinstrike bench \w+", synopsis),
+        (r"pinstrike .*", program),
+        (rf"({'|'.join(subcommands())}) .*", synopsis),
+        (r"curl http://HOST:9464/\w+", asks_an_instance),
+        (r"promtool test rules .*", beside("deploy")),
+        (r"python3 deploy/grafana/dashboards\.py FOLDER", beside(".")),
+        (r"top -H -p PID", lambda place, text: place.shell(text.replace("top", "top -b -n 1"))),
+        (r"(ip maddr|openssl rand -hex 32|\(umask 077; openssl .*\))", as_it_stands),
+        (r"(cp|ln -s|mkdir -p|install -o pinstrike) .*", as_it_stands),
+        (r"man pinstrike(\.yaml)?", by("installed_pages", "tests/appliance/units_test.py", '"man"')),
+        (r"apt install \./build/pinstrike\S*\.deb", by("boot", boot, "dpkg -i /root/pinstrike.deb")),
+        (r"apt (remove|purge)", by("boot", boot, "dpkg --purge pinstrike")),
+        (r"systemctl enable --now pinstrike@opra", by("boot", boot, "systemctl enable --now")),
+        (r"systemctl status( pinstrike@opra)?", by("boot", boot, "systemctl --no-pager status")),
+        (r"systemctl daemon-reload", by("boot", boot, "systemctl daemon-reload")),
+        (r"nics bind CONFIG", by("host_tools", "tests/appliance/host_tools_test.py", '"bind"')),
+    ]
+
+
+def rule_of(text, table):
+    return next((how for pattern, how in table if re.fullmatch(pattern, text)), None)
+
+
+def uncovered(found, table):
+    return [one for one in found if not one.marked and one.text not in NOT_COMMANDS and
+            rule_of(one.text, table) is None]
+
+
+def check_that_planted_are_found(table, commands):
+    text = ("# a\n\nUse `systemctl frobnicate it`, or\n\n    ethtool -G eth0 rx 4096   # more\n    frob \\\n      x\n\n"
+            "# b\n\nAll of this section needs hardware that no test has.\n\nUse `ethtool -i eth0`.\n\n# c\n\n"
+            "```sh\nfrob --all\n```\n\nSo much.\n\nThis needs a real host that no test has: `ethtool -k eth0`.\n\n"
+            "| a | `pinstrike frobnicate --x` |\n|---|---|\n| `devlink` | `frob` |\n")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "a.md").write_text(text)
+        found = [(one.line, one.text) for one in uncovered(
+            commands_of(Path("a.md"), Path(folder), commands), [
+                rule for rule in table if rule[0] != r"pinstrike .*"])]
+    expected = [(3, "systemctl frobnicate it"), (5, "ethtool -G eth0 rx 4096"), (6, "frob    x"),
+                (18, "frob --all"), (25, "pinstrike frobnicate --x")]
+    if [(line, " ".join(text.split())) for line, text in found] != \
+            [(line, " ".join(text.split())) for line, text in expected]:
+        fail(f"planted commands: found {found}")
+
+
+def helped():
+    """Examples in the help of `generate` that make a capture; what sends, the live tests do."""
+    told = run([PINSTRIKE, "generate", "--help"]).stdout
+    found = [line.strip() for line in told.splitlines() if line.startswith("  pinstrike ") and "--out" in line]
+    if len(found) < 3:
+        fail(f"generate --help shows {len(found)} captures")
+    return found
+
+
+def main():
+    commands, table = subcommands(), rules()
+    check_that_planted_are_found(table, commands)
+    found = [one for path in documents(ROOT)
+             for one in commands_of(path, ROOT, commands, NOT_COMMANDS)]
+    missing = uncovered(found, table)
+    if missing:
+        fail("no rule covers, and no mark excuses\n" + "\n".join(map(str, missing)))
+    shown = {one.text.split()[1] for one in found if one.document == "README.md" and
+             one.text.startswith("pinstrike ")}
+    for name in ("run", "check", "doctor", "explain", "generate", "latency", "plan", "replay"):
+        if name not in shown:
+            fail(f"README shows no `pinstrike {name}`")
+    with tempfile.TemporaryDirectory(prefix="pinstrike-documents-") as folder:
+        place = Surroundings(folder)
+        for one in found:
+            how = rule_of(one.text, table)
+            if one.text not in NOT_COMMANDS and how is not None:
+                how(place, one.text)
+        for text in helped():
+            place.shell(text)
+    marked = sum(one.marked and rule_of(one.text, table) is None for one in found)
+    print(f"{len(found)} commands; {marked} need hardware or a host that no test has")
+
+
+main()
