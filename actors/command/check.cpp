@@ -1,12 +1,11 @@
 // path: cold
 //
 // `pinstrike check`: all that is wrong with a config, or all that is in force with it.
+#include "actors/check_report.h"
 #include "actors/command/command.h"
 #include "actors/command/print_problems.h"
 #include "actors/feed_keys.h"
-#include "actors/host_report.h"
 #include "actors/load_config.h"
-#include "actors/series_list.h"
 #include "actors/topology.h"
 #include "nic/dpdk/memory_need.h"
 
@@ -27,15 +26,6 @@ struct CheckOptions {
     bool hugepages = false;
 };
 
-/// As comments, so that what is printed as a whole is a config.
-void print_comment(std::string_view text) {
-    while (!text.empty()) {
-        const std::size_t end = text.find('\n');
-        fmt::print("# {}\n", text.substr(0, end));
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
-}
-
 Exit check(const CheckOptions& options) {
     Problems problems;
     const auto config = actors::load_config(options.config, problems);
@@ -43,22 +33,10 @@ Exit check(const CheckOptions& options) {
         print_problems(problems);
         return Exit::config;
     }
-    const actors::Topology topology = actors::plan_topology(*config);
-    actors::HostReport report = actors::report_on(actors::read_host(*config), *config, topology);
-    fmt::print("{}\n", actors::effective_config(*config));
-    print_comment(actors::to_text(topology, *config));
-    if (!options.config_only) {
-        print_comment(actors::to_text(actors::read_series_list(*config, report.problems), *config));
-    }
-    print_comment(report.text);
-    for (const std::string& remark : report.remarks) {
-        print_comment("remark: " + remark);
-    }
+    const actors::CheckReport report = actors::check_report(*config, options.config_only);
+    fmt::print("{}", report.text);
     // What is printed stands before what is told, also where both go to one file.
     std::fflush(stdout);
-    if (options.config_only) {
-        return Exit::ok;
-    }
     print_problems(report.problems);
     return report.problems.empty() ? Exit::ok : Exit::config;
 }

@@ -49,12 +49,7 @@ std::optional<actors::HttpAddress> address_of(const Arguments& given, Exit& stat
             status = Exit::config;
             return std::nullopt;
         }
-        text = config->metrics_address;
-        // Who listens at all addresses of the host does so at this one.
-        constexpr std::string_view any = "0.0.0.0:";
-        if (text.rfind(any, 0) == 0) {
-            text = "127.0.0.1:" + text.substr(any.size());
-        }
+        text = actors::reachable_address(config->metrics_address);
     }
     std::string complaint;
     const auto address = actors::parse_http_address(text, complaint);

@@ -24,6 +24,7 @@ void add_latency(CLI::App& app, Outcome& outcome);
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_replay(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
+void add_support_bundle(CLI::App& app, Outcome& outcome);
 void add_top(CLI::App& app, Outcome& outcome);
 
 namespace {
@@ -32,7 +33,8 @@ constexpr std::array commands{
     AddCommand{add_bench},    AddCommand{add_check},   AddCommand{add_ctl},
     AddCommand{add_decode},   AddCommand{add_doctor},  AddCommand{add_explain},
     AddCommand{add_generate}, AddCommand{add_latency}, AddCommand{add_plan},
-    AddCommand{add_replay},   AddCommand{add_run},     AddCommand{add_top},
+    AddCommand{add_replay},   AddCommand{add_run},     AddCommand{add_support_bundle},
+    AddCommand{add_top},
 };
 
 /// A program started with a standard descriptor closed would get its number for the next file or

@@ -79,6 +79,12 @@ std::optional<HttpAddress> parse_http_address(std::string_view text, std::string
     return HttpAddress{std::string{host}, static_cast<std::uint16_t>(port)};
 }
 
+std::string reachable_address(const std::string& metrics_address) {
+    constexpr std::string_view any = "0.0.0.0:";
+    return metrics_address.starts_with(any) ? "127.0.0.1:" + metrics_address.substr(any.size())
+                                            : metrics_address;
+}
+
 std::optional<std::string> fetch(const HttpAddress& address, const std::string& path,
                                  std::string& complaint) {
     std::array<char, 256> error{};

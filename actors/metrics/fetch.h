@@ -23,6 +23,10 @@ struct HttpAddress {
 [[nodiscard]] std::optional<HttpAddress> parse_http_address(std::string_view text,
                                                             std::string& complaint);
 
+/// Where an endpoint that listens at `metrics_address` is reached from this host: who listens at
+/// all addresses does so at loopback.
+[[nodiscard]] std::string reachable_address(const std::string& metrics_address);
+
 /// What `path` holds there. Nothing, and `complaint` says why, if it cannot be had within half a
 /// minute.
 [[nodiscard]] std::optional<std::string> fetch(const HttpAddress& address, const std::string& path,

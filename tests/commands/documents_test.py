@@ -92,24 +92,16 @@ def as_it_stands(place, text):
 
 
 def program(place, text):
-    """pinstrike: one that would run on gets a time, one that asks an instance gets one."""
+    """pinstrike: one that would run on gets a time."""
     words = text.split()
     if words[1] == "run" and "--for" not in words:
         text += " --for 1s"
-    if words[1] == "latency" and "CONFIG" in place_words(text):
-        with instance(PINSTRIKE, place.folder / "my.yaml", place.port):
-            place.shell(text)
-        return
     if len(words) == 2 and words[1] not in ("doctor", "explain"):
         text += " --help"  # the command is spoken of
     # doctor ends with 1 where the host is not as it should be; the table stands there all the same.
     done = place.shell(text, good=(0, 1) if words[1] == "doctor" else (0,))
     if words[1] == "doctor" and "cannot be judged" not in done.stdout:
         fail(f"{text}: no table: {done.stdout}{done.stderr}")
-
-
-def place_words(text):
-    return ["CONFIG" if word in ("CONFIG", "my.yaml") else word for word in text.split()]
 
 
 def synopsis(_, text):
@@ -123,12 +115,14 @@ def synopsis(_, text):
 
 
 def asks_an_instance(place, text):
+    if place.here(text) in place.done:
+        return
     with instance(PINSTRIKE, place.folder / "my.yaml", place.port):
         place.shell(text)
 
 
-def beside(folder, change=lambda text: text):
-    return lambda place, text: place.shell(change(text), cwd=ROOT / folder)
+def in_sources(place, text):
+    place.shell(text, cwd=ROOT)
 
 
 def script_of_the_project(place, text):
@@ -217,15 +211,17 @@ def rules():
          lambda place, text: place.shell(text.replace("build", str(BUILD), 1))),
         (r"tests/tidy/tidy\.py", by("tidy")),
         (r"tests/bench/instructions\.py --write", by("instructions")),
-        (r"tests/live/soak_test\.py --help", beside(".", "python3 -B {}".format)),
+        (r"tests/live/soak_test\.py --help", lambda place, text: in_sources(place, f"python3 -B {text}")),
         (r"pinstrike latency --replay .*", program),
         (r"pinstrike latency (CONFIG|my\.yaml).*", asks_an_instance),
         (r"pinstrike bench \w+", synopsis),
+        (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),
         (rf"({'|'.join(subcommands())}) .*", synopsis),
         (r"curl http://HOST:9464/\w+", asks_an_instance),
-        (r"promtool test rules .*", beside("deploy")),
-        (r"python3 deploy/grafana/dashboards\.py FOLDER", beside(".")),
+        (r"promtool test rules .*",
+         by("alerts", "tests/commands/alerts_test.py", 'promtool("test", "rules"')),
+        (r"python3 deploy/grafana/dashboards\.py FOLDER", in_sources),
         (r"top -H -p PID", lambda place, text: place.shell(text.replace("top", "top -b -n 1"))),
         (r"(ip maddr|openssl rand -hex 32|\(umask 077; openssl .*\))", as_it_stands),
         (r"(cp|ln -s|mkdir -p|install -o pinstrike) .*", as_it_stands),

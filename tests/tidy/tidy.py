@@ -23,6 +23,7 @@ LIBRARIES = {
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
+    r"archive\.h|archive_entry\.h": ["actors/support/"],
     r"openssl/evp\.h": ["actors/peer/", "actors/command/sample_work.h"],
     r"openssl/(?!evp\.h)|asio": ["actors/peer/"],
     r"seccomp\.h": ["actors/confine/"],

@@ -1,0 +1,89 @@
+// path: cold
+//
+// `pinstrike support-bundle`: all that somebody far away needs to help, in one archive, and no
+// secret.
+#include "actors/command/command.h"
+#include "actors/command/print_problems.h"
+#include "actors/support/archive.h"
+#include "actors/support/parts.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::command {
+
+namespace {
+
+struct BundleOptions {
+    std::string config;
+    std::string out;
+    std::string log;
+    bool keep_addresses = false;
+};
+
+Exit support_bundle(const BundleOptions& options) {
+    const std::tm now = fmt::gmtime(std::time(nullptr));
+    actors::support::Subject subject = actors::support::read_subject(options.config);
+    subject.log_file = options.log;
+    actors::support::Redactor redactor{options.keep_addresses};
+    std::vector<actors::support::Part> parts = actors::support::collect_parts(
+        subject, redactor, fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", now));
+
+    const std::string folder =
+        fmt::format("pinstrike-{}-{:%Y%m%dT%H%M%SZ}",
+                    std::filesystem::path(options.config).stem().string(), now);
+    const std::string path = options.out.empty() ? folder + ".tar.gz" : options.out;
+    const std::string manifest = parts.back().text;
+    std::vector<actors::support::ArchiveFile> files;
+    for (actors::support::Part& part : parts) {
+        if (part.absent.empty()) {
+            files.push_back({std::move(part.name), std::move(part.text)});
+        }
+    }
+    std::string complaint;
+    if (!actors::support::write_archive(path, folder, files, complaint)) {
+        complain("{}: {}", path, complaint);
+        return Exit::failed;
+    }
+    std::fputs(fmt::format("{}{}\n", manifest, path).c_str(), stdout);
+    return Exit::ok;
+}
+
+}  // namespace
+
+void add_support_bundle(CLI::App& app, Outcome& outcome) {
+    auto options = std::make_shared<BundleOptions>();
+    CLI::App* command = app.add_subcommand(
+        "support-bundle", "Put what somebody needs to help into one archive, without secrets");
+    command->footer(
+        "The config, what check, doctor and plan say of it, metrics and latencies of the instance\n"
+        "where it runs, the end of its log (the journal of pinstrike@NAME for NAME.yaml, or "
+        "--log)\n"
+        "and versions; MANIFEST says of each part whether it is there, and why not. It is made of\n"
+        "a broken config and of an instance that is down as well. Run it as who may read config,\n"
+        "secret and journal; read the archive before you give it away.\n\n"
+        "Never in it: secrets (of files that the config names only the path), comments of the\n"
+        "config, values of keys that pinstrike does not know. IPv4 addresses of hosts are called\n"
+        "host1, host2, ...; multicast groups stay.\n\n"
+        "Exit status: 0 written, 1 it cannot be written (and no part of it is left), 2 wrong use.\n"
+        "\nExamples:\n"
+        "  pinstrike support-bundle /etc/pinstrike/opra.yaml\n"
+        "  pinstrike support-bundle my.yaml --log pinstrike.log --out bundle.tar.gz");
+    command->add_option("CONFIG", options->config, "A feed's YAML file")->required();
+    command->add_option("--out", options->out,
+                        "The archive (default: pinstrike-NAME-TIME.tar.gz in this folder)");
+    command->add_option("--log", options->log, "A log file, instead of the journal");
+    command->add_flag("--keep-addresses", options->keep_addresses,
+                      "Leave addresses of hosts as they are");
+    command->callback([options, &outcome] { outcome.status = support_bundle(*options); });
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,233 @@
+// path: cold
+#include "actors/support/parts.h"
+
+#include "actors/check_report.h"
+#include "actors/doctor/judge.h"
+#include "actors/doctor/read_files.h"
+#include "actors/doctor/read_host.h"
+#include "actors/doctor/show.h"
+#include "actors/load_config.h"
+#include "actors/machine.h"
+#include "actors/metrics/fetch.h"
+#include "actors/plan/plan.h"
+#include "actors/support/run_program.h"
+#include "config/version.h"
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace pinstrike::actors::support {
+
+namespace {
+
+constexpr std::size_t log_bytes_max = 1U << 20;
+constexpr std::string_view config_is_wrong = "the config is wrong: see check.txt";
+
+Part config_part(const Subject& subject, Redactor& redactor) {
+    Part part{"config.yaml", "", ""};
+    if (!subject.config_text) {
+        part.absent = "it cannot be read: see check.txt";
+        return part;
+    }
+    part.text = redacted_config(*subject.config_text, redactor, part.absent);
+    return part;
+}
+
+std::string problems_text(const Problems& problems) {
+    std::string text;
+    for (const Problem& problem : problems) {
+        text += fmt::format("{}: {}\n",
+                            problem.place.text().empty() ? "pinstrike" : problem.place.text(),
+                            problem.text);
+    }
+    return text;
+}
+
+Part check_part(const Subject& subject, Redactor&) {
+    if (!subject.config) {
+        return {"check.txt", problems_text(subject.problems), ""};
+    }
+    const CheckReport report = check_report(*subject.config, false);
+    return {"check.txt", problems_text(report.problems) + report.text, ""};
+}
+
+Part doctor_part(const Subject& subject, Redactor&) {
+    std::vector<FeedConfig> configs;
+    if (subject.config) {
+        configs.push_back(*subject.config);
+    }
+    doctor::Host host = doctor::read_host();
+    doctor::ask_kernel(host);
+    return {"doctor.json", doctor::findings_json(doctor::judge(host, doctor::need_of(configs))),
+            ""};
+}
+
+Part plan_part(const Subject& subject, Redactor&) {
+    if (!subject.config) {
+        return {"plan.txt", "", std::string{config_is_wrong}};
+    }
+    return {"plan.txt",
+            plan::plan_text(plan::make_plan(*subject.config, read_machine(), "this machine")), ""};
+}
+
+/// A page of the running instance's metrics endpoint.
+Part page_part(const Subject& subject, const std::string& name, const std::string& path) {
+    Part part{name, "", ""};
+    if (!subject.config) {
+        part.absent = config_is_wrong;
+        return part;
+    }
+    if (subject.config->metrics_address.empty()) {
+        part.absent = "the config names no metrics_address";
+        return part;
+    }
+    const auto address =
+        parse_http_address(reachable_address(subject.config->metrics_address), part.absent);
+    if (address) {
+        part.text = fetch(*address, path, part.absent).value_or("");
+        if (!part.absent.empty()) {
+            part.absent = fmt::format("http://{}{}: {}", address->text(), path, part.absent);
+        }
+    }
+    return part;
+}
+
+Part metrics_part(const Subject& subject, Redactor&) {
+    return page_part(subject, "metrics.txt", "/metrics");
+}
+
+Part latency_part(const Subject& subject, Redactor&) {
+    return page_part(subject, "latency.txt", "/latency");
+}
+
+Part account_part(const Subject&, Redactor&) {
+    return {"account.json", "",
+            "not asked for: a running instance has no way yet to tell its account"};
+}
+
+/// What is behind the first line end: a tail begins within a line.
+std::string whole_lines(std::string text) {
+    return text.erase(0, text.find('\n') + 1);
+}
+
+Part log_of_file(const std::string& path) {
+    Part part{"log.txt", "", ""};
+    std::ifstream in{path, std::ios::binary | std::ios::ate};
+    const std::streamoff size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
+    if (size < 0) {
+        part.absent = fmt::format("{} cannot be read: {}", path, std::strerror(errno));
+        return part;
+    }
+    const auto kept = std::min<std::streamoff>(size, log_bytes_max);
+    in.seekg(size - kept);
+    part.text.resize(static_cast<std::size_t>(kept));
+    in.read(part.text.data(), kept);
+    part.text.resize(static_cast<std::size_t>(std::max<std::streamoff>(in.gcount(), 0)));
+    if (kept < size) {
+        part.text = whole_lines(std::move(part.text));
+    }
+    return part;
+}
+
+Part log_part(const Subject& subject, Redactor&) {
+    if (!subject.log_file.empty()) {
+        return log_of_file(subject.log_file);
+    }
+    constexpr std::chrono::seconds patience{20};
+    ProgramOutput said = run_program({"journalctl", "--quiet", "--no-pager", "--no-hostname",
+                                      "--output=short-iso", "--lines=5000", "--unit", subject.unit},
+                                     log_bytes_max, patience);
+    if (!said.complaint.empty()) {
+        return {"log.txt", "", fmt::format("{}; --log FILE takes one from there", said.complaint)};
+    }
+    if (said.text.empty()) {
+        return {"log.txt", "",
+                fmt::format("the journal has nothing of {} that this user may read", subject.unit)};
+    }
+    return {"log.txt",
+            said.text.size() < log_bytes_max ? said.text : whole_lines(std::move(said.text)), ""};
+}
+
+std::string line_of(const std::string& file, std::string_view begin) {
+    std::ifstream in{file};
+    std::string line;
+    while (std::getline(in, line)) {
+        if (line.starts_with(begin)) {
+            return line.substr(begin.size());
+        }
+    }
+    return "unknown";
+}
+
+Part versions_part(const Subject&, Redactor&) {
+    utsname kernel{};
+    ::uname(&kernel);
+    return {"versions.txt",
+            fmt::format("pinstrike     {}\ncompiler      {}\nkernel        {} {} {}\n"
+                        "distribution  {}\nprocessor    {}\n",
+                        version, __VERSION__, kernel.sysname, kernel.release, kernel.machine,
+                        line_of("/etc/os-release", "PRETTY_NAME="),
+                        line_of("/proc/cpuinfo", "model name\t:")),
+            ""};
+}
+
+/// A new part is a function and a row here. The config comes first: it shows what is to be hidden.
+constexpr std::array parts{config_part,  check_part,   doctor_part, plan_part,    metrics_part,
+                           latency_part, account_part, log_part,    versions_part};
+
+Part manifest_of(const std::vector<Part>& all, const Subject& subject, const Redactor& redactor,
+                 const std::string& when) {
+    std::string text = fmt::format("support bundle of pinstrike {}, made {}\nconfig: {}\n", version,
+                                   when, subject.config_file);
+    text +=
+        "secrets: taken out; comments of the config as well, and values of keys it does not "
+        "know\n";
+    text += redactor.keeps_addresses()
+                ? std::string{"addresses: as they are\n"}
+                : fmt::format("addresses: {} of hosts are called host1, host2, ...\n",
+                              redactor.addresses_count());
+    text += "\n";
+    for (const Part& part : all) {
+        text += part.absent.empty() ? fmt::format("{:<14} {} bytes\n", part.name, part.text.size())
+                                    : fmt::format("{:<14} not there: {}\n", part.name, part.absent);
+    }
+    return {"MANIFEST", text, ""};
+}
+
+}  // namespace
+
+Subject read_subject(const std::string& config_file) {
+    Subject subject;
+    subject.config_file = config_file;
+    subject.unit = "pinstrike@" + std::filesystem::path(config_file).stem().string();
+    subject.config_text = read_text(config_file, subject.problems);
+    if (subject.config_text) {
+        subject.config = parse_config(*subject.config_text, config_file, subject.problems);
+    }
+    return subject;
+}
+
+std::vector<Part> collect_parts(const Subject& subject, Redactor& redactor,
+                                const std::string& when) {
+    std::vector<Part> all;
+    for (const auto make : parts) {
+        Part part = make(subject, redactor);
+        part.text = redactor.redacted(part.text);
+        part.absent = redactor.redacted(part.absent);
+        all.push_back(std::move(part));
+    }
+    Part manifest = manifest_of(all, subject, redactor, when);
+    manifest.text = redactor.redacted(manifest.text);
+    all.push_back(std::move(manifest));
+    return all;
+}
+
+}  // namespace pinstrike::actors::support
