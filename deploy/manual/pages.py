@@ -24,6 +24,9 @@ _/usr/share/pinstrike/rights_
 _/usr/share/doc/pinstrike/RUNBOOK.md_
 	What each alert means, where to look, and what to do.
 
+_/usr/share/doc/pinstrike/TUNING.md_, _CAPACITY.md_
+	Hardware and host; how many pollers and cores.
+
 # EXIT STATUS
 
 *0*

@@ -8,6 +8,7 @@
 command that no rule covers needs the mark (documents.py), or it fails. So do planted ones.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from documents import commands_of, documents
 from endpoint import fail, free_port
-from scraped import instance
+from scraped import fetch, instance, wait_for
 
 PINSTRIKE, ROOT, BUILD = (Path(word).resolve() for word in sys.argv[1:4])
 # Begin as commands do, and are something else.
@@ -29,7 +30,7 @@ NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:09",                    
                 "pinstrike peer 1 client", "pinstrike peer 1 server", "kill -9")  # words on a wire, a cause
 
 
-def run(words, cwd=ROOT, timeout=240, **options):
+def run(words, cwd=ROOT, timeout=1800, **options):
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, timeout=timeout,
                           stdin=subprocess.DEVNULL, **options)
 
@@ -46,6 +47,8 @@ class Surroundings:
         self.folder = Path(folder)
         self.port = free_port()
         self.done = {}
+        self.running = contextlib.ExitStack()  # the instance that is asked, once one is
+        self.runs = False
         demo = (ROOT / "config/demo.yaml").read_text()
         address = "metrics_address: 127.0.0.1:9464"
         if address not in demo:
@@ -55,11 +58,25 @@ class Surroundings:
         share = self.folder / "usr/share"
         shutil.copytree(ROOT / "deploy/systemd/rights", share / "pinstrike/rights")
         shutil.copytree(ROOT / "config", share / "doc/pinstrike/examples")
+        shutil.copytree(ROOT / "config", self.folder / "config")
         (self.folder / "etc/systemd/system").mkdir(parents=True)
         (self.folder / "etc/pinstrike").mkdir()
 
     def write(self, name, text):
         (self.folder / name).write_text(text, encoding="utf-8")
+
+    def start_instance(self):
+        if not self.runs:
+            url = self.running.enter_context(
+                instance(PINSTRIKE, self.folder / "my.yaml", self.port, 3600))
+            # Metrics are there before the pollers poll.
+            wait_for("pollers", 600, lambda: not re.search(r"^pinstrike_running_seconds\{.*\} 0$",
+                                                           fetch(url), re.M))
+            self.runs = True
+
+    def stop_instance(self):
+        self.running.close()
+        self.runs = False
 
     def here(self, text):
         """With this folder for the host's, and something for each placeholder."""
@@ -94,14 +111,16 @@ def as_it_stands(place, text):
 def program(place, text):
     """pinstrike: one that would run on gets a time."""
     words = text.split()
-    if words[1] == "run" and "--for" not in words:
-        text += " --for 1s"
+    if words[1] == "run":
+        place.stop_instance()
+        text += "" if "--for" in words else " --for 1s"
     if len(words) == 2 and words[1] not in ("doctor", "explain"):
         text += " --help"  # the command is spoken of
-    # doctor ends with 1 where the host is not as it should be; the table stands there all the same.
+    # doctor ends with 1 where the host is not as it should be; table or script stand there all the same.
     done = place.shell(text, good=(0, 1) if words[1] == "doctor" else (0,))
-    if words[1] == "doctor" and "cannot be judged" not in done.stdout:
-        fail(f"{text}: no table: {done.stdout}{done.stderr}")
+    sign = "#!/bin/sh" if "--fix-script" in words else "cannot be judged"
+    if words[1] == "doctor" and sign not in done.stdout:
+        fail(f"{text}: it says nothing: {done.stdout}{done.stderr}")
 
 
 def synopsis(_, text):
@@ -115,10 +134,8 @@ def synopsis(_, text):
 
 
 def asks_an_instance(place, text):
-    if place.here(text) in place.done:
-        return
-    with instance(PINSTRIKE, place.folder / "my.yaml", place.port):
-        place.shell(text)
+    place.start_instance()
+    place.shell(text)
 
 
 def in_sources(place, text):
@@ -139,6 +156,7 @@ def script_of_the_project(place, text):
         (copy / "config").mkdir()
         (copy / "config/demo.yaml").write_text((place.folder / "my.yaml").read_text())
         (copy / "build").symlink_to(BUILD)
+    place.stop_instance()
     size = "1s" if "demo" in text else "2"
     place.shell(f"JOBS=1 {text.split()[0]} {size}", cwd=copy)
 
@@ -151,6 +169,9 @@ def configures(place, text):
 def installs(place, text):
     folder = place.folder / "installed"
     place.shell(f"{text.replace(' build', ' ' + shlex.quote(str(BUILD)))} --no-rebuild --destdir {folder}")
+    for page in ("README", "DESIGN", "CHANGELOG", "RUNBOOK", "TUNING", "CAPACITY", "threats", "deploy"):
+        if not list(folder.rglob(f"share/doc/pinstrike/{page}.md")):
+            fail(f"{text} does not install {page}.md")
 
 
 class Targets:
@@ -214,7 +235,7 @@ def rules():
         (r"tests/live/soak_test\.py --help", lambda place, text: in_sources(place, f"python3 -B {text}")),
         (r"pinstrike latency --replay .*", program),
         (r"pinstrike latency (CONFIG|my\.yaml).*", asks_an_instance),
-        (r"pinstrike bench \w+", synopsis),
+        (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),
         (rf"({'|'.join(subcommands())}) .*", synopsis),
@@ -261,6 +282,56 @@ def check_that_planted_are_found(table, commands):
         fail(f"planted commands: found {found}")
 
 
+def check_tuning():
+    """The page on tuning and `doctor` speak of the same things, by the same names, and each source is listed."""
+    judges = "".join(path.read_text() for path in sorted((ROOT / "actors/doctor").glob("judge*.cpp")))
+    findings = set(re.findall(r'\.id =\s*[^,;"]*"([a-z_]+)', judges)) - {"config"}
+    findings |= set(re.findall(r'\{\s*"([a-z_]+)", "(?:hot cpus|net\.)', judges))
+    page = (ROOT / "deploy/TUNING.md").read_text()
+    rules, sources = page.split("## Sources")
+    cells = re.findall(r"^\|.*\| ([^|]*) \|$", rules, re.M) + re.findall(r"Doctor: ([^.]*)", rules)
+    named = set(re.findall(r"`([a-z_]+)`", " ".join(cells)))
+    if len(findings) < 30 or findings != named:
+        fail(f"deploy/TUNING.md and doctor differ: {sorted(findings ^ named)}")
+    cited = set(re.findall(r"\[([a-z0-9-]+)\]", rules))
+    listed = set(re.findall(r"^\| ([a-z0-9-]+) \| .*https?://", sources, re.M))
+    if not cited or cited != listed:
+        fail(f"deploy/TUNING.md: sources cited and listed differ: {sorted(cited ^ listed)}")
+
+
+def rows_of(text, columns):
+    """Cells of the tables' rows that have so many."""
+    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in text.splitlines()
+            if line.startswith("|")]
+    return [row for row in rows if len(row) == columns]
+
+
+def check_capacity():
+    """What the page on capacity says is what the README measured and what `check` computes."""
+    page = (ROOT / "deploy/CAPACITY.md").read_text()
+    measured = {(row[0], row[1]): (row[2].split()[0], row[3].split(",")[0])
+                for row in rows_of((ROOT / "README.md").read_text(), 7)}
+    quoted = [row for row in rows_of(page, 4) if row[1] in ("A", "A and B")]
+    for row in quoted:
+        if measured.get((row[0], row[1])) != (row[2], row[3]):
+            fail(f"deploy/CAPACITY.md has {row}, the README {measured.get((row[0], row[1]))}")
+    pair = float(measured["full blocks, realistic mix", "A and B"][1])
+    hosts = [tuple(map(int, row)) for row in rows_of(page, 3) if row[0].isdigit()]
+    for processors, pairs, rate in hosts:
+        if (pairs, rate) != ((processors - 2) // 2, int((processors - 2) // 2 * pair * 0.75)):
+            fail(f"deploy/CAPACITY.md: {processors} processors")
+    configs = [row for row in rows_of(page, 5) if row[0].startswith("config/")]
+    for row in configs:
+        config = ROOT / row[0].split(":")[0]
+        told = run([PINSTRIKE, "check", "--config-only", config]).stdout
+        told = re.search(r"memory rings (.*), lines (.*), actors (.*);", told).groups()
+        pages = run([PINSTRIKE, "check", "--hugepages", config]).stdout.split()
+        if (*told, pages[1]) != tuple(row[1:]):
+            fail(f"deploy/CAPACITY.md: {row}, check says {told}, {pages}")
+    if (len(quoted), len(hosts), len(configs)) != (4, 3, 2):
+        fail("deploy/CAPACITY.md has other tables than were expected")
+
+
 def helped():
     """Examples in the help of `generate` that make a capture; what sends, the live tests do."""
     told = run([PINSTRIKE, "generate", "--help"]).stdout
@@ -273,6 +344,8 @@ def helped():
 def main():
     commands, table = subcommands(), rules()
     check_that_planted_are_found(table, commands)
+    check_tuning()
+    check_capacity()
     found = [one for path in documents(ROOT)
              for one in commands_of(path, ROOT, commands, NOT_COMMANDS)]
     missing = uncovered(found, table)
@@ -285,12 +358,13 @@ def main():
             fail(f"README shows no `pinstrike {name}`")
     with tempfile.TemporaryDirectory(prefix="pinstrike-documents-") as folder:
         place = Surroundings(folder)
-        for one in found:
-            how = rule_of(one.text, table)
-            if one.text not in NOT_COMMANDS and how is not None:
-                how(place, one.text)
-        for text in helped():
-            place.shell(text)
+        with contextlib.closing(place.running):
+            for one in found:
+                how = rule_of(one.text, table)
+                if one.text not in NOT_COMMANDS and how is not None:
+                    how(place, one.text)
+            for text in helped():
+                place.shell(text)
     marked = sum(one.marked and rule_of(one.text, table) is None for one in found)
     print(f"{len(found)} commands; {marked} need hardware or a host that no test has")
 
