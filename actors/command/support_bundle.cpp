@@ -26,6 +26,7 @@ struct BundleOptions {
     std::string config;
     std::string out;
     std::string log;
+    std::string admin;
     bool keep_addresses = false;
 };
 
@@ -33,6 +34,9 @@ Exit support_bundle(const BundleOptions& options) {
     const std::tm now = fmt::gmtime(std::time(nullptr));
     actors::support::Subject subject = actors::support::read_subject(options.config);
     subject.log_file = options.log;
+    if (!options.admin.empty()) {
+        subject.instance = options.admin;
+    }
     actors::support::Redactor redactor{options.keep_addresses};
     std::vector<actors::support::Part> parts = actors::support::collect_parts(
         subject, redactor, fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", now));
@@ -64,8 +68,8 @@ void add_support_bundle(CLI::App& app, Outcome& outcome) {
     CLI::App* command = app.add_subcommand(
         "support-bundle", "Put what somebody needs to help into one archive, without secrets");
     command->footer(
-        "The config, what check, doctor and plan say of it, metrics and latencies of the instance\n"
-        "where it runs, the end of its log (the journal of pinstrike@NAME for NAME.yaml, or "
+        "The config, what check, doctor and plan say of it; account, metrics and latencies of the\n"
+        "instance where it runs, the end of its log (the journal of pinstrike@NAME for NAME.yaml, or "
         "--log)\n"
         "and versions; MANIFEST says of each part whether it is there, and why not. It is made of\n"
         "a broken config and of an instance that is down as well. Run it as who may read config,\n"
@@ -81,6 +85,8 @@ void add_support_bundle(CLI::App& app, Outcome& outcome) {
     command->add_option("--out", options->out,
                         "The archive (default: pinstrike-NAME-TIME.tar.gz in this folder)");
     command->add_option("--log", options->log, "A log file, instead of the journal");
+    command->add_option("--admin", options->admin,
+                        "The instance's admin socket (default: the one of the service)");
     command->add_flag("--keep-addresses", options->keep_addresses,
                       "Leave addresses of hosts as they are");
     command->callback([options, &outcome] { outcome.status = support_bundle(*options); });

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/support/parts.h"
 
+#include "actors/admin/address.h"
+#include "actors/admin/admin_client.h"
 #include "actors/check_report.h"
 #include "actors/doctor/judge.h"
 #include "actors/doctor/read_files.h"
@@ -108,9 +110,20 @@ Part latency_part(const Subject& subject, Redactor&) {
     return page_part(subject, "latency.txt", "/latency");
 }
 
-Part account_part(const Subject&, Redactor&) {
-    return {"account.json", "",
-            "not asked for: a running instance has no way yet to tell its account"};
+/// All that is counted, as `pinstrike ctl INSTANCE status --json` and its like have it.
+Part account_part(const Subject& subject, Redactor&) {
+    Part part{"account.json", "", ""};
+    admin::ask(
+        admin::socket_path(subject.instance), R"({"ask":"all"})",
+        [&part](const std::string& line) {
+            part.text = line + '\n';
+            return false;
+        },
+        false, part.absent);
+    if (part.text.empty() && part.absent.empty()) {
+        part.absent = "the instance ended meanwhile";
+    }
+    return part;
 }
 
 /// What is behind the first line end: a tail begins within a line.
@@ -207,7 +220,8 @@ Part manifest_of(const std::vector<Part>& all, const Subject& subject, const Red
 Subject read_subject(const std::string& config_file) {
     Subject subject;
     subject.config_file = config_file;
-    subject.unit = "pinstrike@" + std::filesystem::path(config_file).stem().string();
+    subject.instance = std::filesystem::path(config_file).stem().string();
+    subject.unit = "pinstrike@" + subject.instance;
     subject.config_text = read_text(config_file, subject.problems);
     if (subject.config_text) {
         subject.config = parse_config(*subject.config_text, config_file, subject.problems);

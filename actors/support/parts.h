@@ -18,6 +18,7 @@ namespace pinstrike::actors::support {
 struct Subject {
     std::string config_file;
     std::string unit;      ///< "pinstrike@opra"
+    std::string instance;  ///< "opra", or the path of its admin socket
     std::string log_file;  ///< empty: the unit's journal
     std::optional<std::string> config_text;
     std::optional<FeedConfig> config;  ///< nothing: it is wrong

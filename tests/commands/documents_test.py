@@ -68,7 +68,8 @@ class Surroundings:
     def start_instance(self):
         if not self.runs:
             url = self.running.enter_context(
-                instance(PINSTRIKE, self.folder / "my.yaml", self.port, 3600))
+                instance(PINSTRIKE, self.folder / "my.yaml", self.port, 3600,
+                         admin=self.folder / "admin.sock"))
             # Metrics are there before the pollers poll.
             wait_for("pollers", 600, lambda: not re.search(r"^pinstrike_running_seconds\{.*\} 0$",
                                                            fetch(url), re.M))
@@ -136,6 +137,13 @@ def synopsis(_, text):
 def asks_an_instance(place, text):
     place.start_instance()
     place.shell(text)
+
+
+def asks_at_its_socket(place, text):
+    """ctl and top: of this instance, which is no service."""
+    place.start_instance()
+    text = re.sub(r"^pinstrike (ctl|top) (opra|NAME)", r"pinstrike \1 ./admin.sock", text)
+    place.shell(text + (" --count 1" if text.startswith("pinstrike top") else ""))
 
 
 def in_sources(place, text):
@@ -235,6 +243,8 @@ def rules():
         (r"tests/live/soak_test\.py --help", lambda place, text: in_sources(place, f"python3 -B {text}")),
         (r"pinstrike latency --replay .*", program),
         (r"pinstrike latency (CONFIG|my\.yaml).*", asks_an_instance),
+        (r"pinstrike (ctl|top) (opra|NAME).*", asks_at_its_socket),
+        (r"pinstrike (ctl|top) INSTANCE.*", by("ctl")),
         (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),
         (r"pinstrike .*", program),
@@ -251,6 +261,9 @@ def rules():
         (r"apt (remove|purge)", by("boot", boot, "dpkg --purge pinstrike")),
         (r"systemctl enable --now pinstrike@opra", by("boot", boot, "systemctl enable --now")),
         (r"systemctl status( pinstrike@opra)?", by("boot", boot, "systemctl --no-pager status")),
+        (r"systemctl reload pinstrike@(opra|NAME)", by("boot", boot, "systemctl reload")),
+        (r"journalctl( -u pinstrike@(NAME|opra))?( PINSTRIKE_CODE=\w+)?",
+         by("boot", boot, "PINSTRIKE_CODE=")),
         (r"systemctl daemon-reload", by("boot", boot, "systemctl daemon-reload")),
         (r"nics bind CONFIG", by("host_tools", "tests/appliance/host_tools_test.py", '"bind"')),
     ]

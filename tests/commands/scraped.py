@@ -65,9 +65,10 @@ def wait_for(what, seconds, look):
 
 
 @contextlib.contextmanager
-def instance(pinstrike, config, port, seconds=120):
-    """A running one; yields the address of its metrics."""
-    with subprocess.Popen([pinstrike, "run", config, "--for", f"{seconds}s"],
+def instance(pinstrike, config, port, seconds=120, admin=None):
+    """A running one, with an admin socket if that is named; yields the address of its metrics."""
+    with subprocess.Popen([pinstrike, "run", config, "--for", f"{seconds}s",
+                           *(["--admin", admin] if admin else [])],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
             url = f"http://127.0.0.1:{port}/metrics"

@@ -88,10 +88,13 @@ class SupportBundle(unittest.TestCase):
         return parts
 
     def test_of_a_running_instance(self):
-        with instance(PINSTRIKE, self.config, self.port):
-            parts = self.bundle(self.config, "--log", self.log)
-        self.assertEqual(set(PARTS) - set(parts), {"account.json"})
-        self.assertIn("account.json   not there: not asked for", parts["MANIFEST"])
+        admin = self.folder / "admin.sock"
+        with instance(PINSTRIKE, self.config, self.port, admin=admin):
+            parts = self.bundle(self.config, "--log", self.log, "--admin", admin)
+        self.assertEqual(set(PARTS) - set(parts), set())
+        account = json.loads(parts["account.json"])
+        self.assertEqual([line["line"] for line in account["lines"]], [1])
+        self.assertIn("delivered", account["status"])
         self.assertIn("pinstrike_line_delivered_messages_total{", parts["metrics.txt"])
         self.assertIn("pinstrike_fine_latency_seconds_bucket{", parts["latency.txt"])
         self.assertGreater(len(json.loads(parts["doctor.json"])["findings"]), 5)
@@ -121,6 +124,7 @@ class SupportBundle(unittest.TestCase):
         self.assertRegex(parts["MANIFEST"], rf"metrics\.txt +not there: http://127\.0\.0\.1:{self.port}/")
         self.assertIn("nothing.log cannot be read: No such file", parts["MANIFEST"])
         self.assertIn("plan.txt", parts)
+        self.assertRegex(parts["MANIFEST"], r"account\.json +not there: .*does the instance run")
 
     def test_of_broken_configs(self):
         sound = self.config.read_text()
