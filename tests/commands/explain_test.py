@@ -111,12 +111,12 @@ class Explain(unittest.TestCase):
         known = {one["metric"] for one in explanations() if "metric" in one}
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            with everything(PINSTRIKE, folder) as url:
+            with everything(PINSTRIKE, folder, 3600) as url:
                 seen = metric_names(url) | metric_names(url.replace("/metrics", "/latency"))
             port = free_port()
             config = folder / "traffic.yaml"
             config.write_text(TRAFFIC.format(port=port))
-            with instance(PINSTRIKE, config, port) as url:
+            with instance(PINSTRIKE, config, port, 3600) as url:
                 seen |= metric_names(url)
                 self.assertIn("# HELP pinstrike_line_lost_messages numbers declared lost",
                               fetch(url))
