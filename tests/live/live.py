@@ -42,7 +42,14 @@ def at_the_end(action):
     """Also of a test that fails or is interrupted."""
     atexit.register(action)
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: sys.exit(1))
+        signal.signal(number, leave)
+
+
+def leave(*_):
+    """Once: what is taken away at the end is not interrupted."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(1)
 
 
 def run(*command, **options):
@@ -154,7 +161,7 @@ class IgmpListener(threading.Thread):
                     self.groups.add(socket.inet_ntoa(igmp[at + 4:at + 8]))
                 at += 8 + 4 * (words + sources)
 
-    def wait_for(self, groups, seconds=20):
+    def wait_for(self, groups, seconds=60):
         deadline = time.monotonic() + seconds
         while not set(groups) <= self.groups and time.monotonic() < deadline:
             time.sleep(0.05)

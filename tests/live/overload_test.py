@@ -8,17 +8,14 @@ of that core refuses messages, which are a gap for it alone; log and metrics nam
 poller: the kernel has no more room for packets, which is told; what is lost is declared.
 """
 
-import ctypes
-import os
 import re
 import sys
 import time
 
 import live
+from hold import hold_up, thread_of
 from instance import Instance, config, finish
 
-SEIZE, INTERRUPT, CONTINUE, DETACH = 0x4206, 0x4207, 7, 17
-ALL_THREADS = 0x40000000  # __WALL: also those that are no processes
 TRAFFIC = ["--lines", "1-4", "--messages", "80000", "--rate", "30000", "--shape", "ordinary",
            "--series", "20000", "--roots", "200"]
 TWO_CORES = """  - name: core1
@@ -26,37 +23,6 @@ TWO_CORES = """  - name: core1
 ring_slots: 1024
 metrics_address: 127.0.0.1:9464
 """
-PTRACE = live.LIBC.ptrace
-PTRACE.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-PTRACE.restype = ctypes.c_long
-
-
-def thread_of(process, name):
-    for task in os.listdir(f"/proc/{process.pid}/task"):
-        with open(f"/proc/{process.pid}/task/{task}/comm", encoding="utf-8") as comm:
-            if comm.read().strip() == name:
-                return int(task)
-    live.expect(False, f"no thread is called {name}")
-    return None
-
-
-def ptrace(request, thread):
-    live.expect(PTRACE(request, thread, None, None) == 0,
-                f"ptrace {request:#x}: {os.strerror(ctypes.get_errno())}")
-
-
-def hold_up(thread, seconds, stops):
-    """In so many `stops`, between which the thread runs for some microseconds. Should this program
-    end, the kernel lets it go on."""
-    ptrace(SEIZE, thread)
-    for _ in range(stops):
-        ptrace(INTERRUPT, thread)
-        os.waitpid(thread, ALL_THREADS)
-        time.sleep(seconds / stops)
-        ptrace(CONTINUE, thread)
-    ptrace(INTERRUPT, thread)
-    os.waitpid(thread, ALL_THREADS)
-    ptrace(DETACH, thread)
 
 
 def metric(text, name, label):

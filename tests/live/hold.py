@@ -1,0 +1,79 @@
+"""Threads of a running program held up by a debugger's means (ptrace). Should this program end, the
+kernel lets them go on."""
+
+import contextlib
+import ctypes
+import os
+import time
+
+import live
+
+SEIZE, INTERRUPT, CONTINUE, DETACH = 0x4206, 0x4207, 7, 17
+ALL_THREADS = 0x40000000  # __WALL: also those that are no processes
+PTRACE = live.LIBC.ptrace
+PTRACE.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+PTRACE.restype = ctypes.c_long
+
+
+def threads_of(process):
+    """Ids by name."""
+    threads = {}
+    for task in os.listdir(f"/proc/{process.pid}/task"):
+        with open(f"/proc/{process.pid}/task/{task}/comm", encoding="utf-8") as comm:
+            threads[comm.read().strip()] = int(task)
+    return threads
+
+
+def thread_of(process, name, seconds=60):
+    """Waits for it: a program that starts may not have it yet."""
+    deadline = time.monotonic() + seconds
+    while name not in threads_of(process):
+        live.expect(time.monotonic() < deadline, f"no thread is called {name}")
+        time.sleep(0.05)
+    return threads_of(process)[name]
+
+
+def ptrace(request, thread):
+    live.expect(PTRACE(request, thread, None, None) == 0,
+                f"ptrace {request:#x}: {os.strerror(ctypes.get_errno())}")
+
+
+def stop(thread):
+    ptrace(INTERRUPT, thread)
+    os.waitpid(thread, ALL_THREADS)
+
+
+@contextlib.contextmanager
+def seized(thread):
+    """All that is asked of it comes from the thread that seized it."""
+    ptrace(SEIZE, thread)
+    yield
+    stop(thread)
+    ptrace(DETACH, thread)
+
+
+def hold_up(thread, seconds, stops):
+    """In so many `stops`, between which the thread runs for some microseconds."""
+    with seized(thread):
+        for _ in range(stops):
+            stop(thread)
+            time.sleep(seconds / stops)
+            ptrace(CONTINUE, thread)
+
+
+def hold_until(thread, ended):
+    """`ended`: an event."""
+    with seized(thread):
+        stop(thread)
+        ended.wait()
+        ptrace(CONTINUE, thread)
+
+
+def hold_in_pulses(thread, ended, seconds):
+    """Held for so long, then let run for as long, and again."""
+    with seized(thread):
+        while not ended.is_set():
+            stop(thread)
+            time.sleep(seconds)
+            ptrace(CONTINUE, thread)
+            time.sleep(seconds)
