@@ -4,11 +4,13 @@
 // receiver, and loses, damages, repeats and delays as told. Writes down what became of each copy
 // of each block, so that a test knows exactly what its receiver can have.
 //
-//   relay IN RECORD SEED NAME=INTERFACE... NAME/STREAMS/FAULT[=SHARE]@FROM-UNTIL...
+//   relay IN RECORD SEED NAME=INTERFACE... NAME/STREAMS[LINE]/FAULT[=SHARE][@FROM-UNTIL]...
 //
-// FROM and UNTIL are milliseconds of the feed's own time, by the stamps of its blocks, since the
-// first one: the same traffic, seed and faults do the same. Ends at SIGTERM; with status 1 where
-// the kernel had no room for a frame, since the record would then not be the truth.
+// With `-` among the words, lines at standard input do as much while it runs: a fault begins, and
+// NAME alone ends those of a receiver. FROM and UNTIL are milliseconds of the feed's own time, by
+// the stamps of its blocks, since the first one: the same traffic, seed and faults do the same.
+// Ends at SIGTERM; with status 1 where the kernel had no room for a frame, since the record would
+// then not be the truth.
 #include "config/problem.h"
 #include "nic/bytes.h"
 #include "nic/frame_sender.h"
@@ -27,6 +29,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -105,8 +108,14 @@ struct Fault {
     Kind kind = Kind::lose;
     double share = 1;
     std::array<bool, 2> streams{};
+    unsigned line = 0;  ///< 0: any
     std::int64_t from_ns = 0;
-    std::int64_t until_ns = 0;
+    std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();
+
+    [[nodiscard]] bool meets(const Copy& copy, std::int64_t time_ns) const {
+        return streams[copy.stream] && (line == 0 || line == copy.line) && time_ns >= from_ns &&
+               time_ns < until_ns;
+    }
 };
 
 Kind kind_of(const std::string& word) {
@@ -119,22 +128,28 @@ Kind kind_of(const std::string& word) {
     return found != kinds.end() ? found->second : (fail("no fault is called " + word), Kind::lose);
 }
 
-/// STREAMS/FAULT[=SHARE]@FROM-UNTIL
+/// STREAMS[LINE]/FAULT[=SHARE][@FROM-UNTIL]
 Fault parse_fault(const std::string& text) {
     constexpr std::int64_t ms = 1'000'000;
     const std::size_t slash = text.find('/');
     const std::size_t at = text.find('@');
     const std::size_t dash = text.find('-', at);
-    if (slash == std::string::npos || at == std::string::npos || dash == std::string::npos) {
+    if (slash == std::string::npos || (at != std::string::npos && dash == std::string::npos)) {
         fail("not understood: " + text);
     }
-    const std::size_t equals = std::min(text.find('='), at);
+    const std::size_t end = std::min(at, text.size());
+    const std::size_t equals = std::min(text.find('='), end);
     Fault fault;
     fault.kind = kind_of(text.substr(slash + 1, equals - slash - 1));
-    fault.share = equals == at ? 1 : std::stod(text.substr(equals + 1, at - equals - 1));
+    fault.share = equals == end ? 1 : std::stod(text.substr(equals + 1, end - equals - 1));
     fault.streams = {text.find('A') < slash, text.find('B') < slash};
-    fault.from_ns = std::stoll(text.substr(at + 1, dash - at - 1)) * ms;
-    fault.until_ns = std::stoll(text.substr(dash + 1)) * ms;
+    if (const std::size_t digit = text.find_first_of("0123456789"); digit < slash) {
+        fault.line = static_cast<unsigned>(std::stoul(text.substr(digit)));
+    }
+    if (at != std::string::npos) {
+        fault.from_ns = std::stoll(text.substr(at + 1, dash - at - 1)) * ms;
+        fault.until_ns = std::stoll(text.substr(dash + 1)) * ms;
+    }
     return fault;
 }
 
@@ -150,6 +165,8 @@ class Output {
 
     void add(const Fault& fault) { faults_.push_back(fault); }
 
+    void end_faults() { faults_.clear(); }
+
     void pass(Copy copy, std::int64_t time_ns, std::ostream& record) {
         const char* fate = "whole";
         unsigned times = 1;
@@ -157,8 +174,7 @@ class Output {
         bool corrupt = false;
         std::mt19937_64& random = random_[copy.stream];
         for (const Fault& fault : faults_) {
-            if (!fault.streams[copy.stream] || time_ns < fault.from_ns ||
-                time_ns >= fault.until_ns || !std::bernoulli_distribution{fault.share}(random)) {
+            if (!fault.meets(copy, time_ns) || !std::bernoulli_distribution{fault.share}(random)) {
                 continue;
             }
             if (fault.kind == Kind::lose) {
@@ -295,15 +311,21 @@ class Input {
     std::array<std::byte, 2048> buffer_{};
 };
 
-void add(std::vector<std::unique_ptr<Output>>& outputs, const std::string& text,
-         std::uint64_t seed) {
+using Outputs = std::vector<std::unique_ptr<Output>>;
+
+/// Of the receiver that is named up to `end`.
+Output& output_of(Outputs& outputs, const std::string& text, std::size_t end) {
+    const auto output = std::ranges::find_if(
+        outputs, [&](const auto& each) { return each->name() == text.substr(0, end); });
+    if (output == outputs.end()) {
+        fail("no receiver: " + text);
+    }
+    return **output;
+}
+
+void add(Outputs& outputs, const std::string& text, std::uint64_t seed) {
     if (const std::size_t slash = text.find('/'); slash != std::string::npos) {
-        const auto output = std::ranges::find_if(
-            outputs, [&](const auto& each) { return each->name() == text.substr(0, slash); });
-        if (output == outputs.end()) {
-            fail("no receiver: " + text);
-        }
-        (*output)->add(parse_fault(text.substr(slash + 1)));
+        output_of(outputs, text, slash).add(parse_fault(text.substr(slash + 1)));
         return;
     }
     const std::size_t equals = std::min(text.find('='), text.size() - 1);
@@ -316,16 +338,50 @@ void add(std::vector<std::unique_ptr<Output>>& outputs, const std::string& text,
                                                seed + outputs.size()));
 }
 
+/// What standard input tells, a line each, as far as there is any now.
+class Orders {
+  public:
+    /// Nothing is read before.
+    void open() { open_ = true; }
+
+    void take(Outputs& outputs) {
+        pollfd waiting{STDIN_FILENO, POLLIN, 0};
+        if (!open_ || poll(&waiting, 1, 0) <= 0) {
+            return;
+        }
+        std::array<char, 512> bytes{};
+        const ssize_t length = read(STDIN_FILENO, bytes.data(), bytes.size());
+        open_ = length > 0;
+        text_.append(bytes.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+        for (std::size_t end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
+            const std::string order = text_.substr(0, end);
+            text_.erase(0, end + 1);
+            if (order.find('/') == std::string::npos) {
+                output_of(outputs, order, order.size()).end_faults();
+            } else {
+                add(outputs, order, 0);
+            }
+        }
+    }
+
+  private:
+    bool open_ = false;
+    std::string text_;
+};
+
 }  // namespace
 
 int main(int count, char** words) {
     if (count < 5) {
-        fail("IN RECORD SEED NAME=INTERFACE... NAME/STREAMS/FAULT[=SHARE]@FROM-UNTIL...");
+        fail(
+            "IN RECORD SEED [-] NAME=INTERFACE... "
+            "NAME/STREAMS[LINE]/FAULT[=SHARE][@FROM-UNTIL]...");
     }
     std::signal(SIGTERM, [](int) { stopped = 1; });
-    std::vector<std::unique_ptr<Output>> outputs;
-    for (const char* word : std::span{words, static_cast<std::size_t>(count)}.subspan(4)) {
-        add(outputs, word, std::stoull(words[3]));
+    Outputs outputs;
+    Orders orders;
+    for (const std::string word : std::span{words, static_cast<std::size_t>(count)}.subspan(4)) {
+        word == "-" ? orders.open() : add(outputs, word, std::stoull(words[3]));
     }
     Input input{words[1]};
     std::ofstream record{words[2]};
@@ -333,6 +389,7 @@ int main(int count, char** words) {
     fmt::print("ready\n");
     std::fflush(stdout);
     while (stopped == 0) {
+        orders.take(outputs);
         const auto frame = input.receive();
         if (frame.empty()) {
             std::ranges::for_each(outputs, [](const auto& output) { output->flush(); });
