@@ -101,18 +101,18 @@ def metric_names(url):
 
 
 @contextlib.contextmanager
-def prometheus(folder, ports, rules=None):
-    """Scrapes each port twice a second; yields its own port once all have answered."""
+def prometheus(folder, addresses, rules=None, interval="500ms", within_s=DEADLINE_S):
+    """Scrapes each address so often; yields its own port once all have answered, `within_s`."""
     port = free_port()
     config = folder / "prometheus.yml"
-    targets = ", ".join(f'"127.0.0.1:{scraped}"' for scraped in ports)
+    targets = ", ".join(f'"{scraped}"' for scraped in addresses)
     config.write_text(f"""
 global: {{evaluation_interval: 5s}}
 rule_files: [{rules or ""}]
 scrape_configs:
   - job_name: pinstrike
-    scrape_interval: 500ms
-    scrape_timeout: 500ms
+    scrape_interval: {interval}
+    scrape_timeout: {interval}
     static_configs: [{{targets: [{targets}]}}]
 """, encoding="utf-8")
     with open(folder / "prometheus.log", "w", encoding="utf-8") as log:
@@ -120,8 +120,8 @@ scrape_configs:
             ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
              f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
     try:
-        wait_for("scrape by prometheus", DEADLINE_S,
-                 lambda: len(instant(port, 'up{job="pinstrike"} == 1')) == len(ports))
+        wait_for("scrape by prometheus", within_s,
+                 lambda: len(instant(port, 'up{job="pinstrike"} == 1')) == len(addresses))
         time.sleep(1)
         yield port
     finally:
@@ -142,7 +142,8 @@ def watched(pinstrike, folder, configs, rules=None, seconds=120):
             config.write_text(text.format(port=port))
             running.enter_context(instance(pinstrike, config, port, seconds))
             ports.append(port)
-        yield running.enter_context(prometheus(folder, ports, rules))
+        addresses = [f"127.0.0.1:{port}" for port in ports]
+        yield running.enter_context(prometheus(folder, addresses, rules))
 
 
 def filled_in(expression, rate_interval="5s", time_range="60s"):
@@ -154,15 +155,20 @@ def filled_in(expression, rate_interval="5s", time_range="60s"):
 
 
 def asked(port, path, **parameters):
-    """The rows of a query, as Prometheus has them."""
+    """What Prometheus answers."""
     url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
-    return json.loads(fetch(url))["data"]["result"]
+    return json.loads(fetch(url))["data"]
 
 
 def instant(port, expression):
-    return asked(port, "query", query=expression)
+    return asked(port, "query", query=expression)["result"]
 
 
 def ranged(port, expression, start, end, step):
     """Over time; all in seconds."""
-    return asked(port, "query_range", query=expression, start=start, end=end, step=step)
+    return asked(port, "query_range", query=expression, start=start, end=end, step=step)["result"]
+
+
+def alerts(port):
+    """Those that are pending or firing."""
+    return asked(port, "alerts")["alerts"]

@@ -1,0 +1,176 @@
+"""Faults that begin and end when told."""
+
+import atexit
+import struct
+import subprocess
+import threading
+import time
+
+from hold import hold_in_pulses, hold_until, thread_of
+from subjects import AS_LONG_AS_IT_TAKES
+
+# In which some 1600 records come: a ring of 1024 is more than nearly full.
+PULSE_S = 4
+
+
+class InThread:
+    """Goes on in a thread of its own until `ended` is set."""
+
+    def __init__(self):
+        self.ended = threading.Event()
+        self.thread = None
+
+    def begin(self):
+        # What is held could not be waited for: before anything else at the end, also of a test that
+        # fails.
+        atexit.register(self.ended.set)
+        self.thread = threading.Thread(target=self.go_on, daemon=True)
+        self.thread.start()
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+
+
+class Held(InThread):
+    what = "a thread is held up by ptrace"
+
+    def __init__(self, subject, name):
+        super().__init__()
+        self.subject, self.name = subject, name
+
+    def go_on(self):
+        hold_until(thread_of(self.subject.process, self.name), self.ended)
+
+
+class HeldInPulses(Held):
+    what = f"a thread is held up by ptrace for {PULSE_S} s, again and again"
+
+    def go_on(self):
+        hold_in_pulses(thread_of(self.subject.process, self.name), self.ended, PULSE_S)
+
+
+class Dead:
+    what = "killed, and started again later"
+
+    def __init__(self, subject):
+        self.subject = subject
+
+    def begin(self):
+        self.subject.kill()
+
+    def end(self):
+        self.subject.start()
+
+
+class KilledOften(InThread):
+    what = "killed and started again, until Prometheus knows of three times"
+
+    def __init__(self, subject, prometheus, least_s):
+        """`least_s`: how long it runs before it is killed, so that the next start can be told."""
+        super().__init__()
+        self.subject, self.prometheus, self.least_s = subject, prometheus, least_s
+
+    def go_on(self):
+        ran = f'pinstrike_running_seconds{{feed="{self.subject.feed}"}}'
+        known = f"resets({ran}[{self.prometheus.shortened('15m')}])"
+        while not self.ended.is_set() and self.prometheus.value(known) < 3:
+            if self.prometheus.value(ran) > self.least_s:
+                self.subject.kill()
+                self.subject.start()
+                time.sleep(self.least_s / 2)
+            time.sleep(1)
+
+
+class Otherwise:
+    """Started again with another config, and with its own at the end."""
+
+    def __init__(self, subject, what, **config):
+        self.subject, self.what, self.config = subject, what, config
+
+    def begin(self):
+        self.subject.stop()
+        self.subject.start(**self.config)
+
+    def end(self):
+        self.subject.stop()
+        self.subject.start()
+
+
+class OnTheWire:
+    """Orders for the relay: STREAMS[LINE]/FAULT[=SHARE]."""
+
+    def __init__(self, subject, exchange, *orders):
+        self.subject, self.exchange, self.orders = subject, exchange, orders
+        self.what = f"the wire: {' '.join(orders)}"
+
+    def begin(self):
+        for order in self.orders:
+            self.exchange.order(f"{self.subject.name}/{order}")
+
+    def end(self):
+        self.exchange.order(self.subject.name)
+
+
+class NoLink:
+    what = "the other end of the cable is down"
+
+    def __init__(self, subject):
+        self.subject = subject
+
+    def begin(self):
+        self.subject.link("down")
+
+    def end(self):
+        self.subject.link("up")
+
+
+class Foreign:
+    what = "lines on the wire that nobody here asked for"
+
+    def __init__(self, subject):
+        self.subject, self.generator = subject, None
+
+    def begin(self):
+        wire = self.subject.wire
+        self.generator = wire.start(
+            wire.sender, self.subject.pinstrike, "generate", "--interface", wire.outlet, "--lines",
+            "50-53", "--rate", "3000", "--shape", "ordinary", "--series", "2000", "--for",
+            AS_LONG_AS_IT_TAKES, stdout=subprocess.DEVNULL)
+
+    def end(self):
+        self.generator.terminate()
+        self.generator.wait()
+
+
+class ClockSetOften(InThread):
+    what = "its clock is set by a second, again and again (LD_PRELOAD)"
+
+    def __init__(self, file):
+        super().__init__()
+        self.file = file
+
+    def go_on(self):
+        moved_s = 0
+        while not self.ended.wait(0.3):
+            moved_s += 1
+            with open(self.file, "r+b", buffering=0) as file:
+                file.write(struct.pack("=q", moved_s))
+
+
+class Misbehaviour:
+    """What misbehaving_thread.cpp does while a byte of its file is not 0."""
+
+    def __init__(self, file, byte_at, what):
+        self.file, self.byte_at, self.what = file, byte_at, f"its poller {what} (LD_PRELOAD)"
+
+    def begin(self):
+        self.write(b"\1")
+
+    def end(self):
+        self.write(b"\0")
+
+    def write(self, order):
+        with open(self.file, "r+b", buffering=0) as file:
+            file.seek(self.byte_at)
+            file.write(order)

@@ -1,0 +1,167 @@
+"""The instances that alerts are fired on, and what they hear.
+
+Simulated ones make their own traffic. Wired ones have a namespace of their own and hear one
+generator through tests/live/relay.cpp, which takes faults while it runs; a network of its own brings
+Prometheus to their metrics. The test itself lives in the namespace that this network begins in, so
+that no port of the machine is used.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "live"), str(HERE.parent / "commands")]
+import live  # noqa: E402
+from instance import Instance, config  # noqa: E402
+
+# Some 90 blocks a second and stream: many instances, and few processors.
+RATE = "400"
+TRAFFIC = ["--lines", "1-4", "--rate", RATE, "--shape", "ordinary", "--series", "2000", "--roots",
+           "50"]
+SIMULATED = """
+name: {feed}
+kind: opra
+lines: 1-4
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, wait: park}}]
+cores: [{{name: core0, wait: park, actors: [book]}}]
+ring_slots: 1024
+book: {{series_capacity: {capacity}}}
+traffic: {{lines_count: 4, roots_count: 50, series_count: 2000, shape: ordinary,
+  rate_messages_per_second: {rate}}}
+metrics_address: {address}
+{more}
+"""
+AS_LONG_AS_IT_TAKES = "36000s"
+
+
+class Here:
+    """A namespace for the test itself, for Prometheus, the simulated, and the network of metrics."""
+
+    def __init__(self):
+        self.name = f"ps{os.getpid()}m"
+        self.processes = []
+        self.wired_count = 0
+        live.skip_unless_permitted()
+        live.at_the_end(self.remove)
+        live.run("ip", "netns", "add", self.name)
+        descriptor = os.open(f"/run/netns/{self.name}", os.O_RDONLY)
+        live.enter_namespace(descriptor)
+        os.close(descriptor)
+        live.run("ip", "link", "set", "lo", "up")
+        live.run("ip", "link", "add", "name", "metrics", "type", "bridge")
+        live.run("ip", "addr", "add", "10.93.0.254/24", "dev", "metrics")
+        live.run("ip", "link", "set", "metrics", "up")
+
+    def join(self, space):
+        """The address that this namespace is now reached at."""
+        self.wired_count += 1
+        end, address = f"m{self.wired_count}", f"10.93.0.{self.wired_count}"
+        live.run("ip", "link", "add", end, "type", "veth", "peer", "name", "metrics", "netns", space)
+        live.run("ip", "link", "set", end, "master", "metrics", "up")
+        live.run("ip", "-n", space, "addr", "add", address + "/24", "dev", "metrics")
+        live.run("ip", "-n", space, "link", "set", "metrics", "up")
+        return address
+
+    def start(self, *command, **options):
+        process = subprocess.Popen([str(word) for word in command], **options)
+        self.processes.append(process)
+        return process
+
+    def remove(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        subprocess.run(["ip", "netns", "del", self.name], capture_output=True, check=False)
+
+
+class Simulated:
+    def __init__(self, here, folder, pinstrike, name, number, *, feed=None, more="",
+                 before=(), environment=None):
+        """`feed`: its name, if not the instance's; `more`: keys of the config; `before`: words
+        before the program."""
+        self.here, self.name, self.pinstrike, self.more = here, name, pinstrike, more
+        self.feed = feed or name
+        self.address = f"127.0.0.1:{9500 + number}"
+        self.path, self.log = folder / f"{name}.yaml", folder / f"{name}.log"
+        self.before, self.environment, self.process = before, environment, None
+
+    def start(self, rate=RATE, capacity=20000):
+        self.path.write_text(SIMULATED.format(feed=self.feed, address=self.address, rate=rate,
+                                              capacity=capacity, more=self.more))
+        self.process = self.here.start(
+            *self.before, self.pinstrike, "run", self.path, stdout=subprocess.DEVNULL,
+            stderr=open(self.log, "a", encoding="utf-8"),
+            env={**os.environ, **(self.environment or {})})
+
+    def said(self):
+        return self.log.read_text()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=120)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(timeout=120)
+
+
+class Wired(Instance):
+    def __init__(self, here, folder, pinstrike, name, beside, *, port="uring", room=""):
+        super().__init__(name, folder, pinstrike, beside)
+        self.outlet = self.wire.outlet
+        self.address = here.join(self.wire.receiver) + ":9464"
+        self.text = (config(port, room=room).replace("name: live", f"name: {name}")
+                     + f"metrics_address: {self.address}\n")
+
+    def start(self):
+        self.run(self.text)
+
+    def hear_over_a_switch(self):
+        """The relay's frames come over a bridge, so that it does not meet a link that is down."""
+        space, ends = self.wire.sender, ("toswitch", "inswitch")
+        live.run("ip", "-n", space, "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+        live.run("ip", "-n", space, "link", "add", "name", "switch", "type", "bridge",
+                 "mcast_snooping", "0")
+        live.run("ip", "-n", space, "addr", "flush", "dev", self.outlet)
+        for end in (ends[1], self.outlet):
+            live.run("ip", "-n", space, "link", "set", end, "master", "switch", "up")
+        for end in (ends[0], "switch"):
+            live.run("ip", "-n", space, "link", "set", end, "up")
+        self.outlet = ends[0]
+
+    def link(self, state):
+        """up or down"""
+        live.run("ip", "-n", self.wire.sender, "link", "set", self.wire.outlet, state)
+
+
+class Exchange:
+    """The generator and the relay."""
+
+    def __init__(self, pinstrike, relay, wired):
+        self.wire = wired[0].wire
+        space = self.wire.sender
+        live.run("ip", "-n", space, "link", "add", "source", "type", "veth", "peer", "name",
+                 "intake")
+        for end in ("source", "intake"):
+            live.run("ip", "-n", space, "link", "set", end, "up")
+        ways = [f"{each.name}={each.outlet}" for each in wired]
+        self.relay = self.wire.start(space, relay, "intake", "/dev/null", "1", "-", *ways,
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        live.expect(self.relay.stdout.readline() == "ready\n", "the relay does not start")
+        self.generator = self.wire.start(
+            space, pinstrike, "generate", "--interface", "source", *TRAFFIC, "--for",
+            AS_LONG_AS_IT_TAKES, stdout=subprocess.DEVNULL)
+
+    def order(self, text):
+        self.relay.stdin.write(text + "\n")
+        self.relay.stdin.flush()
+
+
+def put_before_others(process):
+    """As on processors of its own."""
+    for task in os.listdir(f"/proc/{process.pid}/task"):
+        os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(10))
