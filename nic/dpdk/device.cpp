@@ -268,6 +268,7 @@ bool Device::start(Problems& problems) {
     }
     started_ = true;
     rte_eth_stats_get(id_, &at_start_);
+    (void)ask_link();
     return true;
 }
 
@@ -341,18 +342,28 @@ std::optional<bool> Device::link_up() const {
     if (kernel_ != nullptr) {
         return kernel_->link_up();  // DPDK's drivers on kernel interfaces do not look again
     }
-    rte_eth_link link{};
-    if (rte_eth_link_get_nowait(id_, &link) != 0) {
-        return std::nullopt;
+    const Link link = link_.load(std::memory_order_relaxed);
+    return link == Link::unknown ? std::nullopt : std::optional(link == Link::up);
+}
+
+std::optional<bool> Device::ask_link() const {
+    if (kernel_ == nullptr) {
+        rte_eth_link told{};
+        Link link = Link::unknown;
+        if (rte_eth_link_get_nowait(id_, &told) == 0) {
+            link = told.link_status == RTE_ETH_LINK_UP ? Link::up : Link::down;
+        }
+        link_.store(link, std::memory_order_relaxed);
     }
-    return link.link_status == RTE_ETH_LINK_UP;
+    return link_up();
 }
 
 /// Asked about once a second, by a cold thread: the log of poll threads is fetched with it.
 DeviceStatistics Device::statistics() const {
+    const std::lock_guard lock(asking_);
     eal_->log().fetch();
     DeviceStatistics told;
-    told.link_up = link_up();
+    told.link_up = ask_link();
     const DriverTraits traits = driver_traits(port_);
     rte_eth_stats now{};
     if (!af_xdp_sockets_.empty()) {

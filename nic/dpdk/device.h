@@ -12,8 +12,10 @@
 #include "nic/port.h"
 #include "nic/port_config.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,9 +71,12 @@ class Device {
 
     [[nodiscard]] Mac mac() const;
 
-    /// Of all queues together, since the start.
+    /// Of all queues together, since the start. Asks the driver, which need not stand two threads
+    /// that ask at once (net_e1000_em reads both ends' registers mixed, and calls a good link
+    /// down).
     [[nodiscard]] DeviceStatistics statistics() const;
 
+    /// For poll threads: as statistics() last found it. A driver may take long to ask its device.
     [[nodiscard]] std::optional<bool> link_up() const;
 
     /// nullopt if the driver's clock cannot be read: stamps are of no use then.
@@ -92,6 +97,9 @@ class Device {
     void choose_clock();
     void admit(const std::vector<std::vector<Group>>& groups_by_queue);
     void told(Problems& problems, std::string_view what, int error);
+    [[nodiscard]] std::optional<bool> ask_link() const;
+
+    enum class Link : std::uint8_t { unknown, down, up };
 
     std::shared_ptr<Eal> eal_;
     PortConfig port_;
@@ -107,6 +115,9 @@ class Device {
     std::unique_ptr<KernelInterface> kernel_;
     std::vector<int> af_xdp_sockets_;
     rte_eth_stats at_start_{};
+    mutable std::mutex asking_;  ///< of cold threads
+    /// Stands for itself, nothing is read by way of it: relaxed is enough.
+    mutable std::atomic<Link> link_{Link::unknown};
 };
 
 }  // namespace pinstrike::nic::dpdk
