@@ -17,7 +17,8 @@ CONFIG = ("name: {0}\nlines: 1\npollers: [{{name: q}}]\ncores: [{{name: c}}]\n"
           "ports: [{{name: p, kind: dpdk, {1}, membership: static}}]\n")
 DRIVERCTL = """#!/bin/sh
 case $1 in
-    list-overrides) cat "$OVERRIDES" ;;
+    list-overrides) [ -s "$OVERRIDES" ] || { echo "No overridable devices found. Kernel too old?" >&2; exit 1; }
+        cat "$OVERRIDES" ;;
     set-override) echo "$2 $3" >>"$OVERRIDES" ;;
     unset-override) sed -i "/^$2 /d" "$OVERRIDES" ;;
 esac
@@ -111,6 +112,10 @@ class Host(unittest.TestCase):
         own.write_text(CONFIG.format("own", 'pci: "0000:3b:00.0"'))
         other = self.here / "configs" / "other.yaml"
         other.write_text(CONFIG.format("other", 'pci: "0000:01:00.0"'))
+        (self.here / "overrides").write_text("")
+        self.assertEqual(self.tool("nics", "bind", own).stderr, "", "driverctl's, where there is no override")
+        self.assertEqual(self.tool("nics", "release").returncode, 0)
+        (self.here / "overrides").write_text("0000:01:00.0 uio_pci_generic\n")
         done = self.tool("nics", "bind", own, other)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("0000:3b:00.0 vfio-pci\n", (self.here / "overrides").read_text())
