@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Builds the package, and tries it on a booted Debian 12 (boot_test.py). Some minutes, and much longer where the
-# compiler's cache is empty.
+# Builds the package, and gives it to a test that boots a Debian 12 (boot_test.py, machine_test.py). Some minutes, and
+# much longer where the compiler's cache is empty.
+#
+#   boot.sh TEST.py
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$here/../../deploy/package" "$folder"
-python3 -B "$here/boot_test.py" "$folder"/pinstrike_*.deb
+python3 -B "$1" "$folder"/pinstrike_*.deb

@@ -1,4 +1,5 @@
-"""A Debian 12 root, booted with its own systemd in a container, and taken away again."""
+"""A Debian 12 root, booted with its own systemd in a container, and taken away again; and what it shares with one
+that is booted as a machine (machine.py)."""
 
 import os
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 
 SKIPPED = 77
 NEEDED = ("mmdebstrap", "systemd-nspawn", "nsenter", "dpkg-deb")
+SHELL = ["env", "-i", "LC_ALL=C.UTF-8", "PAGER=cat", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c"]
 
 
 def say(text):
@@ -27,8 +29,8 @@ def expect(condition, what):
     say(f"  ok: {what}")
 
 
-def skip_unless_possible():
-    missing = [tool for tool in NEEDED if shutil.which(tool) is None]
+def skip_unless_possible(needed=NEEDED):
+    missing = [tool for tool in needed if shutil.which(tool) is None]
     if missing or os.geteuid() != 0:
         say(f"SKIP: wants root and {', '.join(missing) or 'no more tools'}")
         sys.exit(SKIPPED)
@@ -41,7 +43,54 @@ def needed_by(package):
     return [each.split("|")[0].split("(")[0].strip() for each in text.split(",")]
 
 
-class Container:
+def make_root(root, package, packages):
+    """What the package depends on and these beside it; the package's file at /root/pinstrike.deb."""
+    wanted = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", *packages, *needed_by(package)]
+    done = subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase",
+                           f"--include={','.join(wanted)}", "bookworm", root],
+                          capture_output=True, text=True, check=False, timeout=1800)
+    if done.returncode != 0:
+        fail(f"no root: {done.stderr[-2000:]}")
+    shutil.copy(package, root / "root" / "pinstrike.deb")
+
+
+class Booted:
+    """What may be done on any, by its `ask`."""
+
+    def ask(self, command, timeout=180):
+        """A shell command inside, whatever its status."""
+        raise NotImplementedError
+
+    def explain(self):
+        """What tells more where a test fails."""
+        return ""
+
+    def fail(self, text):
+        fail(text + self.explain())
+
+    def run(self, command, timeout=180):
+        """As a user at its shell: printed, and right."""
+        say(f"# {command}")
+        done = self.ask(command, timeout)
+        say((done.stdout + done.stderr).rstrip())
+        if done.returncode != 0:
+            self.fail(f"`{command}` ended with {done.returncode}")
+        return done.stdout
+
+    def value(self, unit, name):
+        return self.ask(f"systemctl show -P {name} {unit}").stdout.strip()
+
+    def wait(self, what, holds, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if holds():
+                expect(True, what)
+                return
+            time.sleep(0.3)
+        self.fail(f"{what}: not within {seconds} s")
+
+
+class Container(Booted):
     """`with Container(package) as c`: booted, the package's file at /root/pinstrike.deb."""
 
     def __init__(self, package):
@@ -64,13 +113,7 @@ class Container:
         self.remove()
 
     def make(self):
-        wanted = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", *needed_by(self.package)]
-        done = subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase",
-                               f"--include={','.join(wanted)}", "bookworm", self.root],
-                              capture_output=True, text=True, check=False, timeout=900)
-        if done.returncode != 0:
-            fail(f"no root: {done.stderr[-2000:]}")
-        shutil.copy(self.package, self.root / "root" / "pinstrike.deb")
+        make_root(self.root, self.package, [])
 
     def boot(self):
         log = (self.folder / "console").open("w")
@@ -91,32 +134,8 @@ class Container:
         fail(f"it does not boot: {(self.folder / 'console').read_text()[-2000:]}")
 
     def ask(self, command, timeout=180):
-        """A shell command inside, whatever its status."""
-        return subprocess.run(
-            ["nsenter", "-t", self.leader, "-a", "--", "env", "-i", "LC_ALL=C.UTF-8", "PAGER=cat",
-             "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c", command],
-            capture_output=True, text=True, check=False, timeout=timeout)
-
-    def run(self, command, timeout=180):
-        """As a user at its shell: printed, and right."""
-        say(f"# {command}")
-        done = self.ask(command, timeout)
-        say((done.stdout + done.stderr).rstrip())
-        if done.returncode != 0:
-            fail(f"`{command}` ended with {done.returncode}")
-        return done.stdout
-
-    def value(self, unit, name):
-        return self.ask(f"systemctl show -P {name} {unit}").stdout.strip()
-
-    def wait(self, what, holds, seconds=60):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if holds():
-                expect(True, what)
-                return
-            time.sleep(0.3)
-        fail(f"{what}: not within {seconds} s")
+        return subprocess.run(["nsenter", "-t", self.leader, "-a", "--", *SHELL, command],
+                              capture_output=True, text=True, check=False, timeout=timeout)
 
     def write(self, path, text):
         (self.root / path.lstrip("/")).write_text(text)

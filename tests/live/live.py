@@ -121,11 +121,16 @@ def filter_igmp(sock):
 
 
 class IgmpListener(threading.Thread):
-    """Collects the groups that IGMP reports on the sender's interface ask for."""
+    """Collects the groups that IGMP reports on the sender's interface ask for, and those they leave.
 
-    def __init__(self, wire):
+    `source`: only the reports of this hardware address (6 bytes).
+    """
+
+    def __init__(self, wire, source=None):
         super().__init__(daemon=True)
+        self.source = source
         self.groups = set()
+        self.left = set()
         self.frames = 0
         here = os.open("/proc/self/ns/net", os.O_RDONLY)
         there = os.open(f"/run/netns/{wire.sender}", os.O_RDONLY)
@@ -146,6 +151,8 @@ class IgmpListener(threading.Thread):
                 frame = self.socket.recv(2048)
             except OSError:  # the namespace is gone: the test has ended
                 return
+            if self.source and frame[6:12] != self.source:
+                continue
             self.frames += 1
             self.take(frame[14 + (frame[14] & 15) * 4:])
 
@@ -159,6 +166,8 @@ class IgmpListener(threading.Thread):
                 words, sources = igmp[at + 1], struct.unpack_from(">H", igmp, at + 2)[0]
                 if igmp[at] in (2, 4):  # exclude none: join
                     self.groups.add(socket.inet_ntoa(igmp[at + 4:at + 8]))
+                elif igmp[at] == 3:  # include none: leave
+                    self.left.add(socket.inet_ntoa(igmp[at + 4:at + 8]))
                 at += 8 + 4 * (words + sources)
 
     def wait_for(self, groups, seconds=60):

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""The package on a booted machine with two NICs: installed as deploy/RUNBOOK.md says, OPRA from both NICs by
+vfio-pci and DPDK's driver, a cable pulled and plugged in again, stopped, rebooted, removed.
+
+    machine_test.py PACKAGE.deb
+
+The machine is qemu's, every instruction emulated, with an IOMMU and two Intel 82574 (e1000e); the switch is a Linux
+bridge that sends each NIC only the groups it joined, so a stream that arrives was asked for by IGMP on that NIC.
+Some ten minutes; its transcript is the output. Skipped (77) without root or its tools.
+
+What this cannot show: speed, latency and losses under load (nothing here runs at a NIC's rate; 400 messages a second
+are sent); NICs with more than one queue, hence one poller where the example has two; flow rules and receive stamps
+(the 82574 has none); NUMA; isolated processors; the watchdog's ten seconds (an emulated processor stands still for
+longer when its host is busy: the drop-in below); the tests' own clock as a session's (`hours: any`).
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+from container import expect, say, skip_unless_possible
+from machine import NEEDED, NICS, SLOW, Machine
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "live"))
+import live  # noqa: E402 pylint: disable=wrong-import-position
+
+UNIT = "pinstrike@opra"
+CONFIG = "/etc/pinstrike/opra.yaml"
+ACCOUNT = "/var/lib/pinstrike/account.json"
+DROP_IN = f"""# An emulated machine stands still for longer than a real one may. The account as JSON is for the test.
+[Service]
+WatchdogSec=600
+TimeoutStartSec=900
+TimeoutStopSec=300
+ExecStart=
+ExecStart=/usr/bin/pinstrike run /etc/pinstrike/%i.yaml --account {ACCOUNT}
+"""
+# Two and a half minutes, at what an emulated machine on a busy host carries.
+TRAFFIC = ["--lines", "1-96,201-204", "--shape", "ordinary", "--series", "20000", "--roots", "200",
+           "--messages", "60000", "--rate", "400"]
+
+
+def edited(text):
+    """The example as somebody edits it who has these NICs, with one queue each, and three processors."""
+    text = text.replace("0000:3b:00.0", NICS["nic_a"][0]).replace("0000:5e:00.0", NICS["nic_b"][0])
+    before, rest = text.split("pollers:\n")
+    after = rest[rest.index("# When data is expected"):]
+    threads = ("pollers:\n  - {name: poller0, cpu: 1, wait: park}\n\n"
+               "cores:\n  - {name: core0, cpu: 2, wait: park}\n\n")
+    for old, new in (("hours: session", "hours: any"), ("control_cpu: 1", "control_cpu: 0"),
+                     ("series_capacity: 2200000", "series_capacity: 200000")):
+        expect(old in after, f"the example says `{old}`")
+        after = after.replace(old, new)
+    return before + threads + after
+
+
+def install(host):
+    host.run("uname -r; cat /proc/cmdline; lspci -D | grep Ethernet; ls /sys/class/iommu")
+    host.run("apt-get install -y --no-install-recommends -o Dpkg::Use-Pty=0 -o Dpkg::Progress-Fancy=0"
+             " /root/pinstrike.deb driverctl 2>&1 | grep -E '^(Setting up|Creating)'")
+    host.run(f"cp /usr/share/doc/pinstrike/examples/opra.yaml {CONFIG}")
+    host.write(CONFIG, edited(host.ask(f"cat {CONFIG}").stdout))
+    host.write(f"/etc/systemd/system/{UNIT}.service.d/slow.conf", DROP_IN)
+    host.run("systemctl daemon-reload")
+    host.run(f"pinstrike check --config-only {CONFIG} >/dev/null")
+
+
+def prepare(host):
+    found = host.ask(f"pinstrike doctor {CONFIG}")
+    expect(found.returncode == 1 and re.search(r"error +hugepages", found.stdout) and
+           re.search(r"error .*nic_a", found.stdout), "doctor names what is missing: hugepages, the NICs' driver")
+    host.run(f"/usr/lib/pinstrike/nics bind {CONFIG}")
+    host.run("systemctl start pinstrike-hugepages; journalctl --no-pager -o cat -u pinstrike-hugepages")
+    host.run("ls -l /dev/vfio; grep HugePages_ /proc/meminfo")
+    found = host.ask(f"pinstrike doctor {CONFIG}").stdout
+    say(found)
+    expect(re.search(r"ok +binding of nic_a .*vfio-pci", found) and re.search(r"ok +binding of nic_b .*vfio-pci", found)
+           and re.search(r"ok +hugepages", found) and re.search(r"ok +IOMMU", found),
+           "doctor has no more to say of NICs, hugepages and IOMMU")
+    expect(not re.search(r"^error", found, re.MULTILINE), "nor any error at all")
+
+
+def groups_of_lines(host):
+    """What each NIC should join: {nic: groups}, as the config says."""
+    told = host.ask(f"pinstrike check --config-only {CONFIG}").stdout
+    rows = re.findall(r"\{number: \d+, a: ([\d.]+):\d+, b: ([\d.]+):\d+", told)
+    expect(len(rows) == 101, "the config has 101 lines")
+    return {"nic_a": {a for a, _ in rows}, "nic_b": {b for _, b in rows}}
+
+
+def listen(host):
+    return {nic: live.IgmpListener(SimpleNamespace(sender=host.switch.space, outlet=nic),
+                                   bytes.fromhex(mac.replace(":", "")))
+            for nic, (_, mac) in NICS.items()}
+
+
+def start(host, ears, groups):
+    host.run(f"systemctl enable --now {UNIT}", 3 * SLOW)
+    expect(host.value(UNIT, "ActiveState") == "active", "the service is started")
+    process = host.value(UNIT, "MainPID")
+    rights = host.run(f"grep -E '^(Uid|CapPrm|CapBnd|NoNewPrivs)' /proc/{process}/status;"
+                      f" ls -l /proc/{process}/fd | grep -o '/dev/vfio.*'")
+    expect("CapPrm:\t0000000000000000" in rights and "CapBnd:\t0000000000000000" in rights and
+           not re.search(r"Uid:\t0", rights), "it is not root and has no capability")
+    expect(len(re.findall(r"/dev/vfio/\d+", rights)) >= 2, "it holds both NICs' VFIO groups")
+    journal = host.run(f"journalctl --no-pager -o cat -u {UNIT}")
+    expect(journal.count("Probe PCI driver: net_e1000_em") == 2, "by DPDK's PCI driver")
+    for nic, ear in ears.items():
+        host.wait(f"{nic} joins all its {len(groups[nic])} groups, seen on its wire",
+                  lambda nic=nic, ear=ear: groups[nic] <= ear.groups, SLOW)
+        expect(not any(ear.groups & groups[other] for other in NICS if other != nic),
+               f"{nic} joins none of the other stream's")
+        host.wait(f"and the switch has them for {nic}",
+                  lambda nic=nic: groups[nic] <= host.switch.members(nic), SLOW)
+    ask_again(host, ears, groups)
+
+
+def ask_again(host, ears, groups):
+    """The switch's general query, every 10 s."""
+    for ear in ears.values():
+        ear.groups.clear()
+    for nic, ear in ears.items():
+        host.wait(f"{nic} answers the switch's query with all groups",
+                  lambda nic=nic, ear=ear: groups[nic] <= ear.groups, SLOW)
+
+
+def figure(host, name, nic):
+    told = host.ask("curl -sS --max-time 60 http://127.0.0.1:9464/metrics").stdout
+    found = re.search(rf'^pinstrike_{name}{{[^}}]*port="{nic}"[^}}]*}} (\d+)', told, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def carry(host, ears, groups, folder):
+    """Both streams; the cable of NIC A pulled, and plugged in again, in the midst of it."""
+    words = ["generate", "--interface", "source", *TRAFFIC, "--truth", folder / "truth"]
+    say(f"(on the switch) pinstrike {' '.join(map(str, words))}")
+    with subprocess.Popen(host.switch.inside(folder / "usr/bin/pinstrike", *words)) as generator:
+        try:
+            for nic in NICS:
+                host.wait(f"{nic} hands packets to lines",
+                          lambda nic=nic: figure(host, "port_handed_packets_total", nic) > 500, SLOW)
+            changes = figure(host, "port_link_changes_total", "nic_a")
+            pull(host, changes)
+            ears["nic_a"].groups.clear()
+            plug_in(host, ears["nic_a"], groups["nic_a"], changes)
+            expect(generator.poll() is None, "all that within the traffic")
+            expect(generator.wait(2 * SLOW) == 0, "the generator has sent all")
+        finally:
+            if generator.poll() is None:
+                generator.kill()
+
+
+def pull(host, changes):
+    host.pull_cable("nic_a")
+    host.wait("the metrics show nic_a's link down", lambda: figure(host, "port_link_up", "nic_a") == 0, SLOW)
+    host.wait("counted once", lambda: figure(host, "port_link_changes_total", "nic_a") == changes + 1, SLOW)
+    expect(figure(host, "port_link_up", "nic_b") == 1, "nic_b's link is up")
+    expect(not host.switch.members("nic_a"), "the switch has forgotten what nic_a had joined")
+    packets = [figure(host, "port_handed_packets_total", nic) for nic in NICS]
+    host.wait("nic_b goes on", lambda: figure(host, "port_handed_packets_total", "nic_b") > packets[1] + 500, SLOW)
+    expect(figure(host, "port_handed_packets_total", "nic_a") == packets[0], "nic_a is silent")
+
+
+def plug_in(host, ear, groups, changes):
+    silent_at = figure(host, "port_handed_packets_total", "nic_a")
+    host.plug_in("nic_a")
+    host.wait("the metrics show nic_a's link up", lambda: figure(host, "port_link_up", "nic_a") == 1, SLOW)
+    host.wait("nic_a joins all groups again, seen on its wire", lambda: groups <= ear.groups, SLOW)
+    host.wait("counted once", lambda: figure(host, "port_link_changes_total", "nic_a") == changes + 2, SLOW)
+    host.wait("nic_a brings packets again",
+              lambda: figure(host, "port_handed_packets_total", "nic_a") > silent_at + 200, SLOW)
+
+
+def stop(host, ears, groups, folder):
+    truth = json.loads((folder / "truth.account.json").read_text())
+    sent = sum(line["delivered"] for line in truth["lines"])
+    host.wait(f"all {sent} messages are delivered", lambda: f"since the start {sent} delivered, 0 lost, 0 refused"
+              in host.value(UNIT, "StatusText"), SLOW)
+    handed = {nic: figure(host, "port_handed_packets_total", nic) for nic in NICS}
+    say(f"  packets handed to lines: {handed}")
+    expect(handed["nic_a"] < handed["nic_b"], "stream B carried alone for a while")
+    for nic in NICS:
+        expect(figure(host, "device_missed_packets_total", nic) == 0, f"{nic} missed none")
+    host.run(f"systemctl stop {UNIT}")
+    expect(host.value(UNIT, "Result") == "success", "the service ends well")
+    journal = host.run(f"journalctl --no-pager -o cat -u {UNIT} | grep -v -E 'stream_back|line_back|streams?_'")
+    expect("the account balances" in journal, "its account balances")
+    live.compare_account(json.loads(host.ask(f"cat {ACCOUNT}").stdout), truth)
+    say("  ok: line by line its account is the generator's")
+    for wrong in ("gap_declared", "call_refused", "thread_stalled", "core_slow", "device_missed", "link_flapped"):
+        expect(wrong not in journal, f"the journal has no {wrong}")
+    expect(not re.search("DMAR.*fault|vfio.*error", host.ask("dmesg").stdout, re.IGNORECASE),
+           "the IOMMU refused nothing")
+    for nic, ear in ears.items():
+        host.wait(f"{nic} has left its groups", lambda nic=nic, ear=ear: groups[nic] <= ear.left, SLOW)
+
+
+def reboot(host, groups):
+    host.reboot()
+    host.wait("the service is started at boot", lambda: host.value(UNIT, "ActiveState") == "active", 3 * SLOW)
+    host.run("driverctl list-overrides; grep HugePages_ /proc/meminfo")
+    for nic in NICS:
+        host.wait(f"{nic} has its groups again", lambda nic=nic: groups[nic] <= host.switch.members(nic), SLOW)
+
+
+def remove(host):
+    host.run("DEBIAN_FRONTEND=noninteractive apt-get remove -y -o Dpkg::Use-Pty=0 pinstrike 2>&1 | grep -v Reading",
+             3 * SLOW)
+    expect(host.ask("cat /proc/sys/vm/nr_hugepages").stdout.strip() == "0", "no hugepage stays reserved")
+    for address, _ in NICS.values():
+        driver = host.ask(f"readlink /sys/bus/pci/devices/{address}/driver").stdout.strip()
+        expect(driver.endswith("/e1000e"), f"{address} is the kernel's again")
+    expect(host.ask("driverctl list-overrides").stdout == "", "no override stays")
+    expect(host.ask(f"test -e {CONFIG}").returncode == 0, "the config stays")
+
+
+def main():
+    skip_unless_possible(NEEDED)
+    package = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder, Machine(package) as host:
+        subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
+        install(host)
+        prepare(host)
+        groups, ears = groups_of_lines(host), listen(host)
+        start(host, ears, groups)
+        carry(host, ears, groups, Path(folder))
+        stop(host, ears, groups, Path(folder))
+        reboot(host, groups)
+        remove(host)
+    say("all held")
+
+
+if __name__ == "__main__":
+    main()
