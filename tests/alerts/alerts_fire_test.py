@@ -16,6 +16,7 @@ import argparse
 import dataclasses
 import re
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -226,6 +227,7 @@ def simulated_cases(instances, watch):
              [("LatencyHigh", "left"), ("RingNearlyFull", "left")]),
         Case(faults.Otherwise(instances["busy"], "more traffic than a thread can take",
                               rate="1e9"), [("ThreadBusy", "busy")]),
+        Case(faults.RefusedReload(instances["rogue"]), [("ReloadRefused", "rogue")]),
         Case(faults.Otherwise(instances["crowded"], "a book too small for the day's series",
                               capacity=1000), [("BookFull", "crowded")])]
 
@@ -317,6 +319,7 @@ def parse_options():
 
 def main():
     options = parse_options()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
     if shutil.which("prometheus") is None:
         live.skip("prometheus is not installed")
     rules = options.root / "deploy/prometheus/pinstrike.rules.yml"

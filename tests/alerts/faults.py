@@ -1,6 +1,7 @@
 """Faults that begin and end when told."""
 
 import atexit
+import signal
 import struct
 import subprocess
 import threading
@@ -48,6 +49,23 @@ class HeldInPulses(Held):
 
     def go_on(self):
         hold_in_pulses(thread_of(self.subject.process, self.name), self.ended, PULSE_S)
+
+
+class RefusedReload:
+    what = "its config is changed in what needs a restart, and reloaded"
+
+    def __init__(self, subject):
+        self.subject, self.text = subject, subject.path.read_text()
+
+    def reload(self, text):
+        self.subject.path.write_text(text)
+        self.subject.process.send_signal(signal.SIGHUP)
+
+    def begin(self):
+        self.reload(self.text + "retransmission: true\n")
+
+    def end(self):
+        self.reload(self.text)
 
 
 class Dead:

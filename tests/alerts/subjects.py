@@ -95,6 +95,7 @@ class Simulated:
         self.process = self.here.start(
             *self.before, self.pinstrike, "run", self.path, stdout=subprocess.DEVNULL,
             stderr=open(self.log, "a", encoding="utf-8"),
+            start_new_session=True,  # without a terminal, whose SIGHUP would be an end
             env={**os.environ, **(self.environment or {})})
 
     def said(self):
