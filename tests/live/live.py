@@ -149,8 +149,10 @@ class IgmpListener(threading.Thread):
         while True:
             try:
                 frame = self.socket.recv(2048)
-            except OSError:  # the namespace is gone: the test has ended
-                return
+            except OSError as error:
+                if error.errno == errno.ENETDOWN:  # told once: it may come up again
+                    continue
+                return  # the namespace is gone: the test has ended
             if self.source and frame[6:12] != self.source:
                 continue
             self.frames += 1
