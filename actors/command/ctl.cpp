@@ -267,7 +267,7 @@ void add_ctl(CLI::App& app, Outcome& outcome) {
         "Exit status: 0 done, 1 refused or nobody answers, 2 wrong use.\n\n"
         "Examples:\n"
         "  pinstrike ctl opra status\n"
-        "  pinstrike ctl opra lines 3 17\n"
+        "  pinstrike ctl opra lines 3 7\n"
         "  pinstrike ctl opra reload\n"
         "  pinstrike ctl opra capture 3 1000 --out line3.pcapng\n"
         "  pinstrike ctl ./admin.sock status --json");

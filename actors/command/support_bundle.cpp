@@ -69,7 +69,8 @@ void add_support_bundle(CLI::App& app, Outcome& outcome) {
         "support-bundle", "Put what somebody needs to help into one archive, without secrets");
     command->footer(
         "The config, what check, doctor and plan say of it; account, metrics and latencies of the\n"
-        "instance where it runs, the end of its log (the journal of pinstrike@NAME for NAME.yaml, or "
+        "instance where it runs, the end of its log (the journal of pinstrike@NAME for NAME.yaml, "
+        "or "
         "--log)\n"
         "and versions; MANIFEST says of each part whether it is there, and why not. It is made of\n"
         "a broken config and of an instance that is down as well. Run it as who may read config,\n"

@@ -328,8 +328,7 @@ void add_program(Families& out, Appliance& appliance) {
     const ReloadCounters& reloads = appliance.reloads();
     add_rows(out, "config", ReloadCount_rows,
              [&](std::size_t i) { return reloads.read(static_cast<ReloadCount>(i)); }, {});
-    out.value(Metric::config_reload_refused, {},
-              static_cast<double>(reloads.last_refused.read()));
+    out.value(Metric::config_reload_refused, {}, static_cast<double>(reloads.last_refused.read()));
     const SeriesList& series = appliance.series();
     if (!series.file.empty()) {
         add_rows(out, "series_map", SeriesRow_rows, [&](std::size_t i) { return series.rows[i]; },

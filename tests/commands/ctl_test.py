@@ -104,7 +104,9 @@ def check_views(instance):
     for line in lines:
         expect(line["delivered"] > 0 and line["a"]["accepted"] > line["b"]["accepted"] > 0,
                f"A comes first, and B has what A lost: {line}")
-        expect(10e3 < line["a"]["ahead"]["p50_ns"] < 10e6, f"the skew is 150 us: {line['a']}")
+        # Where the machine stops, both copies of a block wait for the same look.
+        ahead = line["a"]["ahead"]
+        expect(ahead["count"] > 0 and ahead["highest_ns"] > 50e3, f"the skew is 150 us: {ahead}")
         # As they were read: no order among them holds to the last message.
         taken = line["a"]["accepted"] + line["b"]["accepted"]
         expect(abs(taken - line["delivered"]) < 0.5 * taken, f"accepted is not delivered: {line}")

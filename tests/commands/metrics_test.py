@@ -145,7 +145,7 @@ def compare(account, seen):
 
 def scrape(folder, metrics_port):
     """What a Prometheus has of the running program."""
-    with prometheus(folder, [metrics_port]) as port:
+    with prometheus(folder, [f"127.0.0.1:{metrics_port}"]) as port:
         return {metric: query(port, metric) for metric in METRICS}
 
 
