@@ -67,7 +67,7 @@ std::string text_in(const json& request, const char* name) {
 
 AdminDesk::AdminDesk(std::unique_ptr<actors::admin::AdminSocket> socket,
                      actors::Appliance& appliance, Reloader& reloader, DriveLog& log)
-    : socket_(std::move(socket)), appliance_(appliance), reloader_(reloader), log_(log) {}
+    : appliance_(appliance), reloader_(reloader), log_(log), socket_(std::move(socket)) {}
 
 void AdminDesk::step() {
     if (socket_) {

@@ -43,7 +43,6 @@ class AdminDesk {
     Reply capture(const nlohmann::json& request, const std::string& by);
     void tell(const std::string& by, const std::string& what);
 
-    std::unique_ptr<actors::admin::AdminSocket> socket_;
     actors::Appliance& appliance_;
     Reloader& reloader_;
     DriveLog& log_;
@@ -51,6 +50,7 @@ class AdminDesk {
     double cleared_s_ = 0;
     bool capturing_ = false;
     std::string drain_asked_;
+    std::unique_ptr<actors::admin::AdminSocket> socket_;  ///< last: replies that go on use the rest
 };
 
 }  // namespace pinstrike::command

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace pinstrike::actors::top {
 namespace {
@@ -28,14 +30,27 @@ void Table::sort(std::size_t column, bool reversed) {
         return;
     }
     const bool falls = columns[column].falls != reversed;
-    std::stable_sort(rows.begin(), rows.end(), [=](const auto& left, const auto& right) {
-        const Cell& a = left[column];
-        const Cell& b = right[column];
+    const auto before = [=](const Cell& a, const Cell& b) {
         if (a.weight != b.weight) {
             return falls ? a.weight > b.weight : a.weight < b.weight;
         }
         return reversed ? a.text > b.text : a.text < b.text;
+    };
+    // Places are sorted, not rows: alike ones stay in their order, without std::stable_sort, whose
+    // temporary buffer clang calls deprecated.
+    std::vector<std::size_t> places(rows.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::sort(places.begin(), places.end(), [&](std::size_t left, std::size_t right) {
+        const Cell& a = rows[left][column];
+        const Cell& b = rows[right][column];
+        return before(a, b) || (!before(b, a) && left < right);
     });
+    std::vector<std::vector<Cell>> sorted;
+    sorted.reserve(rows.size());
+    for (const std::size_t place : places) {
+        sorted.push_back(std::move(rows[place]));
+    }
+    rows = std::move(sorted);
 }
 
 std::string heads_text(const Table& table) {

@@ -25,7 +25,7 @@ struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
 
-    /// Rows of equal weight stay in their order.
+    /// Rows whose cells are alike stay in their order.
     void sort(std::size_t column, bool reversed);
 };
 
