@@ -132,9 +132,9 @@ class Terminal {
         int at = 0;
         for (const ScreenRow& row : rows) {
             const attr_t look = look_of(row.look);
-            ::attron(look);
+            ::attr_on(look, nullptr);
             ::mvaddnstr(at++, 0, row.text.c_str(), static_cast<int>(row.text.size()));
-            ::attroff(look);
+            ::attr_off(look, nullptr);
         }
         ::refresh();
     }
