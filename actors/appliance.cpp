@@ -24,6 +24,10 @@
 namespace pinstrike::actors {
 namespace {
 
+/// Of a poller, while it runs. A place for each in its tables is made at the start.
+constexpr std::size_t more_lines_max = 32;
+static_assert(4 * more_lines_max <= nic::more_groups_max);
+
 std::int64_t monotonic_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
@@ -326,7 +330,8 @@ void Appliance::make_pollers(QueuesByPort queues,
             ring = Ring<FirstCopy>::make(history_slots(config_, config_.pollers[i]));
             setup.history = std::make_unique<HistoryRoad>(std::move(ring->producer));
         }
-        const RouterConfig routing{config_.sharding, config_.when_full, setup.lines.size()};
+        const RouterConfig routing{config_.sharding, config_.when_full,
+                                   setup.lines.size() + more_lines_max};
         if (!replays()) {
             auto tap = Ring<TappedPacket>::make(Ring<TappedPacket>::slots_for(PacketTap::slots));
             setup.tap = std::make_unique<PacketTap>(std::move(tap.producer));
@@ -478,23 +483,82 @@ bool Appliance::settings_taken(std::int64_t within_ns) const {
     return true;
 }
 
-bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns) {
+/// Those that `config` has at the poller and the poller has not; null where there are none.
+std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::size_t poller,
+                                                 Problems& problems) const {
+    const PollerTask& task = *pollers_[poller].task;
+    PollerPlan plan = plan_topology(config).pollers[poller];
+    std::erase_if(plan.lines, [&](std::size_t line) {
+        for (std::size_t i = 0; i < task.lines_count(); ++i) {
+            if (task.line_number(i) == config.lines[line].number) {
+                return true;
+            }
+        }
+        return false;
+    });
+    if (plan.lines.empty()) {
+        return nullptr;
+    }
+    const std::size_t room = task.router().lines_max() - task.lines_count();
+    if (recovery_.runs()) {
+        tell(problems, "",
+             "lines: recovery and peers go by the lines of the start: needs a restart");
+    } else if (plan.lines.size() > room) {
+        tell(
+            problems, "",
+            fmt::format("{}: has room for {} lines more while it runs, not for {}: needs a restart",
+                        plan.name, room, plan.lines.size()));
+    }
+    if (!problems.empty()) {
+        return nullptr;
+    }
+    PollerSetup setup;
+    setup.arbitration = config.arbitration;
+    setup.silence = config.silence;
+    for (const std::size_t line : plan.lines) {
+        setup.lines.push_back(config.lines[line]);
+    }
+    std::vector<std::vector<nic::Group>> groups;
+    for (const std::size_t port : plan.ports) {
+        groups.push_back(groups_at(config, plan, config.ports[port]));
+    }
+    return task.prepare_lines(setup, groups, problems);
+}
+
+bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns,
+                              Problems& problems) {
+    constexpr std::string_view stands =
+        "a poller takes no turns: it will take what is new when it goes on; reload again";
     if (!settings_taken(within_ns)) {
+        tell(problems, "", std::string{stands});
         return false;  // what was offered before is still the poller's
     }
-    for (std::size_t i = 0; i < pollers_.size(); ++i) {
-        PollerSettings settings{config.arbitration.window_ns,
-                                config.silence,
-                                config.block_checksum,
-                                config.test_symbols,
-                                {}};
+    std::vector<std::unique_ptr<PollerSettings>> all;
+    for (std::size_t i = 0; i < pollers_.size() && problems.empty(); ++i) {
+        auto settings =
+            std::make_unique<PollerSettings>(PollerSettings{config.arbitration.window_ns,
+                                                            config.silence,
+                                                            config.block_checksum,
+                                                            config.test_symbols,
+                                                            {},
+                                                            more_lines(config, i, problems)});
         for (const std::size_t port : topology_.pollers[i].ports) {
-            settings.sources.push_back(config.ports[port].sources);
+            settings->sources.push_back(config.ports[port].sources);
         }
-        pollers_[i].settings = std::make_unique<PollerSettings>(std::move(settings));
+        all.push_back(std::move(settings));
+    }
+    if (!problems.empty()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < pollers_.size(); ++i) {
+        pollers_[i].settings = std::move(all[i]);
         pollers_[i].task->settings().make(*pollers_[i].settings);
     }
-    return settings_taken(within_ns);
+    if (!settings_taken(within_ns)) {
+        tell(problems, "", std::string{stands});
+        return false;
+    }
+    return true;
 }
 
 void Appliance::clear_maxima() {

@@ -68,10 +68,10 @@ class Appliance {
     /// About once a second, from the control thread: keeps the clock true.
     void housekeep();
 
-    /// What every poller has for thresholds and filters, of a config that differs in nothing else.
-    /// Control thread. False: a poller has not taken it within `within_ns`, and will when it goes
-    /// on.
-    bool give_settings(const FeedConfig& config, std::int64_t within_ns);
+    /// Thresholds and filters of a config that differs in nothing else, but that it has more lines:
+    /// every poller gets its own. Control thread. False, with the reasons: nothing is changed; or a
+    /// poller has not taken it within `within_ns`, and will when it goes on.
+    bool give_settings(const FeedConfig& config, std::int64_t within_ns, Problems& problems);
 
     /// Of the config's reloads; the control thread counts.
     [[nodiscard]] ReloadCounters& reloads() { return reloads_; }
@@ -179,6 +179,9 @@ class Appliance {
     void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                       const std::vector<Parking*>& bells);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
+    [[nodiscard]] std::unique_ptr<MoreLines> more_lines(const FeedConfig& config,
+                                                        std::size_t poller,
+                                                        Problems& problems) const;
     [[nodiscard]] bool settings_taken(std::int64_t within_ns) const;
     [[nodiscard]] bool replays() const;
     [[nodiscard]] bool filters_calls() const;

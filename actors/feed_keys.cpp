@@ -44,6 +44,7 @@ Section<PollerConfig> poller_section() {
         .key("lines", &PollerConfig::lines,
              or_word("all", std::vector<std::uint16_t>{}, number_ranges()),
              "Lines whose both streams this poller takes. Each line is on one poller.")
+        .reloads_more()
         .key("ports", &PollerConfig::ports,
              or_word("all", std::vector<std::string>{}, list_of(name_text(), "a list of ports")),
              "Ports at which they arrive. A port named by several pollers has a queue for each.")
@@ -198,6 +199,7 @@ Section<FeedConfig> make_feed_section() {
         .key("lines", &FeedConfig::lines, feed::lines_form(),
              "Lines to take: numbers of published lines, or lines with groups of their own.")
         .required()
+        .reloads_more()
         .key("retransmission", &FeedConfig::retransmission, boolean(),
              "Listen to the lines' published retransmission groups as well. Recovery from them "
              "does so, too.");

@@ -48,6 +48,9 @@ class LineRoutes {
         }
     }
 
+    /// Cold: what it was made of, in any order.
+    [[nodiscard]] std::vector<Entry> entries() const;
+
     /// Nullptr where no line listens. The table is never more than a quarter full.
     [[nodiscard]] const LineRoute* find(std::uint32_t address, std::uint16_t port) const noexcept {
         const std::uint64_t key = key_of(address, port);
@@ -82,6 +85,18 @@ class LineRoutes {
 };
 
 // --- cold ---
+
+inline std::vector<LineRoutes::Entry> LineRoutes::entries() const {
+    std::vector<Entry> all;
+    for (const Slot& slot : slots_) {
+        if (slot.key != empty) {
+            all.push_back({{{static_cast<std::uint32_t>(slot.key >> 16)},
+                            static_cast<std::uint16_t>(slot.key)},
+                           slot.route});
+        }
+    }
+    return all;
+}
 
 /// The groups at which a line arrives.
 inline void add_routes(const feed::LineConfig& line, std::uint32_t index,

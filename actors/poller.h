@@ -19,17 +19,13 @@
 
 #include "actors/arbitration_clock.h"
 #include "actors/even_clock.h"
-#include "actors/line_marker.h"
-#include "actors/line_routes.h"
 #include "actors/poller_input.h"
+#include "actors/poller_lines.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
-#include "actors/stream_lead.h"
 #include "feed/arbiter.h"
 #include "feed/block.h"
 #include "feed/event.h"
-#include "feed/line_day.h"
-#include "feed/line_watch.h"
 #include "nic/datagram.h"
 #include "nic/drops.h"
 #include "nic/packet.h"
@@ -119,56 +115,39 @@ class Poller final : public PollerTask {
     [[nodiscard]] std::size_t lines_count() const override { return lines_.size(); }
 
     [[nodiscard]] std::uint16_t line_number(std::size_t i) const override {
-        return lines_[i]->number;
+        return lines_[i].number;
     }
 
-    [[nodiscard]] feed::Arbiter& arbiter(std::size_t i) override { return lines_[i]->arbiter; }
+    [[nodiscard]] feed::Arbiter& arbiter(std::size_t i) override { return lines_[i].arbiter; }
 
     [[nodiscard]] const feed::LineWatch& watch(std::size_t i) const override {
-        return lines_[i]->watch;
+        return lines_[i].watch;
     }
 
     [[nodiscard]] const Histogram& lead(std::size_t i, feed::Stream stream) const override {
-        return lines_[i]->lead.of(stream);
+        return lines_[i].lead.of(stream);
     }
 
     [[nodiscard]] std::uint64_t retransmission_packets(std::size_t i) const override {
-        return lines_[i]->retransmission_packets.read();
+        return lines_[i].retransmission_packets.read();
     }
 
     [[nodiscard]] std::span<const Row> reject_rows() const override { return Feed::reject_rows; }
 
     [[nodiscard]] std::uint64_t rejects(std::size_t line, std::size_t row) const override {
-        return lines_[line]->rejects.read(static_cast<typename Feed::Reject>(row));
+        return lines_[line].rejects.read(static_cast<typename Feed::Reject>(row));
     }
 
     [[nodiscard]] const Router& router() const override { return router_; }
 
+    [[nodiscard]] std::unique_ptr<MoreLines> prepare_lines(
+        const PollerSetup& setup, const std::vector<std::vector<nic::Group>>& groups,
+        Problems& problems) const override;
+
   private:
     using Input = PollerInput;
-    using RejectCounters = Counters<typename Feed::Reject, Feed::reject_rows.size()>;
-
-    struct alignas(64) Line {
-        Line(std::uint16_t line, std::size_t position, const PollerSetup& setup,
-             const LineHours& line_hours)
-            : index(position),
-              number(line),
-              separate_session(Feed::separate_session(line)),
-              day(separate_session ? line_hours.separate : line_hours.main),
-              arbiter(setup.arbitration),
-              watch(setup.silence) {}
-
-        std::size_t index;  ///< among the poller's
-        std::uint16_t number;
-        bool separate_session;  ///< its series are their own
-        feed::LineDay day;
-        StreamLead lead;  ///< up to here one cache line, touched by every block
-        feed::Arbiter arbiter;
-        feed::LineWatch watch;
-        LineMarker marker;
-        RejectCounters rejects;
-        Counter retransmission_packets;
-    };
+    using Lines = PollerLines<Feed>;
+    using Line = PollerLine<Feed>;
 
     /// Before the first packet, which may be a test.
     void begin(std::int64_t now_ns) {
@@ -215,7 +194,7 @@ class Poller final : public PollerTask {
             if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
                 continue;
             }
-            const LineRoute* route = routes_.find(datagram.group_ip, datagram.port);
+            const LineRoute* route = lines_.find(datagram.group_ip, datagram.port);
             if (route != nullptr && route->line == tap_->line()) {
                 tap_->take(packet, input.index);
             }
@@ -237,12 +216,12 @@ class Poller final : public PollerTask {
         if (!input.allows(datagram.source_ip)) [[unlikely]] {
             return input.drops.bump(nic::Drop::foreign_source);
         }
-        const LineRoute* route = routes_.find(datagram.group_ip, datagram.port);
+        const LineRoute* route = lines_.find(datagram.group_ip, datagram.port);
         if (route == nullptr) [[unlikely]] {
             return input.drops.bump(nic::Drop::unknown_group);
         }
         input.handed.add();
-        admit<keeps>(input, *lines_[route->line], *route, datagram.payload, packet.ts_receive_ns);
+        admit<keeps>(input, lines_[route->line], *route, datagram.payload, packet.ts_receive_ns);
     }
 
     template <bool keeps>
@@ -309,7 +288,7 @@ class Poller final : public PollerTask {
     /// Blocks that recovery had brought: copies of the streams', in no packet.
     std::size_t take_repairs() {
         return roads_->take_repairs([this](std::uint32_t line, std::span<const std::byte> bytes) {
-            admit_repair(*lines_[line], bytes);
+            admit_repair(lines_[line], bytes);
         });
     }
 
@@ -571,6 +550,9 @@ class Poller final : public PollerTask {
     }
 
     void adopt(PollerSettings& settings) {
+        if (settings.lines != nullptr) {
+            take_lines(static_cast<typename Lines::Prepared&>(*settings.lines));
+        }
         block_checksum_ = settings.block_checksum;
         test_symbols_ = settings.test_symbols;
         for (auto& line : lines_) {
@@ -579,6 +561,19 @@ class Poller final : public PollerTask {
         }
         for (auto& input : inputs_) {
             input->sources.swap(settings.sources[input->index]);
+        }
+    }
+
+    /// Their groups last: by then each has its line.
+    void take_lines(typename Lines::Prepared& more) {
+        for (auto& line : more.lines) {
+            line->day.look(wall_ns_);
+        }
+        lines_.take(more);
+        for (auto& input : inputs_) {
+            if (more.groups[input->index] != nullptr) {
+                input->port->join(*more.groups[input->index], even_ns_);
+            }
         }
     }
 
@@ -646,7 +641,6 @@ class Poller final : public PollerTask {
     bool block_checksum_;
     bool test_symbols_;
     bool marks_;
-    LineHours hours_;
     bool replays_ = false;
     bool begun_ = false;
     std::int64_t wall_ns_ = 0;
@@ -662,12 +656,11 @@ class Poller final : public PollerTask {
     nic::DueTimes due_;
     std::int64_t burst_ts_ns_ = 0;  ///< of a replay: when the step's first packet was captured
     Line* line_ = nullptr;          ///< whose messages are being delivered
-    LineRoutes routes_;
     Router router_;
     typename Feed::Scratch scratch_;
     typename Feed::Scratch waited_scratch_;
     std::vector<std::unique_ptr<Input>> inputs_;
-    std::vector<std::unique_ptr<Line>> lines_;
+    Lines lines_;
     Sink sink_;
 };
 
@@ -679,20 +672,27 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
       marks_(setup.marks),
-      hours_(std::move(setup.hours)),
       due_(setup.due),
       router_(std::move(router)),
+      lines_(setup, router_.lines_max()),
       sink_(*this) {
-    std::vector<LineRoutes::Entry> entries;
-    for (const feed::LineConfig& line : setup.lines) {
-        add_routes(line, static_cast<std::uint32_t>(lines_.size()), entries);
-        lines_.push_back(std::make_unique<Line>(line.number, lines_.size(), setup, hours_));
-    }
-    routes_ = LineRoutes{entries};
     for (PollerPort& port : setup.ports) {
         replays_ = replays_ || port.port->replays();
         inputs_.push_back(std::make_unique<Input>(std::move(port), inputs_.size()));
     }
+}
+
+template <class Feed>
+std::unique_ptr<MoreLines> Poller<Feed>::prepare_lines(
+    const PollerSetup& setup, const std::vector<std::vector<nic::Group>>& groups,
+    Problems& problems) const {
+    auto more = std::make_unique<typename Lines::Prepared>();
+    lines_.prepare(setup, *more);
+    for (const auto& input : inputs_) {
+        const auto& wanted = groups[input->index];
+        more->groups.push_back(wanted.empty() ? nullptr : input->port->prepare(wanted, problems));
+    }
+    return problems.empty() ? std::move(more) : nullptr;
 }
 
 }  // namespace pinstrike::actors

@@ -1,7 +1,7 @@
 // path: hot
 //
-// What a poller can be given while it runs, and how: thresholds and filters, which lose no message
-// by their change.
+// What a poller can be given while it runs, and how: thresholds, filters and more lines, which lose
+// no message by their change.
 //
 // Orders: the control thread fills the settings and offers them (release), the poller takes them at
 // its next housekeeping (acquire) and says so (release), the control thread frees what was taken
@@ -10,13 +10,22 @@
 #pragma once
 
 #include "feed/line_watch.h"
+#include "nic/port.h"
 #include "nic/port_config.h"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace pinstrike::actors {
+
+/// Lines that a poller is to have as well: made ready for it, by its kind.
+struct MoreLines {
+    virtual ~MoreLines() = default;
+
+    std::vector<std::unique_ptr<nic::MoreGroups>> groups;  ///< for each of its ports; null: none
+};
 
 struct PollerSettings {
     std::int64_t window_ns = 0;
@@ -24,6 +33,7 @@ struct PollerSettings {
     bool block_checksum = true;
     bool test_symbols = false;
     std::vector<std::vector<nic::Subnet>> sources;  ///< allowed senders, of each of its ports
+    std::unique_ptr<MoreLines> lines;               ///< null: no more
 };
 
 class SettingsOffer {

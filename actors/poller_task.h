@@ -104,7 +104,7 @@ class PollerTask {
     /// Null: packets cannot be tapped.
     [[nodiscard]] PacketTap* tap() { return tap_.get(); }
 
-    /// New thresholds and filters, taken at the next housekeeping.
+    /// New thresholds, filters and lines, taken at the next housekeeping.
     [[nodiscard]] SettingsOffer& settings() { return settings_; }
 
     /// Longest step and fullest rings begin anew; any thread (loop_counters.h).
@@ -142,6 +142,14 @@ class PollerTask {
     [[nodiscard]] virtual std::uint64_t rejects(std::size_t line, std::size_t row) const = 0;
 
     [[nodiscard]] virtual const Router& router() const = 0;
+
+    /// Makes `setup.lines` ready for the settings of this poller, which has none of them, and has
+    /// room for them (Router::lines_max); of the setup, arbitration and silence count as well.
+    /// `groups`: what of them comes by each of its ports. Null, with the reasons told, where a port
+    /// takes no more. Control thread, while no settings wait to be taken.
+    [[nodiscard]] virtual std::unique_ptr<MoreLines> prepare_lines(
+        const PollerSetup& setup, const std::vector<std::vector<nic::Group>>& groups,
+        Problems& problems) const = 0;
 
   protected:
     explicit PollerTask(PollerSetup& setup)

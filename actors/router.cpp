@@ -23,8 +23,8 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
         lane.spare = config.when_full == WhenFull::refuse ? capacity / spare_share : 0;
         lane.closed = lane.spare;
         lane.counters = std::make_unique<RingCounters>();
-        lane.debts.resize(config.lines_count);
-        lane.owing.resize(config.lines_count);
+        lane.debts.resize(config.lines_max);
+        lane.owing.resize(config.lines_max);
         lanes_.push_back(std::move(lane));
     }
 }

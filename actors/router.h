@@ -53,7 +53,7 @@ struct RingCounters {
 struct RouterConfig {
     Sharding sharding = Sharding::series;
     WhenFull when_full = WhenFull::refuse;
-    std::size_t lines_count = 0;  ///< of the poller
+    std::size_t lines_max = 0;  ///< that the poller ever has
 };
 
 class Router {
@@ -128,6 +128,8 @@ class Router {
     bool settle() noexcept;
 
     [[nodiscard]] std::size_t rings_count() const noexcept { return lanes_.size(); }
+
+    [[nodiscard]] std::size_t lines_max() const noexcept { return config_.lines_max; }
 
     [[nodiscard]] const RingCounters& counters(std::size_t ring) const {
         return *lanes_[ring].counters;

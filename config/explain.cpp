@@ -66,8 +66,10 @@ Explanation explanation_of(const KeyDoc& doc) {
     if (!doc.applies.empty()) {
         out.facts.push_back({"only with", doc.applies});
     }
-    if (doc.reloads) {
-        out.facts.push_back({"changes", "with a reload"});
+    if (doc.reload != Reload::never) {
+        out.facts.push_back({"changes", doc.reload == Reload::any
+                                            ? "with a reload"
+                                            : "with a reload: more, not less"});
     }
     return out;
 }

@@ -28,6 +28,9 @@ struct ChoiceDoc {
 };
 
 /// What is known of one key, for people.
+/// What a running program takes of a key that has changed, without losing a message.
+enum class Reload : std::uint8_t { never, any, more };
+
 struct KeyDoc {
     std::string path;  ///< "ports.burst_packets"
     std::string words;
@@ -35,7 +38,7 @@ struct KeyDoc {
     std::string default_text;
     std::string applies;  ///< "kind dpdk"; empty: always
     bool required = false;
-    bool reloads = false;  ///< a running program can be given a new value
+    Reload reload = Reload::never;
     std::string sentence;
     std::vector<ChoiceDoc> choices;
 };

@@ -30,7 +30,7 @@ struct KeyRow {
     std::string deciding;                      ///< the key that decides it
     std::function<bool(const T&)> applies_to;  ///< none: to all
     bool required = false;
-    bool reloads = false;
+    Reload reload = Reload::never;
     std::function<bool(const Node&, const std::string&, T&, Reader&)> read;
     std::function<Node(const T&)> write;
     Node schema;
@@ -76,7 +76,13 @@ class Section {
 
     /// A running program can be given a new value, and loses no message by it.
     Section& reloads() {
-        last().reloads = true;
+        last().reload = Reload::any;
+        return *this;
+    }
+
+    /// Likewise, where the new value has all that the old one had.
+    Section& reloads_more() {
+        last().reload = Reload::more;
         return *this;
     }
 
@@ -198,7 +204,7 @@ void document_section(const Section<T>& section, const std::string& path,
         while (!text.empty() && text.back() == '\n') {
             text.pop_back();
         }
-        docs.push_back({at, row.words, row.unit, text, row.applies, row.required, row.reloads,
+        docs.push_back({at, row.words, row.unit, text, row.applies, row.required, row.reload,
                         row.sentence, row.choices});
         if (row.document) {
             row.document(at, docs);

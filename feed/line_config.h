@@ -16,6 +16,8 @@ struct LineConfig {
     std::array<nic::Group, streams_count> streams;
     /// Retransmission groups; port 0 means none is listened to.
     std::array<nic::Group, streams_count> retransmission;
+
+    friend bool operator==(const LineConfig&, const LineConfig&) = default;
 };
 
 }  // namespace pinstrike::feed

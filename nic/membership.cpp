@@ -61,6 +61,19 @@ void GroupMembership::announce(std::int64_t now_ns) {
     repeat_due_ns_ = now_ns + random_delay(interval_ns);
 }
 
+GroupMembership GroupMembership::with(std::span<const Ipv4> groups) const {
+    MembershipConfig config{groups_, host_, version_max_};
+    config.groups.insert(config.groups.end(), groups.begin(), groups.end());
+    return {std::move(config), random_};
+}
+
+void GroupMembership::take_groups(GroupMembership& other, std::int64_t now_ns) {
+    groups_.swap(other.groups_);
+    answer_due_ns_.swap(other.answer_due_ns_);
+    report_due_ns_.swap(other.report_due_ns_);
+    announce(now_ns);  // which answers as well whatever was asked
+}
+
 void GroupMembership::plan_answer(std::size_t index, std::int64_t due_ns) {
     answer_due_ns_[index] = std::min(answer_due_ns_[index], due_ns);
 }

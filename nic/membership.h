@@ -47,6 +47,12 @@ class GroupMembership {
     /// Sends what is due, at most frames_per_step_max frames; the rest with the next steps.
     void step(std::int64_t now_ns, ReportSender& sender);
 
+    /// Such a one with more groups: a cold thread makes it, take_groups() gives them to this one.
+    [[nodiscard]] GroupMembership with(std::span<const Ipv4> groups) const;
+
+    /// Has the groups of `other` from now on, and reports them all; neither allocates nor frees.
+    void take_groups(GroupMembership& other, std::int64_t now_ns);
+
     /// Leaves all groups at once (v1 knows no leaving). The end: nothing more is planned.
     void leave(std::int64_t now_ns, ReportSender& sender);
 

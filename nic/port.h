@@ -2,10 +2,13 @@
 #pragma once
 
 #include "config/counter.h"
+#include "config/problem.h"
 #include "nic/packet.h"
+#include "nic/port_config.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,10 +39,24 @@ inline constexpr std::size_t burst_packets_max = 512;
 /// So many packets at most are kept: so many buffers more its pool has.
 inline constexpr std::size_t kept_packets_max = 8192;
 
+/// So many groups at least a port can take while it runs, in all, if it takes any.
+inline constexpr std::size_t more_groups_max = 128;
+
+/// What a port needs to bring more groups, made ready for its poll thread.
+class MoreGroups {
+  public:
+    virtual ~MoreGroups() = default;
+
+  protected:
+    MoreGroups() = default;
+    MoreGroups(const MoreGroups&) = delete;
+    MoreGroups& operator=(const MoreGroups&) = delete;
+};
+
 /// One receive queue of a network port, a capture, or a simulator.
 ///
 /// The only indirect call of the poll path, once per burst. A port is used by one thread from its
-/// construction to its end, except statistics(), which any cold thread may call.
+/// construction to its end, except statistics() and prepare(), which a cold thread may call.
 class Port {
   public:
     virtual ~Port() = default;
@@ -72,6 +89,16 @@ class Port {
 
     /// Cold. What the device counted; may make system calls.
     [[nodiscard]] virtual DeviceStatistics statistics() const { return {}; }
+
+    /// Cold, while the poll thread receives: makes ready what brings more groups. Null, with the
+    /// reason told, where the port takes no more; one that was never given to join() leaves nothing
+    /// behind but room in an address filter.
+    [[nodiscard]] virtual std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
+                                                              Problems& problems);
+
+    /// Poll thread, from its housekeeping: what this port has prepared, once it was told to whom
+    /// the groups go. Neither allocates nor frees.
+    virtual void join(MoreGroups& /*groups*/, std::int64_t /*now_ns*/) {}
 
     /// Cold, before the first or after the last receive(). What a person should know though it
     /// stops nothing: a capture that ends in the middle of a packet, a buffer smaller than asked.
@@ -113,5 +140,13 @@ class Port {
   private:
     std::string name_;
 };
+
+// --- cold ---
+
+inline std::unique_ptr<MoreGroups> Port::prepare(std::span<const Group> /*groups*/,
+                                                 Problems& problems) {
+    tell(problems, "", "port " + name_ + ": takes no more groups while it runs");
+    return nullptr;
+}
 
 }  // namespace pinstrike::nic

@@ -2,6 +2,7 @@
 #include "nic/uring_port.h"
 
 #include "config/check.h"
+#include "config/growing_list.h"
 #include "nic/udp_frame.h"
 #include "nic/uring_ring.h"
 #include "nic/uring_sockets.h"
@@ -74,8 +75,11 @@ struct GroupSocket {
 };
 
 struct UringState {
+    explicit UringState(std::size_t sockets_max) : sockets(sockets_max) {}
+
     KernelInterface interface;
-    std::vector<GroupSocket> sockets;
+    std::size_t kernel_buffer_bytes = 0;
+    GrowingList<GroupSocket> sockets;  ///< the poll thread adds; statistics() reads
     std::unique_ptr<UringRing> ring;
     msghdr message{};                   ///< the sizes of name and control, for every receive
     FixedList<std::uint16_t> lent_out;  ///< buffers of the packets of the last burst
@@ -90,8 +94,9 @@ struct UringState {
 
 namespace {
 
-GroupSocket group_socket(FileDescriptor fd, Group group) {
-    GroupSocket socket;
+std::unique_ptr<GroupSocket> group_socket(FileDescriptor fd, Group group) {
+    auto made = std::make_unique<GroupSocket>();
+    GroupSocket& socket = *made;
     socket.fd = std::move(fd);
     UdpRoute route;
     route.destination = group;
@@ -101,8 +106,13 @@ GroupSocket group_socket(FileDescriptor fd, Group group) {
     store_be16(ip + 2, 0);
     store_be16(ip + 10, 0);
     socket.ip_sum = checksum_sum(ip, ipv4_header_bytes_min);
-    return socket;
+    return made;
 }
+
+/// Joined, and not yet heard.
+struct JoinedGroups final : MoreGroups {
+    std::vector<std::unique_ptr<GroupSocket>> sockets;
+};
 
 }  // namespace
 
@@ -115,19 +125,21 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
                                            const std::vector<Group>& groups, Problems& problems,
                                            unsigned buffers_count) {
     const std::size_t problems_before = problems.size();
-    auto state = std::make_unique<UringState>();
+    const std::size_t sockets_max = groups.size() + more_groups_max;
+    auto state = std::make_unique<UringState>(sockets_max);
     const std::optional<KernelInterface> interface = find_interface(config.interface, problems);
     if (!interface) {
         return nullptr;
     }
     state->interface = *interface;
+    state->kernel_buffer_bytes = config.kernel_buffer_bytes;
     for (const Group group : groups) {
         FileDescriptor fd = open_group_socket(*interface, group, config.kernel_buffer_bytes,
                                               problems, state->remarks);
         if (problems.size() != problems_before) {
             return nullptr;  // the others would fail alike
         }
-        state->sockets.push_back(group_socket(std::move(fd), group));
+        state->sockets.add(group_socket(std::move(fd), group));
     }
     if (std::string remark = reverse_path_remark(*interface); !remark.empty()) {
         state->remarks.push_back(std::move(remark));
@@ -135,15 +147,15 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
     const std::size_t payload_bytes = std::min(interface->mtu_bytes, payload_bytes_max);
     const std::size_t buffer_bytes =
         (payload_at + payload_bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
-    state->ring = UringRing::open(groups.size(), buffer_bytes, buffers_count, problems);
+    state->ring = UringRing::open(sockets_max, buffer_bytes, buffers_count, problems);
     if (state->ring == nullptr) {
         return nullptr;
     }
     state->message.msg_namelen = name_bytes;
     state->message.msg_controllen = control_bytes;
     state->lent_out.foresee(buffers_count);
-    state->to_arm.foresee(groups.size());
-    state->failed.foresee(groups.size());
+    state->to_arm.foresee(sockets_max);
+    state->failed.foresee(sockets_max);
     state->link_socket = FileDescriptor(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     state->link_was_up = link_is_up(state->link_socket.get(), *interface);
     return std::unique_ptr<UringPort>(new UringPort(std::move(name), std::move(state)));
@@ -154,6 +166,43 @@ void UringPort::start() {
     state_->ring->enable();
     for (std::uint32_t index = 0; index < state_->sockets.size(); ++index) {
         state_->to_arm.add(index);
+    }
+}
+
+std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Problems& problems) {
+    if (groups.size() > state_->sockets.room()) {
+        tell(problems, "",
+             fmt::format("port {}: {} groups more than it has room for while it runs", name(),
+                         groups.size() - state_->sockets.room()));
+        return nullptr;
+    }
+    const std::size_t problems_before = problems.size();
+    auto joined = std::make_unique<JoinedGroups>();
+    for (const Group group : groups) {
+        std::vector<std::string> remarks;
+        FileDescriptor fd = open_group_socket(state_->interface, group, state_->kernel_buffer_bytes,
+                                              problems, remarks);
+        // A right to large buffers that was given up since: bursts would be lost that others hold.
+        for (const std::string& remark : remarks) {
+            if (std::find(state_->remarks.begin(), state_->remarks.end(), remark) ==
+                state_->remarks.end()) {
+                tell(problems, "", fmt::format("port {}: needs a restart: {}", name(), remark));
+            }
+        }
+        if (problems.size() != problems_before) {
+            return nullptr;
+        }
+        joined->sockets.push_back(group_socket(std::move(fd), group));
+    }
+    return joined;
+}
+
+void UringPort::join(MoreGroups& groups, std::int64_t /*now_ns*/) {
+    for (auto& socket : static_cast<JoinedGroups&>(groups).sockets) {
+        if (state_->started) {  // else start() arms it with the rest
+            state_->to_arm.add(static_cast<std::uint32_t>(state_->sockets.size()));
+        }
+        state_->sockets.add(std::move(socket));
     }
 }
 
@@ -172,8 +221,8 @@ void UringPort::housekeep(std::int64_t /*now_ns*/) {
 DeviceStatistics UringPort::statistics() const {
     DeviceStatistics statistics;
     std::uint64_t missed = 0;
-    for (const GroupSocket& socket : state_->sockets) {
-        missed += socket_drops(socket.fd.get());
+    for (const auto& socket : state_->sockets) {
+        missed += socket_drops(socket->fd.get());
     }
     statistics.missed = missed;
     statistics.errors = state_->errors.read();

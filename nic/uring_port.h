@@ -49,6 +49,11 @@ class UringPort final : public Port {
 
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
 
+    /// A socket for each group, joined; more_groups_max in all.
+    [[nodiscard]] std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
+                                                      Problems& problems) override;
+    void join(MoreGroups& groups, std::int64_t now_ns) override;
+
     /// Looks at the link, and arms again the sockets whose receive failed.
     void housekeep(std::int64_t now_ns) override;
 

@@ -59,12 +59,13 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     ReloadOutcome outcome;
     actors::FeedConfig next = config_;
     read(outcome, next);
-    // Thresholds first: a poller that stands would leave half of the change undone.
+    // Pollers first: one that stands would leave half of the change undone.
+    Problems problems;
     if (outcome.reasons.empty() && !outcome.changes.empty() &&
-        !appliance.give_settings(next, patience_ns)) {
-        outcome.reasons.emplace_back(
-            "a poller takes no turns: it will take the new thresholds when it goes on; reload "
-            "again");
+        !appliance.give_settings(next, patience_ns, problems)) {
+        for (const Problem& problem : problems) {
+            outcome.reasons.push_back(problem.text);
+        }
     }
     outcome.applied = outcome.reasons.empty();
     const std::string subject = "feed " + config_.name;

@@ -12,6 +12,13 @@
 namespace pinstrike::actors {
 namespace {
 
+LineSight blank_of(const LineSight& now) {
+    LineSight blank;
+    blank.line = now.line;
+    blank.rejected.resize(now.rejected.size());
+    return blank;
+}
+
 /// The same appliance before anything happened.
 Sight blank_of(const Sight& now) {
     Sight blank = now;
@@ -29,10 +36,7 @@ Sight blank_of(const Sight& now) {
             queue = std::move(none);
         }
         for (LineSight& line : poller.lines) {
-            LineSight none;
-            none.line = line.line;
-            none.rejected.resize(line.rejected.size());
-            line = std::move(none);
+            line = blank_of(line);
         }
     }
     for (CoreSight& core : blank.cores) {
@@ -45,6 +49,16 @@ Sight blank_of(const Sight& now) {
         }
     }
     return blank;
+}
+
+/// Lines that were added between the two.
+void add_new_lines(Sight& before, const Sight& now) {
+    for (std::size_t i = 0; i < now.pollers.size(); ++i) {
+        std::vector<LineSight>& known = before.pollers[i].lines;
+        for (std::size_t line = known.size(); line < now.pollers[i].lines.size(); ++line) {
+            known.push_back(blank_of(now.pollers[i].lines[line]));
+        }
+    }
 }
 
 std::string line_subject(std::uint16_t line) {
@@ -142,6 +156,7 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
     if (!before_) {
         before_ = blank_of(now);
     }
+    add_new_lines(*before_, now);
     watch_program(now);
     watch_recovery(now.recovery, before_->recovery);
     for (std::size_t i = 0; i < now.calls.size(); ++i) {

@@ -36,6 +36,24 @@ bool has_keys(const Node& node) {
                         [](const Node& child) { return child.kind == Node::Kind::mapping; }));
 }
 
+/// Every line stays as it was, at its poller.
+bool only_more_lines(const FeedConfig& before, const FeedConfig& after) {
+    if (before.pollers.size() != after.pollers.size()) {
+        return false;
+    }
+    const auto has_all = [](const auto& more, const auto& less) {
+        return std::all_of(less.begin(), less.end(), [&](const auto& item) {
+            return std::find(more.begin(), more.end(), item) != more.end();
+        });
+    };
+    for (std::size_t i = 0; i < before.pollers.size(); ++i) {
+        if (!has_all(after.pollers[i].lines, before.pollers[i].lines)) {
+            return false;
+        }
+    }
+    return has_all(after.lines, before.lines);
+}
+
 class Comparison {
   public:
     explicit Comparison(std::set<std::string> reloading) : reloading_(std::move(reloading)) {}
@@ -82,9 +100,10 @@ class Comparison {
 std::vector<ConfigChange> changes_between(const FeedConfig& before, const FeedConfig& after) {
     std::vector<KeyDoc> docs;
     document_section(feed_section(), "", docs);
+    const bool more = only_more_lines(before, after);
     std::set<std::string> reloading;
     for (const KeyDoc& doc : docs) {
-        if (doc.reloads) {
+        if (doc.reload == Reload::any || (doc.reload == Reload::more && more)) {
             reloading.insert(doc.path);
         }
     }

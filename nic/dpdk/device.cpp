@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <iterator>
@@ -273,7 +274,8 @@ bool Device::start(Problems& problems) {
 }
 
 void Device::admit(const std::vector<std::vector<Group>>& groups_by_queue) {
-    const std::vector<Mac> addresses = addresses_of(groups_by_queue, port_.membership);
+    admitted_ = addresses_of(groups_by_queue, port_.membership);
+    const std::vector<Mac>& addresses = admitted_;
     if (addresses.empty()) {
         return;
     }
@@ -288,6 +290,27 @@ void Device::admit(const std::vector<std::vector<Group>>& groups_by_queue) {
     }
     eal_->log().say(LogLevel::info, fmt::format("port {}: {} group addresses come in {}",
                                                 port_.name, addresses.size(), text_of(admission_)));
+}
+
+bool Device::admit_more(std::span<const Group> groups, Problems& problems) {
+    const std::lock_guard lock(asking_);
+    std::vector<Mac> wanted = addresses_of({{groups.begin(), groups.end()}}, port_.membership);
+    std::vector<Mac> all;
+    std::set_union(admitted_.begin(), admitted_.end(), wanted.begin(), wanted.end(),
+                   std::back_inserter(all));
+    eal_->log().begin();
+    int error = 0;  // the other ways in are open for all
+    if (admission_ == Admission::kernel_list && !kernel_->admit(wanted)) {
+        error = errno;
+    } else if (admission_ == Admission::address_list) {
+        error = set_address_list(id_, all);
+    }
+    if (error != 0) {
+        told(problems, "its address filter takes no more groups", error);
+        return false;
+    }
+    admitted_ = std::move(all);
+    return true;
 }
 
 void Device::choose_clock() {

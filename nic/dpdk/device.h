@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,10 @@ class Device {
     /// For poll threads: as statistics() last found it. A driver may take long to ask its device.
     [[nodiscard]] std::optional<bool> link_up() const;
 
+    /// Cold, while queues are polled: frames of these groups get past the filter, too. False with
+    /// the problem where the driver refuses.
+    [[nodiscard]] bool admit_more(std::span<const Group> groups, Problems& problems);
+
     /// nullopt if the driver's clock cannot be read: stamps are of no use then.
     [[nodiscard]] std::optional<ClockReading> read_clock() const;
 
@@ -110,6 +115,7 @@ class Device {
     bool clock_by_timesync_ = false;
     StampField stamps_;
     Admission admission_ = Admission::nothing_to_ask;
+    std::vector<Mac> admitted_;  ///< sorted
     std::uint16_t transmit_queues_ = 0;
     std::vector<rte_mempool*> pools_;
     std::unique_ptr<KernelInterface> kernel_;

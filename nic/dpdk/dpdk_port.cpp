@@ -1,6 +1,8 @@
 // path: hot
 #include "nic/dpdk/dpdk_port.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -192,6 +194,44 @@ void DpdkPort::watch_link(std::int64_t now_ns) {
     link_up_ = up;
     if (membership_ && up.value_or(false)) {
         membership_->announce(now_ns);  // the switch behind a new link knows nothing of us
+    }
+}
+
+namespace {
+
+/// Let in by the device, and not yet reported.
+struct AdmittedGroups final : MoreGroups {
+    std::optional<GroupMembership> membership;  ///< of all the device's groups; none: the switch's
+};
+
+}  // namespace
+
+std::unique_ptr<MoreGroups> DpdkPort::prepare(std::span<const Group> groups, Problems& problems) {
+    if (queue_ != 0) {
+        tell(
+            problems, "",
+            fmt::format("port {}: what comes to its queue was steered there at the start; only the "
+                        "poller of the device's first queue takes more",
+                        name()));
+        return nullptr;
+    }
+    if (!device_->admit_more(groups, problems)) {
+        return nullptr;
+    }
+    auto admitted = std::make_unique<AdmittedGroups>();
+    if (membership_) {
+        std::vector<Ipv4> addresses;
+        for (const Group& group : groups) {
+            addresses.push_back(group.address);
+        }
+        admitted->membership = membership_->with(addresses);
+    }
+    return admitted;
+}
+
+void DpdkPort::join(MoreGroups& groups, std::int64_t now_ns) {
+    if (membership_) {
+        membership_->take_groups(*static_cast<AdmittedGroups&>(groups).membership, now_ns);
     }
 }
 

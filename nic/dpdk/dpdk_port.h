@@ -36,6 +36,11 @@ class DpdkPort final : public Port {
 
     [[nodiscard]] bool keeps() const override { return keeps_; }
 
+    /// Of a device's first queue: what comes to the others is decided by flow rules at the start.
+    [[nodiscard]] std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
+                                                      Problems& problems) override;
+    void join(MoreGroups& groups, std::int64_t now_ns) override;
+
     void housekeep(std::int64_t now_ns) override;
     void on_igmp(const Packet& packet, std::int64_t now_ns) override;
     [[nodiscard]] DeviceStatistics statistics() const override;

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace pinstrike::actors {
 namespace {
@@ -62,11 +64,37 @@ TEST(ConfigChange, thresholds_and_filters_reload) {
               "ports[1].sources: [] -> [10.0.0.0/8]");
 }
 
+TEST(ConfigChange, lines_come_while_it_runs_but_do_not_go) {
+    EXPECT_EQ(changes("lines: 1-4", "lines: 1-5"),
+              "lines: a list of 4 -> a list of 5; pollers[0].lines: 1-4 -> 1-5");
+    EXPECT_EQ(changes("lines: 1-4", "lines: 1-3"),
+              "!lines: a list of 4 -> a list of 3; !pollers[0].lines: 1-4 -> 1-3");
+    EXPECT_EQ(changes("lines: 1-4", "lines: 2-6"),
+              "!lines: a list of 4 -> a list of 5; !pollers[0].lines: 1-4 -> 2-6")
+        << "one of them is gone";
+    EXPECT_EQ(changes("lines: 1-4", "lines: 1-5\nretransmission: true").substr(0, 7), "!lines:")
+        << "those that there are change as well";
+}
+
+TEST(ConfigChange, a_line_stays_at_its_poller) {
+    const auto with = [](int lines, std::string_view first, std::string_view second) {
+        return config_of(
+            fmt::format("kind: opra\nlines: 1-{}\nports: [{{name: s, kind: sim}}]\npollers:\n"
+                        "  - {{name: p0, lines: \"{}\"}}\n  - {{name: p1, lines: \"{}\"}}\ncores: "
+                        "[{{name: c0}}]\n",
+                        lines, first, second));
+    };
+    const auto reload = [](const std::vector<ConfigChange>& changes) {
+        return std::all_of(changes.begin(), changes.end(),
+                           [](const ConfigChange& change) { return change.reloads; });
+    };
+    EXPECT_TRUE(reload(changes_between(with(4, "1-2", "3-4"), with(6, "1-2,5", "3-4,6"))));
+    EXPECT_FALSE(reload(changes_between(with(4, "1-2", "3-4"), with(5, "1-3", "4-5"))));
+}
+
 TEST(ConfigChange, the_rest_needs_a_restart) {
     EXPECT_EQ(changes("5e:00", "5f:00"), R"(!ports[1].pci: "0000:5e:00.0" -> "0000:5f:00.0")");
     EXPECT_EQ(changes("", "arbitration: {hold: 1MiB}\n"), "!arbitration.hold: 512KiB -> 1MiB");
-    EXPECT_EQ(changes("lines: 1-4", "lines: 1-5"),
-              "!lines: a list of 4 -> a list of 5; !pollers[0].lines: 1-4 -> 1-5");
     EXPECT_EQ(changes("name: c0}", "name: c0}, {name: c1}"), "!cores: a list of 1 -> a list of 2");
 }
 

@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
 namespace pinstrike::actors {
 namespace {
 
@@ -91,7 +96,7 @@ TEST(Tap, counts_what_finds_no_room_and_copies_as_many_as_were_asked_for) {
 }
 
 PollerSettings settings() {
-    return {2 * ms, {}, true, false, {{nic::Subnet{{0xA245'2C00}, 0xFFFF'FF00}}}};
+    return {2 * ms, {}, true, false, {{nic::Subnet{{0xA245'2C00}, 0xFFFF'FF00}}}, nullptr};
 }
 
 TEST(Settings, are_taken_with_the_next_housekeeping) {
@@ -144,6 +149,135 @@ TEST(Settings, change_how_long_holes_wait_and_streams_may_be_silent) {
     EXPECT_EQ(scene.told(), "gap12-12 13");
     look_until(600 * ms);
     EXPECT_NE(scene.told().find("A:1"), std::string::npos) << "silent for more than 100 ms";
+}
+
+/// Line 2, and line 3 where it has a group of its own.
+PollerSetup more_lines(nic::Group second_line, std::optional<nic::Group> third_line = {}) {
+    PollerSetup setup;
+    for (const auto& group : {std::optional{second_line}, third_line}) {
+        if (group) {
+            feed::LineConfig line;
+            line.number = static_cast<std::uint16_t>(2 + setup.lines.size());
+            line.streams = {*group, {{group->address.value + 0x200}, group->port}};
+            setup.lines.push_back(line);
+        }
+    }
+    return setup;
+}
+
+TEST(MoreLines, come_without_a_message_lost_on_the_others) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(11, 1));
+    scene.scripts[0]->give(block_frame(7, 1, group_other));
+    scene.step_to(10 * ms);
+    EXPECT_EQ(scene.told(), "11");
+    EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U) << "nobody's yet";
+    PollerSettings given = settings();
+    Problems problems;
+    given.lines = scene.poller->prepare_lines(more_lines(group_other), {{group_other}}, problems);
+    ASSERT_NE(given.lines, nullptr);
+    EXPECT_EQ(scene.poller->lines_count(), 1U);
+    EXPECT_EQ(scene.scripts[0]->joined.size(), 0U) << "not before the poller has the line";
+    scene.poller->settings().make(given);
+    scene.scripts[0]->give(block_frame(12, 1));
+    scene.step_to(20 * ms);
+    ASSERT_EQ(scene.poller->lines_count(), 2U);
+    EXPECT_EQ(scene.poller->line_number(1), 2U);
+    EXPECT_EQ(scene.scripts[0]->joined, std::vector{group_other});
+    scene.scripts[0]->give(block_frame(8, 2, group_other));
+    scene.scripts[0]->give(block_frame(13, 1, group_b));
+    scene.step_to(21 * ms);
+    EXPECT_EQ(scene.told(), "12 8 9 13");
+    EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
+    scene.scripts[0]->give(block_frame(11, 1, group_other));
+    scene.scripts[0]->give(block_frame(14, 1));
+    scene.step_to(22 * ms);
+    scene.step_to(40 * ms);
+    EXPECT_EQ(scene.told(), "14 gap10-10 11") << "arbitration as for any line";
+    using feed::LineCount;
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::lost), 0U);
+    EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::delivered), 4U);
+    EXPECT_EQ(scene.poller->arbiter(1).counters().read(LineCount::lost), 1U);
+}
+
+TEST(MoreLines, come_again_and_again_while_there_is_room) {
+    Scene scene;
+    scene.step_to(1 * ms);
+    std::vector<PollerSettings> given(2);
+    const std::array third{nic::Group{{0xE000'CC03}, 45003}};
+    Problems problems;
+    given[0] = settings();
+    given[0].lines = scene.poller->prepare_lines(more_lines(group_other), {{}}, problems);
+    scene.poller->settings().make(given[0]);
+    scene.step_to(10 * ms);
+    PollerSetup setup = more_lines(group_other, third[0]);
+    setup.lines.erase(setup.lines.begin());
+    given[1] = settings();
+    given[1].lines = scene.poller->prepare_lines(setup, {{}}, problems);
+    scene.poller->settings().make(given[1]);
+    scene.step_to(20 * ms);
+    EXPECT_EQ(scene.poller->lines_count(), scene.poller->router().lines_max());
+    scene.scripts[0]->give(block_frame(8, 1, group_other));
+    scene.scripts[0]->give(block_frame(31, 1, third[0]));
+    scene.scripts[0]->give(block_frame(11, 1));
+    scene.step_to(21 * ms);
+    EXPECT_EQ(scene.told(), "8 31 11");
+    EXPECT_EQ(scene.poller->line_number(2), 3U);
+}
+
+TEST(MoreLines, are_refused_where_a_port_takes_none) {
+    Scene scene(false, 2);
+    scene.scripts[1]->takes_no_more = true;
+    Problems problems;
+    const auto more = scene.poller->prepare_lines(more_lines(group_other),
+                                                  {{group_other}, {group_other}}, problems);
+    EXPECT_EQ(more, nullptr);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].text, "port script: takes no more groups while it runs");
+    Problems none;
+    EXPECT_NE(scene.poller->prepare_lines(more_lines(group_other), {{group_other}, {}}, none),
+              nullptr)
+        << "which nothing of them comes by, is not asked";
+}
+
+TEST(MoreLines, are_seen_whole_by_whoever_reads_meanwhile) {
+    Scene scene;
+    std::atomic<bool> over{false};
+    std::thread polls([&] {
+        for (std::int64_t now_ns = 1; !over.load(); now_ns += ms) {
+            scene.poller->step(now_ns);
+        }
+    });
+    std::uint64_t looks = 0;
+    std::thread scrapes([&] {
+        while (!over.load() || looks == 0) {
+            for (std::size_t i = 0; i < scene.poller->lines_count(); ++i) {
+                EXPECT_EQ(scene.poller->line_number(i), i + 1);
+                EXPECT_EQ(scene.poller->watch(i).heard_ns(feed::Stream::a), 0);
+                looks += 1 + scene.poller->rejects(i, 0);
+            }
+        }
+    });
+    const auto wait = [&] {
+        while (!scene.poller->settings().taken()) {
+            std::this_thread::yield();
+        }
+    };
+    std::vector<PollerSettings> given(2);
+    for (std::uint16_t number = 2; number <= Scene::lines_max; ++number) {
+        PollerSetup setup = more_lines({{0xE000'CC00U + number}, 45001});
+        setup.lines[0].number = number;
+        Problems problems;
+        PollerSettings& each = given[number - 2U];
+        each = settings();
+        each.lines = scene.poller->prepare_lines(setup, {{}}, problems);
+        scene.poller->settings().make(each);
+        wait();
+        EXPECT_EQ(scene.poller->lines_count(), number);
+    }
+    over.store(true);
+    polls.join();
+    scrapes.join();
 }
 
 TEST(Maxima, begin_anew_when_cleared) {

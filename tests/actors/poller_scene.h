@@ -152,12 +152,32 @@ class Script : public nic::Port {
         ++housekept;
     }
 
+    [[nodiscard]] std::unique_ptr<nic::MoreGroups> prepare(std::span<const nic::Group> groups,
+                                                           Problems& problems) override {
+        if (takes_no_more) {
+            return Port::prepare(groups, problems);
+        }
+        auto more = std::make_unique<Groups>();
+        more->groups.assign(groups.begin(), groups.end());
+        return more;
+    }
+
+    void join(nic::MoreGroups& groups, std::int64_t) override {
+        joined.swap(static_cast<Groups&>(groups).groups);
+    }
+
+    bool takes_no_more = false;
+    std::vector<nic::Group> joined;
     int igmp_frames = 0;
     int housekept = 0;
     std::int64_t housekept_ns = 0;
     std::int64_t igmp_ns = 0;
 
   private:
+    struct Groups final : nic::MoreGroups {
+        std::vector<nic::Group> groups;
+    };
+
     bool replays_;
     bool keeps_;
     std::size_t last_burst_ = 0;
@@ -207,6 +227,8 @@ inline constexpr std::int64_t ms = 1'000'000;
 enum class Keeps { nothing, copies, by_reference };
 
 struct Scene {
+    static constexpr std::size_t lines_max = 3;
+
     explicit Scene(bool replays = false, std::size_t ports = 1, LineHours hours = {},
                    Keeps keeps = Keeps::nothing, bool marks = false) {
         auto ring = Ring<Event>::make(1024);
@@ -244,7 +266,7 @@ struct Scene {
         tapped = std::make_unique<Consumer<TappedPacket>>(std::move(tap.consumer));
         poller = std::make_unique<Poller<Toy>>(
             std::move(setup),
-            Router{{Sharding::series, WhenFull::refuse, 1}, std::move(rings), {nullptr}});
+            Router{{Sharding::series, WhenFull::refuse, lines_max}, std::move(rings), {nullptr}});
         if (copies) {
             constexpr std::array<std::uint16_t, 1> lines{1};
             peers = std::make_unique<peer::PeerTask>(

@@ -128,7 +128,7 @@ TEST_F(SeriesListTest, deals_as_the_router_does) {
             producers.push_back(std::move(halves.producer));
             consumers.push_back(std::move(halves.consumer));
         }
-        Router router{{.sharding = sharding, .lines_count = 1},
+        Router router{{.sharding = sharding, .lines_max = 1},
                       std::move(producers),
                       std::vector<Parking*>(cores_count)};
         router.begin(0);

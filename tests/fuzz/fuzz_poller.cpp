@@ -71,7 +71,7 @@ class Bench {
         outputs.push_back(std::move(ring.producer));
         poller_ = actors::make_poller(
             "opra", std::move(setup),
-            actors::Router{{.lines_count = lines_.size()}, std::move(outputs), {nullptr}});
+            actors::Router{{.lines_max = lines_.size()}, std::move(outputs), {nullptr}});
         actors::BookConfig book;
         book.series_capacity = 1000;
         std::vector<std::unique_ptr<actors::Actor>> actors;

@@ -309,6 +309,31 @@ TEST(DpdkPort, AnswersQueriesOfAnyLength) {
     EXPECT_THAT(reports_sent(*port, 107 * second_ns), IsEmpty());
 }
 
+TEST(DpdkPort, ReportsGroupsThatItTakesWhileItRuns) {
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    PortConfig config = vdev_port("net_ring1");  // the other holds what ports before sent last
+    config.membership = Membership::igmp;
+    const auto port = open_one(config);
+    ASSERT_NE(port, nullptr);
+    (void)reports_sent(*port, 1 * second_ns);
+    (void)reports_sent(*port, 5 * second_ns);
+    EXPECT_EQ(reports_sent(*port, 9 * second_ns).size(), 0U) << "all is told";
+    Problems problems;
+    const std::array more{Group{Ipv4{0xE000CC07}, 45007}};
+    const auto prepared = port->prepare(more, problems);
+    ASSERT_NE(prepared, nullptr);
+    EXPECT_EQ(reports_sent(*port, 10 * second_ns).size(), 0U) << "not yet";
+    port->join(*prepared, 11 * second_ns);
+    port->housekeep(11 * second_ns);
+    std::array<Packet, 64> burst;
+    ASSERT_EQ(port->receive(burst, 11 * second_ns), 1U);
+    Ipv4Packet ip;
+    ASSERT_EQ(walk_ipv4(burst[0].frame(), ip), not_dropped);
+    ASSERT_EQ(load_be16(ip.content().data() + 6), 2U) << "both groups";
+    EXPECT_EQ(load_be32(ip.content().data() + 12), group.address.value);
+    EXPECT_EQ(load_be32(ip.content().data() + 20), more[0].address.value);
+}
+
 TEST(DpdkPort, SeveralCapturesFeedSeveralQueues) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a.pcap"), 30);
@@ -324,6 +349,10 @@ TEST(DpdkPort, SeveralCapturesFeedSeveralQueues) {
     EXPECT_EQ(ports[1]->receive(burst, 1), 50U);
     EXPECT_EQ(ports[0]->statistics().errors, 0U);
     EXPECT_EQ(ports[1]->statistics().errors, std::nullopt);  // counted once, with the first queue
+    const std::array more{Group{Ipv4{0xE000CC07}, 45007}};
+    EXPECT_NE(ports[0]->prepare(more, problems), nullptr);
+    EXPECT_EQ(ports[1]->prepare(more, problems), nullptr);
+    EXPECT_THAT(texts_of(problems), HasSubstr("port a0/1: what comes to its queue was steered"));
 }
 
 TEST(DpdkPort, WhatCannotBeOpenedIsToldAndLeavesNothing) {

@@ -186,6 +186,56 @@ TEST_F(UringPortTest, JoinsTwoHundredGroups) {
     EXPECT_EQ(port->receive(burst, 1), 0U);
 }
 
+TEST_F(UringPortTest, TakesMoreGroupsWhileItRuns) {
+    const std::vector<Group> all = many_groups();
+    const std::vector<Group> first(all.begin(), all.begin() + 3);
+    const std::vector<Group> more(all.begin() + 3, all.begin() + 6);
+    const std::unique_ptr<Port> port = open_near(first);
+    ASSERT_NE(port, nullptr);
+    const RawWire far(wire_far);
+    const auto send_to_all = [&](const std::string& word) {
+        for (std::size_t i = 0; i < 6; ++i) {
+            ASSERT_TRUE(far.send(udp_frame(route_to(all[i].address, all[i].port), bytes_of(word))));
+        }
+    };
+    send_to_all("before");
+    EXPECT_EQ(receive_all(*port, 3, 64, ChecksumCheck::offload).size(), 3U);
+    Problems problems;
+    const auto prepared = port->prepare(more, problems);
+    ASSERT_NE(prepared, nullptr);
+    send_to_all("between");
+    EXPECT_EQ(receive_all(*port, 3, 64, ChecksumCheck::offload).size(), 3U) << "not yet";
+    port->join(*prepared, 1);
+    const auto kept = receive_all(*port, 3, 64, ChecksumCheck::offload);
+    ASSERT_EQ(kept.size(), 3U) << "what came since it was joined";
+    for (const Arrived& arrived : kept) {
+        EXPECT_EQ(arrived.payload, "between");
+    }
+    send_to_all("behind");
+    EXPECT_EQ(receive_all(*port, 6, 64, ChecksumCheck::offload).size(), 6U);
+    EXPECT_EQ(port->statistics().missed, 0U);
+}
+
+TEST_F(UringPortTest, HasRoomForSoManyGroupsMore) {
+    const std::unique_ptr<Port> port = open_near({contract_groups[0]});
+    ASSERT_NE(port, nullptr);
+    const std::vector<Group> groups = many_groups();
+    Problems problems;
+    EXPECT_EQ(port->prepare(std::span(groups).first(more_groups_max + 1), problems), nullptr);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].text, "port u0: 1 groups more than it has room for while it runs");
+    Problems none;
+    const auto prepared = port->prepare(std::span(groups).first(more_groups_max), none);
+    ASSERT_NE(prepared, nullptr);
+    port->join(*prepared, 1);  // before its first receive
+    const RawWire far(wire_far);
+    for (std::size_t i = 0; i < more_groups_max; ++i) {
+        ASSERT_TRUE(far.send(udp_frame(route_to(groups[i].address, groups[i].port), {})));
+    }
+    EXPECT_EQ(receive_all(*port, more_groups_max, 64, ChecksumCheck::offload).size(),
+              more_groups_max);
+}
+
 TEST_F(UringPortTest, DropsOfTheKernelNeverReachUs) {
     const std::unique_ptr<Port> port = open_near({contract_groups[0]});
     ASSERT_NE(port, nullptr);

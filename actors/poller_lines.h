@@ -1,0 +1,117 @@
+// path: hot
+//
+// The lines of a poller: what is known of each, what it counts, and the way to it from a group.
+// More can be added while the poller runs; none goes.
+#pragma once
+
+#include "actors/line_marker.h"
+#include "actors/line_routes.h"
+#include "actors/poller_task.h"
+#include "actors/stream_lead.h"
+#include "config/counter.h"
+#include "config/growing_list.h"
+#include "feed/arbiter.h"
+#include "feed/line_day.h"
+#include "feed/line_watch.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+
+template <class Feed>
+struct alignas(64) PollerLine {
+    using RejectCounters = Counters<typename Feed::Reject, Feed::reject_rows.size()>;
+
+    /// `hours` outlives it.
+    PollerLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
+               const LineHours& hours)
+        : index(position),
+          number(line),
+          separate_session(Feed::separate_session(line)),
+          day(separate_session ? hours.separate : hours.main),
+          arbiter(setup.arbitration),
+          watch(setup.silence) {}
+
+    std::size_t index;  ///< among the poller's
+    std::uint16_t number;
+    bool separate_session;  ///< its series are their own
+    feed::LineDay day;
+    StreamLead lead;  ///< up to here one cache line, touched by every block
+    feed::Arbiter arbiter;
+    feed::LineWatch watch;
+    LineMarker marker;
+    RejectCounters rejects;
+    Counter retransmission_packets;
+};
+
+template <class Feed>
+class PollerLines {
+  public:
+    using Line = PollerLine<Feed>;
+
+    /// Made ready, and not yet the poller's.
+    struct Prepared final : MoreLines {
+        std::vector<std::unique_ptr<Line>> lines;
+        LineRoutes routes;  ///< of all the poller's lines, these among them
+    };
+
+    PollerLines(const PollerSetup& setup, std::size_t lines_max)
+        : hours_(setup.hours), lines_(lines_max) {
+        Prepared all;
+        prepare(setup, all);
+        take(all);
+    }
+
+    /// Poll thread: the line that listens there; nullptr: none.
+    [[nodiscard]] const LineRoute* find(std::uint32_t address, std::uint16_t port) const noexcept {
+        return routes_.find(address, port);
+    }
+
+    // Any thread, up to the size that it saw.
+
+    [[nodiscard]] std::size_t size() const noexcept { return lines_.size(); }
+
+    [[nodiscard]] Line& operator[](std::size_t i) const noexcept { return lines_[i]; }
+
+    [[nodiscard]] std::unique_ptr<Line>* begin() const noexcept { return lines_.begin(); }
+
+    [[nodiscard]] std::unique_ptr<Line>* end() const noexcept { return lines_.end(); }
+
+    [[nodiscard]] std::size_t room() const noexcept { return lines_.room(); }
+
+    /// Poll thread: neither allocates nor frees.
+    void take(Prepared& more) noexcept {
+        for (auto& line : more.lines) {
+            lines_.add(std::move(line));
+        }
+        std::swap(routes_, more.routes);
+    }
+
+    /// Control thread, while none that were prepared wait to be taken: `setup.lines` behind those
+    /// that there are.
+    void prepare(const PollerSetup& setup, Prepared& more) const;
+
+  private:
+    LineHours hours_;
+    LineRoutes routes_;
+    GrowingList<Line> lines_;
+};
+
+// --- cold ---
+
+template <class Feed>
+void PollerLines<Feed>::prepare(const PollerSetup& setup, Prepared& more) const {
+    std::vector<LineRoutes::Entry> entries = routes_.entries();
+    std::size_t position = lines_.size();
+    for (const feed::LineConfig& line : setup.lines) {
+        add_routes(line, static_cast<std::uint32_t>(position), entries);
+        more.lines.push_back(std::make_unique<Line>(line.number, position++, setup, hours_));
+    }
+    more.routes = LineRoutes{entries};
+}
+
+}  // namespace pinstrike::actors

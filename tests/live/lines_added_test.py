@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Lines added to a running appliance by a reload, under load: nothing is lost on those it had.
+
+    lines_added_test.py PINSTRIKE uring|af_xdp
+
+Four lines are sent from the start; the config names two of them, then all four. The appliance is an
+ordinary user's that has given its rights up by then.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import live
+from instance import Instance, config, finish, wait_for
+from wire_test import RIGHTS
+
+TRAFFIC = ["--lines", "1-4", "--messages", "240000", "--rate", "40000", "--series", "20000",
+           "--roots", "200"]
+FEW, ALL = "lines: 1-2\n", "lines: 1-4\n"
+
+
+def ask(appliance, pinstrike, *words, status=0):
+    done = subprocess.run([pinstrike, "ctl", appliance.here / "admin.sock", *words],
+                          capture_output=True, text=True, check=False, timeout=60)
+    live.expect(done.returncode == status,
+                f"ctl {' '.join(words)} ended with {done.returncode}: {done.stderr}{done.stdout}")
+    return done.stdout + done.stderr
+
+
+def delivered(account):
+    return {line["line"]: line["delivered"] for line in account["lines"]}
+
+
+def rows_by_series(path):
+    keys = ("symbol", "expiration", "right", "strike")
+    with open(path, encoding="utf-8") as rows:
+        return {tuple(row[key] for key in keys): row for row in map(json.loads, rows)}
+
+
+def compare_books(mine, truth):
+    """Whole on the first two lines; on the others each side that was stated since is as it was last."""
+    mine, truth = rows_by_series(mine), rows_by_series(truth)
+    sides = 0
+    for series, row in truth.items():
+        here = mine.get(series)
+        if row["line"] <= 2:
+            live.expect(here == row, f"book differs: {here} against {row}")
+            continue
+        for side in ("bid", "offer"):
+            if here and here[f"{side}_state"] == "fresh":
+                live.expect(here[f"best_{side}"] == row[f"best_{side}"], f"stale: {here}, {row}")
+                sides += 1
+    live.expect(sides > 1000, f"only {sides} sides of series were stated on lines that were added")
+
+
+def compare(account, truth):
+    """The first two lines whole; of the others all that came since they were joined."""
+    old = {"lines": [line for line in truth["lines"] if line["line"] <= 2]}
+    live.compare_account(account, old)
+    mine = {line["line"]: line for line in account["lines"]}
+    for line in truth["lines"]:
+        if line["line"] <= 2:
+            continue
+        here = mine[line["line"]]
+        live.expect(here["lost"] == 0 and not here["gaps"] and here["highest"] == here["delivered"],
+                    f"lost on a line that was added: {here}")
+        share = here["delivered"] / line["delivered"]
+        live.expect(0.05 < share < 0.95, f"the line was not added in the middle: {here}, {line}")
+
+
+def main():
+    pinstrike, kind = sys.argv[1:3]
+    appliance = Instance("a", live.folder(), pinstrike)
+    text = config(kind).replace(ALL, FEW)
+    appliance.run(text, program=live.as_user(appliance.here, pinstrike, RIGHTS[kind]),
+                  lines=range(1, 3), environment={**os.environ, "RUNTIME_DIRECTORY": str(appliance.here)})
+    wait_for(lambda: " running " in appliance.said(), appliance.tail)
+    live.expect(not set(live.groups_of([3, 4])) & appliance.listener.groups, "joined before its time")
+    generator = appliance.generate(traffic=TRAFFIC)
+    time.sleep(2)
+    appliance.file("yaml").write_text(text.replace(FEW, "lines: 2-4\n"))
+    refused = ask(appliance, pinstrike, "reload", status=1)
+    live.expect("lines: needs a restart to change" in refused, f"a line taken away: {refused}")
+    appliance.file("yaml").write_text(text.replace(FEW, ALL))
+    ask(appliance, pinstrike, "reload")
+    missing = appliance.listener.wait_for(live.groups_of([3, 4]))
+    live.expect(not missing, f"no IGMP report for {missing}")
+    live.expect("nothing differs" in ask(appliance, pinstrike, "reload"), "the second reload")
+    finish(generator)
+    time.sleep(1)
+    shown = ask(appliance, pinstrike, "lines")
+    live.expect(len(shown.splitlines()) == 5, f"not a row a line: {shown}")
+    appliance.stop()
+    said = appliance.said()
+    for code in ("hot_allocation", "call_refused"):
+        live.expect(code not in said, f"{code}: {said}")
+    account = appliance.account()
+    compare(account, appliance.truth())
+    compare_books(appliance.file("book.json"), appliance.file("truth.book.json"))
+    live.expect(not set(live.groups_of([3, 4])) - appliance.listener.left or kind == "uring",
+                f"not left: {appliance.listener.left}")
+    print(f"{kind}: lines 3 and 4 added under load: delivered {delivered(account)}")
+
+
+if __name__ == "__main__":
+    main()
