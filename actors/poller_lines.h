@@ -105,13 +105,11 @@ class PollerLines {
 
 template <class Feed>
 void PollerLines<Feed>::prepare(const PollerSetup& setup, Prepared& more) const {
-    std::vector<LineRoutes::Entry> entries = routes_.entries();
     std::size_t position = lines_.size();
+    more.routes = routes_.with(setup.lines, position);
     for (const feed::LineConfig& line : setup.lines) {
-        add_routes(line, static_cast<std::uint32_t>(position), entries);
         more.lines.push_back(std::make_unique<Line>(line.number, position++, setup, hours_));
     }
-    more.routes = LineRoutes{entries};
 }
 
 }  // namespace pinstrike::actors

@@ -213,12 +213,10 @@ CutPath<Feed, last>::CutPath(PollerSetup setup, std::size_t cores_count)
       udp_checksum_(setup.ports.front().udp_checksum),
       burst_(setup.ports.front().burst_packets),
       slots_(cores_count, last == Stage::route) {
-    std::vector<LineRoutes::Entry> entries;
+    routes_ = routes_.with(setup.lines, 0);
     for (const feed::LineConfig& line : setup.lines) {
-        add_routes(line, static_cast<std::uint32_t>(lines_.size()), entries);
         lines_.push_back(std::make_unique<Line>(setup.arbitration, line.number));
     }
-    routes_ = LineRoutes{entries};
 }
 
 }  // namespace pinstrike::actors

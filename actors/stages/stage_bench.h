@@ -13,12 +13,13 @@
 #include "actors/actor_kinds.h"
 #include "actors/core.h"
 #include "actors/machine.h"
-#include "actors/poller.h"
+#include "actors/poller_task.h"
 #include "actors/ring.h"
 #include "actors/stages/cut_path.h"
 #include "actors/stages/looped_capture.h"
 #include "actors/stages/rationed_port.h"
 #include "actors/stages/stage_figures.h"
+#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/line_config.h"
 #include "nic/clock.h"
@@ -263,9 +264,11 @@ class StageBench {
                 producers.push_back(std::move(ring.producer));
                 cores_.push_back(bench.template make_core<last>(core, std::move(ring.consumer)));
             }
-            poller_ = std::make_unique<Poller<Feed>>(
-                bench.setup_on(std::move(port)),
-                router_to(std::move(producers), bench.lines_.size()));
+            // As the program makes them: one compiled here would be another, with other things
+            // inlined, and the linker might take it for the program's.
+            poller_ = make_poller(Feed::name, bench.setup_on(std::move(port)),
+                                  router_to(std::move(producers), bench.lines_.size()));
+            PINSTRIKE_CHECK(poller_ != nullptr);
             for (const std::unique_ptr<Core>& core : cores_) {
                 core->start();
             }
@@ -336,7 +339,7 @@ class StageBench {
 
         StageBench& bench_;
         RationedPort* port_ = nullptr;  ///< the poller's
-        std::unique_ptr<Poller<Feed>> poller_;
+        std::unique_ptr<PollerTask> poller_;
         std::vector<std::unique_ptr<Core>> cores_;
         bool measured_ = false;
         std::int64_t drain_ns_ = 0;

@@ -198,7 +198,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
 
 /// The same for a block of plain quotes (walk.h), where nothing has to be asked of a message but
 /// whether it is a test.
-template <EventSink Sink>
+template <bool wants_tests, EventSink Sink>
 inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned end,
                                     const DecodeContext& context, Sink& sink) {
     Event* const offered = counts_on(block.sequence, end) ? sink.offer(end - first) : nullptr;
@@ -210,11 +210,12 @@ inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned
     const __m256i next_number = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0);
     __m256i header =
         numbered_header(context.quotes, block.sequence + first, short_quote::price_code);
+    // A copy: what is stored below might be the context, for all that the compiler knows.
+    const std::uint64_t gth_bits = context.gth_bits;
     for (unsigned i = first; i < end; ++i, m += short_quote::bytes) {
-        const QuoteEvent quote{header_of_quote(m, header),
-                               quote_body(m, quote_forms[0], context.gth_bits)};
+        const QuoteEvent quote{header_of_quote(m, header), quote_body(m, quote_forms[0], gth_bits)};
         header = _mm256_add_epi32(header, next_number);
-        if (!context.wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
             sink.filtered();
             continue;
         }

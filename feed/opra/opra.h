@@ -82,7 +82,9 @@ struct Opra {
         const unsigned end = first + count;
         unsigned i = first;
         if (block.offsets == plain_quote_offsets.data()) {
-            i = detail::decode_plain_quotes(block, first, end, context, sink);
+            i = context.wants_tests
+                    ? detail::decode_plain_quotes<true>(block, first, end, context, sink)
+                    : detail::decode_plain_quotes<false>(block, first, end, context, sink);
         }
         for (; i < end; ++i) {
             i = detail::decode_quotes(block, i, end, context, sink);

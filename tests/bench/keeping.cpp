@@ -23,9 +23,10 @@
 #include "actors/core.h"
 #include "actors/machine.h"
 #include "actors/peer/peer_task.h"
-#include "actors/poller.h"
+#include "actors/poller_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/ring.h"
+#include "actors/venues.h"
 #include "feed/opra/opra.h"
 #include "feed/passive_source.h"
 #include "nic/clock.h"
@@ -169,8 +170,8 @@ class Path {
         if (keeps) {
             keeper_ = std::make_unique<Keeper>(setup);
         }
-        poller_ = std::make_unique<actors::Poller<feed::opra::Opra>>(
-            std::move(setup), router_to(std::move(ring.producer)));
+        poller_ = actors::make_poller(feed::opra::Opra::name, std::move(setup),
+                                      router_to(std::move(ring.producer)));
         std::vector<actors::Consumer<feed::Event>> rings;
         rings.push_back(std::move(ring.consumer));
         core_ = std::make_unique<actors::Core>(actors::CoreOptions{.info = {"core0", 0, 1}},
@@ -224,7 +225,7 @@ class Path {
 
     BurstPort* bursts_ = nullptr;  ///< the poller's
     std::int64_t last_ns_ = 0;
-    std::unique_ptr<actors::Poller<feed::opra::Opra>> poller_;
+    std::unique_ptr<actors::PollerTask> poller_;
     std::unique_ptr<actors::Core> core_;
     std::unique_ptr<Keeper> keeper_;  // ends before the poller and its port
 };

@@ -22,9 +22,10 @@
 #include "actors/actor_kinds.h"
 #include "actors/core.h"
 #include "actors/machine.h"
-#include "actors/poller.h"
+#include "actors/poller_task.h"
 #include "actors/ring.h"
 #include "actors/thread_loops.h"
+#include "actors/venues.h"
 #include "feed/opra/opra.h"
 #include "nic/clock.h"
 #include "nic/port.h"
@@ -110,9 +111,9 @@ class Bench {
         auto ring = actors::Ring<Event>::make(std::size_t{1} << 19);
         auto paced = std::make_unique<PacedPort>(port_, packets_per_second);
         const PacedPort& bucket = *paced;
-        actors::Poller<feed::opra::Opra> poller{
-            poller_setup(std::move(paced), options_.udp_checksum),
-            router_to(std::move(ring.producer))};
+        const auto poller = actors::make_poller(
+            feed::opra::Opra::name, poller_setup(std::move(paced), options_.udp_checksum),
+            router_to(std::move(ring.producer)));
         actors::Core core = make_core(std::move(ring.consumer));
         actors::ThreadControl control;
         std::thread thread{[&] { actors::run_core(core, 1, nullptr, clock_, control); }};
@@ -123,19 +124,19 @@ class Bench {
         const std::int64_t end_ns = begin_ns + static_cast<std::int64_t>(options_.seconds * 1e9);
         std::int64_t now_ns = begin_ns;
         while (now_ns < end_ns) {
-            poller.step(now_ns);
+            poller->step(now_ns);
             now_ns = clock_.wall_ns();
         }
         Trial trial;
         trial.seconds = static_cast<double>(now_ns - begin_ns) * 1e-9;
-        poller.finish();
+        poller->finish();
         control.stop.store(true, std::memory_order_release);
         thread.join();
         trial.packets = static_cast<double>(bucket.packets());
         trial.missed = bucket.missed();
-        trial.refused = poller.router().counters(0).refused.read();
-        for (std::size_t i = 0; i < poller.lines_count(); ++i) {
-            auto& counters = poller.arbiter(i).counters();
+        trial.refused = poller->router().counters(0).refused.read();
+        for (std::size_t i = 0; i < poller->lines_count(); ++i) {
+            auto& counters = poller->arbiter(i).counters();
             trial.messages += static_cast<double>(counters.read(feed::LineCount::delivered));
             trial.lost += counters.read(feed::LineCount::lost);
         }
