@@ -131,6 +131,16 @@ class PollerTask {
     /// Which of its streams are heard; watched where packets are live.
     [[nodiscard]] virtual const feed::LineWatch& watch(std::size_t i) const = 0;
 
+    /// Did the line's stream ever bring anything?
+    [[nodiscard]] bool heard(std::size_t i, feed::Stream stream) {
+        return arbiter(i).counters(stream).read(feed::StreamCount::packets) != 0;
+    }
+
+    /// Never heard is not up, whatever its watch says in the first seconds.
+    [[nodiscard]] bool line_up(std::size_t i) {
+        return !watch(i).down() && (heard(i, feed::Stream::a) || heard(i, feed::Stream::b));
+    }
+
     /// How much later the line's other stream brought a block that this one brought first; sampled.
     [[nodiscard]] virtual const Histogram& lead(std::size_t i, feed::Stream stream) const = 0;
 

@@ -64,7 +64,6 @@ std::string share_text(const json& line) {
 std::string status_text(const json& reply) {
     const json& status = reply.at("status");
     const auto lines = status.at("lines").get<std::size_t>();
-    const std::size_t down = status.at("lines_down").size();
     std::string text = fmt::format(
         "feed {}   pinstrike {}   process {}   running {}\n", word(reply, "feed"),
         word(reply, "version"), word(reply, "process"),
@@ -73,8 +72,9 @@ std::string status_text(const json& reply) {
     text += fmt::format("config {}   log level {}   counts of the last {:.0f} s\n\n",
                         word(reply, "config_file"), word(reply, "log_level"),
                         reply.at("counted_seconds").get<double>());
-    text += fmt::format("lines       {} of {} up\n", lines - down, lines);
-    if (down != 0) {
+    text +=
+        fmt::format("lines       {} of {} up\n", status.at("lines_up").get<std::size_t>(), lines);
+    if (!status.at("lines_down").empty()) {
         text += fmt::format("down        {}\n", joined(status.at("lines_down")));
     }
     if (!status.at("streams_not_up").empty()) {
@@ -88,11 +88,11 @@ std::string status_text(const json& reply) {
 }
 
 std::string lines_text(const json& reply) {
-    std::string text = fmt::format(
-        "{:>5} {:<5} {:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n", "line", "state", "A",
-        "B", "delivered", "lost", "repaired", "gaps", "A first", "A ahead", "B ahead");
+    std::string text = fmt::format("{:>5} {:<8}{:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n",
+                                   "line", "state", "A", "B", "delivered", "lost", "repaired",
+                                   "gaps", "A first", "A ahead", "B ahead");
     for (const json& line : reply.at("lines")) {
-        text += fmt::format("{:>5} {:<5} {:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n",
+        text += fmt::format("{:>5} {:<8}{:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n",
                             word(line, "line"), word(line, "state"), word(line.at("a"), "state"),
                             word(line.at("b"), "state"), count_text(line, "delivered"),
                             count_text(line, "lost"), count_text(line, "repaired"),

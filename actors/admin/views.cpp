@@ -61,12 +61,12 @@ json seconds_since(std::uint64_t wall_ns) {
     return std::max(seconds - static_cast<double>(wall_ns) * 1e-9, 0.0);
 }
 
-/// Never heard is not up, whatever the watch says in the first seconds.
 std::string_view stream_state(PollerTask& poller, std::size_t line, feed::Stream stream) {
-    return poller.watch(line).heard_ns(stream) == 0 &&
-                   poller.arbiter(line).counters(stream).read(feed::StreamCount::packets) == 0
-               ? "unheard"
-               : word_of(poller.watch(line).state(stream));
+    return poller.heard(line, stream) ? word_of(poller.watch(line).state(stream)) : "unheard";
+}
+
+std::string_view line_state(PollerTask& poller, std::size_t line) {
+    return poller.watch(line).down() ? "down" : poller.line_up(line) ? "up" : "unheard";
 }
 
 json stream_of(PollerTask& poller, std::size_t line, feed::Stream stream, Tally& tally) {
@@ -87,7 +87,7 @@ json line_of(PollerTask& poller, std::size_t line, Tally& tally) {
     const std::string of = fmt::format("line {}", poller.line_number(line));
     json view{{"line", poller.line_number(line)},
               {"poller", poller.name()},
-              {"state", poller.watch(line).down() ? "down" : "up"}};
+              {"state", line_state(poller, line)}};
     const feed::LineCounters& counters = poller.arbiter(line).counters();
     for (std::size_t i = 0; i < feed::LineCount_count; ++i) {
         const std::string name{feed::LineCount_rows[i].name};
@@ -279,11 +279,13 @@ json latency_view(Appliance& appliance, Tally& tally) {
 }
 
 json status_view(Appliance& appliance, Tally& tally) {
+    std::size_t up = 0;
     json down = json::array();
     json silent = json::array();
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         PollerTask& poller = appliance.poller(i);
         for (std::size_t line = 0; line < poller.lines_count(); ++line) {
+            up += poller.line_up(line) ? 1 : 0;
             if (poller.watch(line).down()) {
                 down.push_back(poller.line_number(line));
             }
@@ -298,6 +300,7 @@ json status_view(Appliance& appliance, Tally& tally) {
     const json lines = lines_view(appliance, tally);
     const json ports = ports_view(appliance, tally);
     json view{{"lines", lines.size()},
+              {"lines_up", up},
               {"lines_down", std::move(down)},
               {"streams_not_up", std::move(silent)},
               {"packets", sum_of(ports, "packets")},

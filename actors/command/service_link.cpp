@@ -17,7 +17,7 @@ struct Totals {
     std::uint64_t lost = 0;
     std::uint64_t refused = 0;
     std::size_t lines = 0;
-    std::size_t lines_down = 0;
+    std::size_t lines_up = 0;
 };
 
 Totals totals_of(actors::Appliance& appliance) {
@@ -29,7 +29,7 @@ Totals totals_of(actors::Appliance& appliance) {
             totals.delivered += counters.read(feed::LineCount::delivered);
             totals.lost += counters.read(feed::LineCount::lost);
             totals.lines += 1;
-            totals.lines_down += poller.watch(line).down() ? 1 : 0;
+            totals.lines_up += poller.line_up(line) ? 1 : 0;
         }
         for (std::size_t core = 0; core < appliance.cores_count(); ++core) {
             totals.refused += poller.router().counters(core).refused.read();
@@ -93,8 +93,7 @@ void ServiceLink::tell_status(actors::Appliance& appliance) {
     manager_.tell(fmt::format(
         "STATUS={:.3f} M messages/s; {} of {} lines up; since the start {} delivered, {} lost, {} "
         "refused",
-        rate / 1e6, totals.lines - totals.lines_down, totals.lines, totals.delivered, totals.lost,
-        totals.refused));
+        rate / 1e6, totals.lines_up, totals.lines, totals.delivered, totals.lost, totals.refused));
 }
 
 /// Four times in the time that the watchdog waits, if each hot thread took a turn since.

@@ -110,7 +110,7 @@ double Readings::seconds() const {
 
 Table lines_table(const Readings& readings) {
     Table table{{{"line", 4, false},
-                 {"state", -5},
+                 {"state", -7},
                  {"A", -7},
                  {"B", -7},
                  {"messages/s", 10},
@@ -287,9 +287,8 @@ std::string losses_text(const Readings& readings) {
 
 std::string lines_up_text(const Readings& readings) {
     const json& status = readings.now.at("status");
-    const auto lines = status.at("lines").get<std::size_t>();
-    std::string text =
-        fmt::format("lines {} of {} up", lines - status.at("lines_down").size(), lines);
+    std::string text = fmt::format("lines {} of {} up", status.at("lines_up").get<std::size_t>(),
+                                   status.at("lines").get<std::size_t>());
     const json& streams = status.at("streams_not_up");
     text +=
         streams.empty() ? ", all streams heard" : fmt::format(", {} not heard:", streams.size());

@@ -165,7 +165,7 @@ LATENCY = Dashboard(
               "hands it to its actors. " + HIGHEST, "s",
               percentiles('pinstrike_latency_seconds_bucket{{S},stage="receive_to_actor"}',
                           "feed, thread", 0.5, 0.99, 0.999),
-              marked=True, log=True, fill=0, thresholds=steps(GREEN, (0.001, RED)),
+              marked=True, log=True, fill=0, thresholds=steps(GREEN, (0.0021, RED)),
               alerts=["PinstrikeLatencyHigh"]),
         heat("Receive to actor", "All threads; the machine's own stops included", "s",
              [query("sum by (le) (rate(pinstrike_latency_seconds_bucket"

@@ -55,6 +55,7 @@ json reading(double second, std::size_t lines = 96) {
              {"b", stream(i == 7 ? "unheard" : "up", delivered, times(1, 50))}});
     }
     all["status"] = {{"lines", lines},
+                     {"lines_up", lines - 1},
                      {"lines_down", {7}},
                      {"streams_not_up", {"7A", "7B"}},
                      {"delivered", 4'656'000 * second},
@@ -151,7 +152,7 @@ TEST(Top, says_how_the_feed_is) {
     EXPECT_EQ(shown[3], "lines 95 of 96 up, 2 not heard: 7A 7B");
     EXPECT_EQ(shown[4],
               "p50 p99:  exchange to decoded 0.38 us 1.14 us  receive to actor 123 us 370 us");
-    EXPECT_THAT(shown[7], StartsWith("   1 up    up      up           1,000        0"));
+    EXPECT_THAT(shown[7], StartsWith("   1 up      up      up           1,000        0"));
     EXPECT_THAT(shown[7], EndsWith("75 %   156 us"));
 }
 
