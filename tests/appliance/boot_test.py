@@ -62,8 +62,8 @@ def operate(box):
     before = box.value(UNIT, "MainPID")
     box.run("ls -ld /run/pinstrike/wire /run/pinstrike/wire/admin.sock")
     expect("4 of 4 up" in box.run("pinstrike ctl wire status"), "ctl status")
-    box.run("useradd --no-create-home --groups pinstrike operator; useradd --no-create-home guest")
-    expect(box.ask("runuser -u operator -- pinstrike ctl wire lines").returncode == 0,
+    box.run("useradd --no-create-home --groups pinstrike watcher && useradd --no-create-home guest")
+    expect(box.ask("runuser -u watcher -- pinstrike ctl wire lines").returncode == 0,
            "a member of the group may ask")
     expect("only root" in box.ask("runuser -u guest -- pinstrike ctl wire lines 2>&1").stdout,
            "nobody else may")
