@@ -173,7 +173,7 @@ TEST(Top, sorts_by_any_column_and_back) {
     const Readings readings = two_readings();
     static_cast<void>(texts(screen, readings));
     screen.press(Key::sort_right);
-    EXPECT_THAT(texts(screen, readings)[7], StartsWith("   7 down  silent  unheard"))
+    EXPECT_THAT(texts(screen, readings)[7], StartsWith("   7 down    silent  unheard"))
         << "what is not well comes first";
     for (int i = 0; i < 3; ++i) {
         screen.press(Key::sort_right);
