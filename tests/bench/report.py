@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Every speed figure of this program, its peers' and the machine's limits, in one report.
 
-    report.py BUILD [--out FOLDER] [--runs N] [--hugepages N] [--compiler TEXT]
+    report.py BUILD [--parts NAME...] [--out FOLDER] [--runs N] [--hugepages N] [--compiler TEXT]
 
 Runs the benchmarks of BUILD one by one and writes FOLDER/report.md and its plots (FOLDER: where this
 script is). A figure is the median of N runs, the lowest and highest behind it; those of one table
-took turns, so that a ratio is of one run of the machine. Some hours with five runs; leave the
+took turns, so that a ratio is of one run of the machine. An hour and a half; leave the
 machine alone meanwhile.
+
+What a part found is kept in FOLDER/report.json as soon as it is measured, with when and on what:
+`--parts` measures some of them again, and the report is of all that are kept.
 """
 
 import argparse
@@ -83,13 +86,31 @@ def spread(values, digits=1):
 
 
 class Report:
+    """What every part found: its sections, its goals, and what others need of it."""
+
     def __init__(self, folder):
         self.folder = folder
-        self.parts = []
-        self.goals = []
+        self.kept = folder / "report.json"
+        self.parts = json.loads(self.kept.read_text()) if self.kept.exists() else {}
+        self.part = None
+
+    def begin(self):
+        self.part = {"sections": [], "goals": []}
+
+    def keep(self, name, measured):
+        """The part that was begun is this one, measured so."""
+        self.parts[name] = {"measured": measured, **self.part}
+        self.kept.write_text(json.dumps(self.parts, indent=1) + "\n")
+        self.write()
+
+    def needed(self, name, what):
+        """What another part left for those behind it."""
+        if name not in self.parts:
+            sys.exit(f"report.py: part {name} is not measured yet, and others need it")
+        return self.parts[name][what]
 
     def section(self, title, *paragraphs):
-        self.parts.append("\n\n".join([f"## {title}", *paragraphs]))
+        self.part["sections"].append("\n\n".join([f"## {title}", *paragraphs]))
 
     def plot(self, name, picture):
         (self.folder / f"report-{name}.svg").write_text(picture)
@@ -98,15 +119,23 @@ class Report:
     def goal(self, what, goal, figure, unit, lower=False):
         """`figure` None: it was not measured."""
         if figure is None:
-            self.goals.append(f"| {what} | {goal:g} {unit} | not measured | |")
+            self.part["goals"].append(f"| {what} | {goal:g} {unit} | not measured | |")
             return
         ratio = goal / figure if lower else figure / goal
-        self.goals.append(f"| {what} | {goal:g} {unit} | {figure:.4g} {unit} | {ratio:.2f} |")
+        self.part["goals"].append(
+            f"| {what} | {goal:g} {unit} | {figure:.4g} {unit} | {ratio:.2f} |")
 
-    def write(self, head):
-        goals = ("## Goals\n\nA ratio of 1 or more: met.\n\n| what | goal | figure | ratio |\n"
-                 "|---|---|---|---|\n" + "\n".join(self.goals))
-        (self.folder / "report.md").write_text("\n\n".join([head, goals, *self.parts]) + "\n")
+    def write(self):
+        parts = [(name, self.parts[name]) for name in PARTS if name in self.parts]
+        missing = [name for name in PARTS if name not in self.parts]
+        text = ["# How fast", "Made by `tests/bench/report.py`; each part says when and on what." +
+                (f" Not measured yet: {', '.join(missing)}." if missing else ""),
+                "## Goals\n\nA ratio of 1 or more: met.\n\n| what | goal | figure | ratio |\n"
+                "|---|---|---|---|\n" + "\n".join(
+                    row for _, part in parts for row in part["goals"])]
+        for _, part in parts:
+            text += [*part["sections"], f"*{part['measured']}*"]
+        (self.folder / "report.md").write_text("\n\n".join(text) + "\n")
 
 
 def rows_of(text):
@@ -150,13 +179,13 @@ def measure_path(report, options):
                     "M messages/s")
     for cell, goal in {("ordinary", "a", "drain"): 22, ("ordinary", "a", "book"): 14}.items():
         report.goal(" ".join(cell), goal, statistics.median(figures.packets[cell]), "M packets/s")
-    return statistics.median(figures.messages["ordinary", "a", "book"])
+    report.part["capacity"] = statistics.median(figures.messages["ordinary", "a", "book"])
 
 
 # --- cost by stage ---
 
 def measure_stages(report, options):
-    """Nanoseconds a message of poller and core, by shape and streams."""
+    """Leaves nanoseconds a message of poller and core, by shape and streams."""
     shapes, costs = [], {}
     for streams in ("A", "AB"):
         told = json.loads(output_of(options.pinstrike, "bench", "stages", "--json", "--streams",
@@ -165,9 +194,8 @@ def measure_stages(report, options):
             ns = {stage["stage"]: stage["ns_per_packet"]["median"] for stage in shape["stages"]}
             name = f"{shape['name']}, {streams}"
             shapes.append((name, shape["messages_per_packet"], ns))
-            costs[shape["name"], streams] = tuple(
-                sum(ns.get(stage, 0) for stage in stages) / shape["messages_per_packet"]
-                for stages in (POLLER_STAGES, CORE_STAGES))
+            costs[name] = [sum(ns.get(stage, 0) for stage in stages) / shape["messages_per_packet"]
+                           for stages in (POLLER_STAGES, CORE_STAGES)]
     names = [stage for stage in POLLER_STAGES + CORE_STAGES if stage in shapes[0][2]]
     lines = ["| ns a packet | " + " | ".join(names) + " | poller | core |",
              "|---" * (len(names) + 3) + "|"]
@@ -179,7 +207,7 @@ def measure_stages(report, options):
                            [(name, ns) for name, _, ns in shapes])
     report.section("Cost by stage", "`pinstrike bench stages`; core: the other thread's.",
                    "\n".join(lines), report.plot("stages", picture))
-    return costs
+    report.part["costs"] = costs
 
 
 def measure_counting(report, options):
@@ -204,16 +232,17 @@ def measure_counting(report, options):
 
 # --- what scales ---
 
-def scaling(report, costs, rate):
-    """`rate`: measured end to end, ordinary plain, M messages a second."""
-    poller_ns, core_ns = costs["ordinary", "A"]
+def scaling(report, _):
+    """By what stages cost, held against what was measured end to end, ordinary plain."""
+    costs, rate = report.needed("stages", "costs"), report.needed("path", "capacity")
+    poller_ns, core_ns = costs["ordinary, A"]
     expected = 1e3 / max(poller_ns, core_ns)
     lines = ["| processors | full mix, A and B | pollers + cores | ordinary mix, A and B | "
              "pollers + cores |", "|---|---|---|---|---|"]
     for host in (8, 16, 32):
         cells = []
         for shape in ("full-mix", "ordinary-mix"):
-            p, c = costs[shape, "AB"]
+            p, c = costs[f"{shape}, AB"]
             pollers, cores = max(((n, host - 1 - n) for n in range(1, host - 1)),
                                  key=lambda split: min(split[0] / p, split[1] / c))
             cells.append(f"{1e3 * min(pollers / p, cores / c):.0f} M messages/s | "
@@ -221,7 +250,7 @@ def scaling(report, costs, rate):
         lines.append(f"| {host} | " + " | ".join(cells) + " |")
     needs = []
     for shape in ("full-mix", "ordinary-mix"):
-        p, c = costs[shape, "AB"]
+        p, c = costs[f"{shape}, AB"]
         needs.append(f"{shape}: {math.ceil(120 * p / 1e3)} pollers and {math.ceil(120 * c / 1e3)} "
                      "cores")
     report.section(
@@ -262,7 +291,8 @@ def instance(options, text):
                 process.communicate(timeout=60)
 
 
-def measure_latency(report, options, capacity):
+def measure_latency(report, options):
+    capacity = report.needed("path", "capacity")
     lines = ["| of capacity | samples | " + " | ".join(("p50", "p90", "p99", "p99.9", "p99.99",
                                                          "max")) + " |", "|---" * 8 + "|"]
     for share, goal in ((0.1, 0.5), (0.5, 0.8)):
@@ -322,7 +352,7 @@ def measure_rows(report, options):
         found[name] = rows
         pictures = [report.plot("ring", ring_picture(rows))] if name == "ring" else []
         report.section(title, f"`bench_{name}`.", table(rows), *pictures)
-    return found
+    row_goals(report, found)
 
 
 def objects_of(options, name, *words):
@@ -410,10 +440,18 @@ def row_goals(report, found):
     report.goal("histogram", 4, median_of(found["metrics"], "histogram: pin"), "ns", lower=True)
 
 
+PARTS = {"path": measure_path, "stages": measure_stages, "counting": measure_counting,
+         "scaling": scaling, "latency": measure_latency, "start": measure_start,
+         "rows": measure_rows, "actors": measure_actors, "workloads": measure_workloads,
+         "allocations": measure_allocations}
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="NAME",
+                        help=f"of {', '.join(PARTS)}; all, if not given")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--hugepages", type=int, metavar="N", help="reserve N of 2 MiB meanwhile")
@@ -428,30 +466,15 @@ def main():
     options = arguments()
     if options.hugepages is not None:
         path.reserve_hugepages(options.hugepages)
-    about = path.machine(options.compiler, path.enough_hugepages())
-    steal = path.Steal()
     report = Report(options.out)
-    begun = time.monotonic()
-
-    def measure(part, *more):
-        """What was measured so far is written each time: the rest takes long."""
-        result = part(report, *more)
-        report.write(f"# How fast: {datetime.date.today():%d %B %Y}\n\n{about}; "
-                     f"{steal.percent():.2f} % stolen. Medians of {options.runs} runs. Made by "
-                     f"`tests/bench/report.py`.")
-        print(f"{(time.monotonic() - begun) / 60:5.1f} min: {part.__name__}", flush=True)
-        return result
-
-    rate = measure(measure_path, options)
-    costs = measure(measure_stages, options)
-    measure(measure_counting, options)
-    measure(scaling, costs, rate)
-    measure(measure_latency, options, rate)
-    measure(measure_start, options)
-    measure(row_goals, measure(measure_rows, options))
-    measure(measure_actors, options)
-    measure(measure_workloads, options)
-    measure(measure_allocations, options)
+    for name in (name for name in PARTS if name in options.parts):
+        about = path.machine(options.compiler, path.enough_hugepages())
+        steal, begun = path.Steal(), time.monotonic()
+        report.begin()
+        PARTS[name](report, options)
+        report.keep(name, f"{datetime.date.today():%d %B %Y}: {about}; {steal.percent():.2f} % "
+                          f"stolen; medians of {options.runs} runs.")
+        print(f"{(time.monotonic() - begun) / 60:5.1f} min: {name}", flush=True)
 
 
 if __name__ == "__main__":
