@@ -182,6 +182,16 @@ def installs(place, text):
             fail(f"{text} does not install {page}.md")
 
 
+def reports(place, text):
+    """One run of a part that takes seconds, where the document names one that takes half an hour."""
+    place.stop_instance()
+    words = text.replace(" build ", f" {shlex.quote(str(BUILD))} ").replace("--parts path", "--parts start")
+    in_sources(place, f"python3 -B {words} --runs 1 --out {place.folder}")
+    told = (place.folder / "report.md").read_text()
+    if "| ready with a book of 1.5 M series | 2 s |" not in told or "Not measured yet: path" not in told:
+        fail(f"{text}: it reports {told}")
+
+
 class Targets:
     """What meson knows."""
 
@@ -240,6 +250,7 @@ def rules():
          lambda place, text: place.shell(text.replace("build", str(BUILD), 1))),
         (r"tests/tidy/tidy\.py", by("tidy")),
         (r"tests/bench/instructions\.py --write", by("instructions")),
+        (r"tests/bench/report\.py build --parts path", reports),
         (r"tests/live/soak_test\.py --help", lambda place, text: in_sources(place, f"python3 -B {text}")),
         (r"pinstrike latency --replay .*", program),
         (r"pinstrike latency (CONFIG|my\.yaml).*", asks_an_instance),
