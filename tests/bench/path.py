@@ -155,6 +155,7 @@ class Figures:
         self.ratios = {cell: [] for cell in cells}
         self.limits = {cell: set() for cell in cells}
         self.ceilings = {cell[:2]: [] for cell in cells}
+        self.stood_still = []
 
     def add_ceiling(self, shape, streams, ceiling):
         self.ceilings[shape, streams].append(ceiling / 1e6)
@@ -163,8 +164,14 @@ class Figures:
         self.packets[cell].append(found["packets_per_second"] / 1e6)
         self.messages[cell].append(found["messages_per_second"] / 1e6)
         self.limits[cell].add({"missed": "poller", "refused": "core"}.get(found["limit"], "-"))
+        self.stood_still.append(100 * found["stood_still"])
         if ceiling:
             self.ratios[cell].append(found["packets_per_second"] / ceiling)
+
+    def uncounted(self):
+        return ("While the machine took the poller's processor away for more than a millisecond "
+                "nothing was offered, and the time is not counted: percent of a trial "
+                f"{spread(self.stood_still, 1)}.")
 
     def table(self):
         lines = ["| shape | streams | end | M packets/s | M messages/s | limit | "
@@ -234,7 +241,8 @@ def main():
     steal = Steal()
     figures = measure(options, cells, huge)
     print(f"\nMedians of {options.runs} runs (lowest to highest), trials of {options.seconds:g} s. "
-          f"{about}, {steal.percent():.2f} % stolen.\n\n{figures.table()}")
+          f"{about}, {steal.percent():.2f} % stolen. "
+          f"{figures.uncounted()}\n\n{figures.table()}")
 
 
 if __name__ == "__main__":

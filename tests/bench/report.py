@@ -172,7 +172,7 @@ def measure_path(report, options):
         "The highest offered rate at which nothing was missed, refused or lost, by `path.py`: one "
         "poller, and one core that keeps a book of 1.5 M series or only empties its ring (drain); "
         "trusting: UDP checksums are not summed here, as behind a NIC that gives its verdict. "
-        "A and B: each message is counted once.", figures.table())
+        "A and B: each message is counted once. " + figures.uncounted(), figures.table())
     for cell, goal in {("full", "a", "drain"): 150, ("full-mix", "a", "drain"): 120,
                        ("full", "a", "book"): 75, ("full-mix", "a", "book"): 62}.items():
         report.goal(" ".join(cell), goal, statistics.median(figures.messages[cell]),
