@@ -5,8 +5,8 @@
 
 Runs the benchmarks of BUILD one by one and writes FOLDER/report.md and its plots (FOLDER: where this
 script is). A figure is the median of N runs, the lowest and highest behind it; those of one table
-took turns, so that a ratio is of one run of the machine. An hour and a half; leave the
-machine alone meanwhile.
+took turns, so that a ratio is of one run of the machine. Three hours, two of them for the
+workloads, of which peers take minutes a run; leave the machine alone meanwhile.
 
 What a part found is kept in FOLDER/report.json as soon as it is measured, with when and on what:
 `--parts` measures some of them again, and the report is of all that are kept.
@@ -17,6 +17,7 @@ import contextlib
 import csv
 import datetime
 import io
+import itertools
 import json
 import math
 import re
@@ -364,8 +365,10 @@ def objects_of(options, name, *words):
 def measure_workloads(report, options):
     """Each cell: one sender, T actors, a piece of work a message; ours, the peers', the work alone."""
     cells = {}
-    for row in objects_of(options, "workloads"):
-        cells.setdefault((row["work"], row["actors"], row["bound"]), {})[row["who"]] = row
+    for cell in itertools.product(("sum100", "sum1000", "sha512"), (1, 15, 20, 30, 100), (0, 100)):
+        work, actors, bound = cell  # one at a time: the peers take minutes to a cell of 100 actors
+        for row in objects_of(options, "workloads", "--work", work, "--actors", actors, "--bound", bound):
+            cells.setdefault(cell, {})[row["who"]] = row
     peers = [who for who in next(iter(cells.values()))
              if who not in ("work alone", "sender alone", "pinstrike")]
     lines = ["| work | actors | bound | alone, s | sender alone | **pinstrike** | " +
@@ -471,7 +474,11 @@ def main():
         about = path.machine(options.compiler, path.enough_hugepages())
         steal, begun = path.Steal(), time.monotonic()
         report.begin()
-        PARTS[name](report, options)
+        try:
+            PARTS[name](report, options)
+        except FileNotFoundError as missing:
+            sys.exit(f"report.py: part {name} needs {missing.filename}: "
+                     f"`ninja -C {options.build} report` builds what the parts need")
         report.keep(name, f"{datetime.date.today():%d %B %Y}: {about}; {steal.percent():.2f} % "
                           f"stolen; medians of {options.runs} runs.")
         print(f"{(time.monotonic() - begun) / 60:5.1f} min: {name}", flush=True)
