@@ -330,19 +330,42 @@ def rows_of(text, columns):
     return [row for row in rows if len(row) == columns]
 
 
+# How README calls a shape and an end of tests/bench/report.md.
+SHAPES = {"full blocks, plain short quotes": ("full", "book"), "the same, without a book": ("full", "drain"),
+          "full blocks, realistic mix": ("full-mix", "book"), "full blocks, plain": ("full", "book"),
+          "ordinary, plain short quotes": ("ordinary", "book"), "ordinary, plain": ("ordinary", "book"),
+          "ordinary, realistic mix": ("ordinary-mix", "book")}
+
+
+def check_how_fast():
+    """What README says of speed is what the report measured."""
+    report = {(row[0], row[1], row[2]): row for row in
+              rows_of((ROOT / "tests/bench/report.md").read_text(), 8) if row[2] in ("book", "drain")}
+    quoted = [row for row in rows_of((ROOT / "README.md").read_text(), 6) if row[0] in SHAPES]
+    for shape, streams, packets, messages, testpmd, of_testpmd in quoted:
+        name, end = SHAPES[shape]
+        row = report[name, streams.replace(" and ", ""), end]
+        if (packets, messages.split(",")[0], testpmd, of_testpmd) != \
+                (row[3], *(cell.split()[0] for cell in (row[4], row[6], row[7]))):
+            fail(f"README has {shape}, {streams}: {packets}, {messages}; the report {row}")
+    if len(quoted) != 9:
+        fail("README has another table of speed than was expected")
+
+
 def check_capacity():
-    """What the page on capacity says is what the README measured and what `check` computes."""
+    """What the page on capacity says is what the report measured and what `check` computes."""
     page = (ROOT / "deploy/CAPACITY.md").read_text()
     measured = {(row[0], row[1]): (row[2].split()[0], row[3].split(",")[0])
-                for row in rows_of((ROOT / "README.md").read_text(), 7)}
-    quoted = [row for row in rows_of(page, 4) if row[1] in ("A", "A and B")]
+                for row in rows_of((ROOT / "README.md").read_text(), 6)}
+    quoted = [row for row in rows_of(page, 6) if row[1] in ("A", "A and B")]
     for row in quoted:
         if measured.get((row[0], row[1])) != (row[2], row[3]):
             fail(f"deploy/CAPACITY.md has {row}, the README {measured.get((row[0], row[1]))}")
-    pair = float(measured["full blocks, realistic mix", "A and B"][1])
-    hosts = [tuple(map(int, row)) for row in rows_of(page, 3) if row[0].isdigit()]
-    for processors, pairs, rate in hosts:
-        if (pairs, rate) != ((processors - 2) // 2, int((processors - 2) // 2 * pair * 0.75)):
+    both = next(row for row in quoted if row[:2] == ["full blocks, realistic mix", "A and B"])
+    hosts = [tuple(map(int, row)) for row in rows_of(page, 4) if row[0].isdigit()]
+    for processors, pairs, *rates in hosts:
+        expected = (processors - 2) // 2
+        if (pairs, rates) != (expected, [int(expected * float(both[column]) * 0.75) for column in (3, 5)]):
             fail(f"deploy/CAPACITY.md: {processors} processors")
     configs = [row for row in rows_of(page, 5) if row[0].startswith("config/")]
     for row in configs:
@@ -369,6 +392,7 @@ def main():
     commands, table = subcommands(), rules()
     check_that_planted_are_found(table, commands)
     check_tuning()
+    check_how_fast()
     check_capacity()
     found = [one for path in documents(ROOT)
              for one in commands_of(path, ROOT, commands, NOT_COMMANDS)]
