@@ -28,6 +28,8 @@ NICS = {"nic_a": ("0000:01:00.0", "52:54:00:0a:0a:01"), "nic_b": ("0000:02:00.0"
 PLAIN_NIC = ("nic_c", "52:54:00:0c:0c:01")
 # Seconds that anything may take: on an idle machine a tenth of it is enough.
 SLOW = 600
+# The guest's agent answers at once, but for a machine that stands still; one that is going down never does.
+ANSWER_WITHIN_S = 60
 
 
 class JsonSocket:
@@ -205,12 +207,12 @@ class Machine(Booted):
     def ask(self, command, timeout=2 * SLOW, text=""):
         """A shell command inside, whatever its status; `text` is its input."""
         words = [*SHELL, command]
-        number = self.agent.ask("guest-exec", **{
+        number = self.agent.ask("guest-exec", ANSWER_WITHIN_S, **{
             "path": words[0], "arg": words[1:], "capture-output": True,
             "input-data": base64.b64encode(text.encode()).decode()})["pid"]
         end = time.monotonic() + timeout
         while time.monotonic() < end:
-            done = self.agent.ask("guest-exec-status", pid=number)
+            done = self.agent.ask("guest-exec-status", ANSWER_WITHIN_S, pid=number)
             if done["exited"]:
                 told = [base64.b64decode(done.get(key, "")).decode(errors="replace")
                         for key in ("out-data", "err-data")]
@@ -236,13 +238,17 @@ class Machine(Booted):
     def reboot(self):
         say("# systemctl reboot")
         before = self.ask("cat /proc/sys/kernel/random/boot_id").stdout
-        self.ask("systemctl --no-block reboot")
+        self.ask("(sleep 2; systemctl reboot) >/dev/null 2>&1 &")  # behind the agent's answer
         while self.now_booted() in ("", before):
             time.sleep(2)
 
     def now_booted(self):
+        """Which boot this is; "" where it goes down meanwhile."""
         self.wait_for_boot()
-        return self.ask("cat /proc/sys/kernel/random/boot_id").stdout
+        try:
+            return self.ask("cat /proc/sys/kernel/random/boot_id").stdout
+        except (OSError, RuntimeError):
+            return ""
 
     def explain(self):
         told = ""

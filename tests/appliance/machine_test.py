@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The package on a booted machine with two NICs: installed as deploy/RUNBOOK.md says, OPRA from both NICs by
-vfio-pci and DPDK's driver, a cable pulled and plugged in again, stopped, rebooted, removed.
+vfio-pci and DPDK's driver, a cable pulled and plugged in again, stopped, rebooted; a second feed by AF_XDP; removed.
 
     machine_test.py PACKAGE.deb
 
@@ -32,17 +32,32 @@ import live  # noqa: E402 pylint: disable=wrong-import-position
 UNIT = "pinstrike@opra"
 CONFIG = "/etc/pinstrike/opra.yaml"
 ACCOUNT = "/var/lib/pinstrike/account.json"
-DROP_IN = f"""# An emulated machine stands still for longer than a real one may. The account as JSON is for the test.
+PATIENCE = """# An emulated machine stands still for longer than a real one may.
 [Service]
 WatchdogSec=600
 TimeoutStartSec=900
 TimeoutStopSec=300
+"""
+DROP_IN = f"""{PATIENCE}# The account as JSON is for the test.
 ExecStart=
 ExecStart=/usr/bin/pinstrike run /etc/pinstrike/%i.yaml --account {ACCOUNT}
 """
 # Two and a half minutes, at what an emulated machine on a busy host carries.
 TRAFFIC = ["--lines", "1-96,201-204", "--shape", "ordinary", "--series", "20000", "--roots", "200",
            "--messages", "60000", "--rate", "400"]
+
+XDP_UNIT = "pinstrike@xdp"
+XDP = """name: xdp
+kind: opra
+lines: 1-4
+ports: [{name: feed, kind: dpdk, vdev: "net_af_xdp0,iface=feed1", hugepages: false, source_address: 10.93.0.2,
+         udp_checksum: software}]
+pollers: [{name: poller0, wait: park}]
+cores: [{name: core0, wait: park}]
+book: {series_capacity: 5000}
+metrics_address: 127.0.0.1:9465
+"""
+NET_ADMIN = "0000000000001000"
 
 
 def edited(text):
@@ -209,6 +224,33 @@ def reboot(host, groups):
         host.wait(f"{nic} has its groups again", lambda nic=nic: groups[nic] <= host.switch.members(nic), SLOW)
 
 
+def by_af_xdp(host):
+    """Another instance, on the kernel's side of a wire within the machine; rights as deploy/README.md links them."""
+    host.run(f"systemctl stop {UNIT}")
+    host.run("ip link add feed0 type veth peer name feed1 && ip address add 10.93.0.1/24 dev feed0 && "
+             "ip address add 10.93.0.2/24 dev feed1 && ip link set feed0 up && ip link set feed1 up")
+    host.write("/etc/pinstrike/xdp.yaml", XDP)
+    host.write(f"/etc/systemd/system/{XDP_UNIT}.service.d/slow.conf", PATIENCE)
+    host.run(f"ln -s /usr/share/pinstrike/rights/af_xdp.conf /etc/systemd/system/{XDP_UNIT}.service.d/;"
+             " systemctl daemon-reload")
+    host.run(f"systemctl start {XDP_UNIT} || ! journalctl --no-pager -o cat -u {XDP_UNIT}", 3 * SLOW)
+    process = host.value(XDP_UNIT, "MainPID")
+    rights = host.run(f"grep -E '^(Uid|CapPrm|NoNewPrivs)' /proc/{process}/status; ip link show feed1")
+    expect(f"CapPrm:\t{NET_ADMIN}" in rights and not re.search(r"Uid:\t0", rights) and "xdp" in rights,
+           "by AF_XDP; it keeps CAP_NET_ADMIN alone")
+    host.run("pinstrike generate --interface feed0 --lines 1-4 --messages 10000 --rate 1000 --series 1000"
+             " --truth /root/xdp", SLOW)
+    truth = json.loads(host.ask("cat /root/xdp.account.json").stdout)
+    sent = sum(line["delivered"] for line in truth["lines"])
+    host.wait(f"all {sent} messages are delivered", lambda: f"since the start {sent} delivered, 0 lost, 0 refused"
+              in host.value(XDP_UNIT, "StatusText"), SLOW)
+    host.run(f"systemctl stop {XDP_UNIT}", SLOW)
+    journal = host.run(f"journalctl --no-pager -o cat -u {XDP_UNIT}")
+    expect("call_refused" not in journal and "the account balances" in journal,
+           "no call was refused, and its account balances")
+    expect("xdp" not in host.ask("ip link show feed1").stdout, "its program is off the interface")
+
+
 def remove(host):
     host.run("DEBIAN_FRONTEND=noninteractive apt-get remove -y -o Dpkg::Use-Pty=0 pinstrike 2>&1 | grep -v Reading",
              3 * SLOW)
@@ -232,6 +274,7 @@ def main():
         carry(host, ears, groups, Path(folder))
         stop(host, ears, groups, Path(folder))
         reboot(host, groups)
+        by_af_xdp(host)
         remove(host)
     say("all held")
 
