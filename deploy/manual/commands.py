@@ -81,10 +81,13 @@ def parse_help(path, text):
     return Command(path, " ".join(above.split()), usage, groups, footer)
 
 
-def read_command(program, path=()):
-    command = parse_help(list(path), ask(program, *path, "--help"))
+def read_command(program, path=(), words=()):
+    """`words` ask for it: its path, with a word for whatever stands before a subcommand (INSTANCE)."""
+    command = parse_help(list(path), ask(program, *words, "--help"))
+    before = [entry.names[0] for entry in command.groups.get("Positionals", [])]
     for entry in command.groups.get("Subcommands", []):
-        command.children.append(read_command(program, [*path, entry.names[0]]))
+        name = entry.names[0]
+        command.children.append(read_command(program, [*path, name], [*words, *before, name]))
     return command
 
 

@@ -70,6 +70,12 @@ def check_pages(built, pinstrike):
         text = re.sub(r".\x08|\x1b\[[0-9;]*m", "", done.stdout)
         for word in words:
             expect(word in text, f"{page} does not say {word}")
+    # Every command once, also those behind a word of their own (ctl INSTANCE capture).
+    titles = re.findall(r"^## (.*)", (built / "pinstrike.1.scd").read_text().replace("\\", ""), re.MULTILINE)
+    expect("ctl capture" in titles and "bench stages" in titles, f"sections: {titles}")
+    for title in titles:
+        words = title.split()
+        expect(titles.count(title) == 1 and len(set(words)) == len(words), f"there is no command {title}")
     # Every key of the table has its paragraph.
     keys = [one["name"] for one in json.loads(run(pinstrike, "explain", "--json").stdout)
             if one["kind"] == "key"]
@@ -94,6 +100,7 @@ def check_completions(built, pinstrike):
                           (["pinstrike", "bench", ""], ["actor", "stages"]),
                           (["pinstrike", "check", "--hu"], ["--hugepages"]),
                           (["pinstrike", "generate", "--shape", ""], ["blend", "full", "ordinary"]),
+                          (["pinstrike", "ctl", "opra", "capture", "--o"], ["--out"]),
                           (["pinstrike", "explain", "ports.pc"], ["ports.pci"]),
                           (["pinstrike", "explain", "PinstrikeRingN"], ["PinstrikeRingNearlyFull"]),
                           (["pinstrike", "explain", "gap_d"], ["gap_declared"]),
