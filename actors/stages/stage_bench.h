@@ -24,12 +24,14 @@
 #include "feed/line_config.h"
 #include "nic/clock.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <semaphore>
 #include <span>
 #include <string>
 #include <thread>
@@ -89,21 +91,21 @@ template <Stage stage>
     drain(cores, clock);
 }
 
-/// A thread that does one thing at a time, while the caller waits.
+/// A thread that does one thing at a time, while the caller waits. Neither sleeps meanwhile: a
+/// processor that did would take up its work slowly, and that would count as the work's.
 class OtherThread {
   public:
     explicit OtherThread(CpuIndex cpu)
         : thread_([this, cpu] {
               place_this_thread(cpu, "core0");
-              for (wanted_.acquire(); work_ != nullptr; wanted_.acquire()) {
-                  work_->run();
-                  done_.release();
+              for (Work* work = next(); work != &no_more_; work = next()) {
+                  work->run();
+                  work_.store(nullptr, std::memory_order_release);  // the caller acquires
               }
           }) {}
 
     ~OtherThread() {
-        work_ = nullptr;
-        wanted_.release();
+        hand(no_more_);
         thread_.join();
     }
 
@@ -117,16 +119,51 @@ class OtherThread {
     };
 
     void run(Work& work) {
-        work_ = &work;
-        wanted_.release();
-        done_.acquire();
+        hand(work);
+        // Acquire: what the work did is seen.
+        while (!spin([this] { return work_.load(std::memory_order_acquire) == nullptr; },
+                     looks_before_sleep)) {
+        }
     }
 
   private:
-    // Whoever acquires sees what was done before the release: work_ needs no order of its own.
-    std::binary_semaphore wanted_{0};
-    std::binary_semaphore done_{0};
-    Work* work_ = nullptr;
+    static constexpr unsigned looks_before_sleep = 100'000;  ///< some milliseconds
+    static constexpr unsigned looks_before_yield = 1'000;    ///< for where all share a processor
+
+    struct Nothing final : Work {
+        void run() override {}
+    };
+
+    /// False if it did not come true in so many looks.
+    template <class True>
+    static bool spin(True&& is_true, unsigned looks) {
+        for (unsigned look = 1; !is_true(); ++look) {
+            if (look == looks) {
+                return false;
+            }
+            look % looks_before_yield == 0 ? std::this_thread::yield() : _mm_pause();
+        }
+        return true;
+    }
+
+    void hand(Work& work) {
+        work_.store(&work, std::memory_order_release);  // next() acquires
+        work_.notify_one();
+    }
+
+    Work* next() {
+        Work* work = nullptr;
+        const auto given = [&] {
+            return (work = work_.load(std::memory_order_acquire)) != nullptr;
+        };
+        while (!spin(given, looks_before_sleep)) {
+            work_.wait(nullptr, std::memory_order_acquire);
+        }
+        return work;
+    }
+
+    Nothing no_more_;
+    std::atomic<Work*> work_{nullptr};  ///< null: nothing is to be done, or it is done
     std::thread thread_;
 };
 
