@@ -8,14 +8,20 @@
 //
 //     tail   written by the producer, read by the consumer   count of records published, ever
 //     head   written by the consumer, read by the producer   count of records released, ever
-//     slots  record i is slot i mod capacity: the producer's from the moment head > i - capacity,
-//            the consumer's from the moment tail > i
+//     origin written by the producer, read by the consumer   the record that lies in slot 0
+//     slots  record i is slot i - origin mod capacity: the producer's from the moment
+//            head > i - capacity, the consumer's from the moment tail > i
 //
 // Both indices only grow (2^64 records outlive the hardware), so full and empty differ without a
 // spare slot: empty is tail == head, full is tail - head == capacity. Each index has a pair of
 // cache lines of its own (the adjacent-line prefetcher fetches pairs), and each side keeps its own
 // index and the last value it saw of the other's in its handle: while the remembered value
 // answers the question, no line moves between the cores.
+//
+// A ring is deep for when its consumer stands still, and far larger than a cache. Were it walked
+// from end to end at all times, each slot would come from memory. So the producer goes back to
+// slot 0 where it has gone on for some while and finds the ring empty: while the consumer keeps
+// up, both work in the same few slots.
 //
 // Why each order is enough
 //
@@ -25,6 +31,10 @@
 //       from the slots, and from what they pointed to, is read before the producer sees them free
 //       and writes them again. The loads must not sink below the store (release), the writes not
 //       rise above the load (acquire).
+//   P3  relaxed store of origin, only while the ring is empty as P2 has seen it: the records before
+//       it were released, those behind it are published later, by P1. So C3, the relaxed load
+//       behind C1, finds the origin of whatever C1 showed it; a later one would be no greater than
+//       head, with nothing behind it yet.
 //   A side's load of its own index needs no order: it is a plain member. Nothing needs seq_cst:
 //   no decision depends on the order of one thread's stores to two places read in opposite order
 //   by the other. The one that does, parking, brings its own fence (parking.h).
@@ -64,6 +74,7 @@ struct RingControl {
     static constexpr std::size_t apart_bytes = 128;
 
     alignas(apart_bytes) std::atomic<std::uint64_t> tail{0};
+    std::atomic<std::uint64_t> origin{0};  ///< beside tail: the same side writes, the same reads
     alignas(apart_bytes) std::atomic<std::uint64_t> head{0};
     alignas(apart_bytes) Counter high_water;  ///< most records found waiting; the consumer writes
 };
@@ -75,11 +86,15 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 template <class T>
 class Producer {
   public:
-    Producer(MirroredMemory memory, RingControl* control, std::size_t capacity)
+    Producer(MirroredMemory memory, RingControl* control, std::size_t capacity,
+             std::size_t warm_slots)
         : memory_(std::move(memory)),
           slots_(static_cast<T*>(memory_.data())),
           control_(control),
-          capacity_(capacity) {}
+          capacity_(capacity),
+          warm_slots_(warm_slots),
+          sure_(capacity),
+          next_return_(warm_slots) {}
 
     Producer(Producer&&) noexcept = default;
     Producer& operator=(Producer&&) noexcept = default;
@@ -91,7 +106,7 @@ class Producer {
         if (!has_room(count + spare)) {
             return nullptr;
         }
-        T* slots = slots_ + (claimed_ & (capacity_ - 1));
+        T* slots = next_slot();
         claimed_ += count;
         fetch_ahead(slots, count);
         return slots;
@@ -102,7 +117,7 @@ class Producer {
     /// others as it goes (feed/event.h, ask_ahead): one by one they come while it works.
     [[nodiscard]] T* offer(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
-        return has_room(count + spare) ? slots_ + (claimed_ & (capacity_ - 1)) : nullptr;
+        return has_room(count + spare) ? next_slot() : nullptr;
     }
 
     /// The first `count` slots of the last offer are claimed.
@@ -114,13 +129,7 @@ class Producer {
 
     /// Are so many slots free? Looks at the consumer's index only if what is known will not do.
     [[nodiscard]] bool has_room(std::size_t count) noexcept {
-        if (claimed_ + count - released_ <= capacity_) [[likely]] {
-            return true;
-        }
-        RING_HOOK("claim:before_load_head");
-        released_ = control_->head.load(std::memory_order_acquire);  // P2, pairs with C2
-        RING_HOOK("claim:after_load_head");
-        return claimed_ + count - released_ <= capacity_;
+        return claimed_ + count <= sure_ || has_room_now(count);
     }
 
     /// Shows the consumer everything claimed so far; the slots must be filled.
@@ -131,6 +140,9 @@ class Producer {
             published_ = claimed_;
             control_->tail.store(claimed_, std::memory_order_release);  // P1, pairs with C1
             RING_HOOK("publish:after_store_tail");
+            if (published_ >= next_return_) [[unlikely]] {
+                sure_ = published_;  // so the next claim looks whether the ring is empty
+            }
         }
     }
 
@@ -181,6 +193,33 @@ class Producer {
     void clear_high_water() const noexcept { control_->high_water.set(0); }
 
   private:
+    [[nodiscard]] T* next_slot() const noexcept {
+        return slots_ + ((claimed_ - origin_) & (capacity_ - 1));
+    }
+
+    [[nodiscard]] bool has_room_now(std::size_t count) noexcept {
+        RING_HOOK("claim:before_load_head");
+        released_ = control_->head.load(std::memory_order_acquire);  // P2, pairs with C2
+        RING_HOOK("claim:after_load_head");
+        if (claimed_ >= next_return_) {
+            return_if_empty();
+        }
+        sure_ = released_ + capacity_;
+        return claimed_ + count <= sure_;
+    }
+
+    /// A consumer that is behind is looked at again after an eighth of the way.
+    void return_if_empty() noexcept {
+        if (released_ != claimed_) {
+            next_return_ = claimed_ + warm_slots_ / 8;
+            return;
+        }
+        origin_ = claimed_;
+        control_->origin.store(origin_, std::memory_order_relaxed);  // P3
+        RING_HOOK("claim:after_store_origin");
+        next_return_ = claimed_ + warm_slots_;
+    }
+
     /// Asks for slots that are claimed some time later: they were last in the consumer's cache, and
     /// stores to lines on their way fill the store buffer. What it asks for beyond the mapping, or
     /// before the consumer has read it, is of no use and of no harm.
@@ -195,9 +234,13 @@ class Producer {
     T* slots_;
     RingControl* control_;
     std::size_t capacity_;
+    std::size_t warm_slots_;       ///< after so many it goes back to slot 0, if it can
     std::uint64_t claimed_ = 0;    ///< claims so far: the tail-to-be
     std::uint64_t published_ = 0;  ///< the tail as stored
     std::uint64_t released_ = 0;   ///< the head as last seen
+    std::uint64_t origin_ = 0;     ///< as stored
+    std::uint64_t sure_;           ///< up to here there is room without a look
+    std::uint64_t next_return_;    ///< once so much is published, an empty ring begins anew
     [[no_unique_address]] ThreadOwner owner_;
 };
 
@@ -222,10 +265,11 @@ class Consumer {
             RING_HOOK("peek:before_load_tail");
             published_ = control_->tail.load(std::memory_order_acquire);  // C1, pairs with P1
             RING_HOOK("peek:after_load_tail");
+            origin_ = control_->origin.load(std::memory_order_relaxed);  // C3, see P3
             note_waiting(published_ - head_);
         }
         const auto known = static_cast<std::size_t>(published_ - head_);
-        return {slots_ + (head_ & (capacity_ - 1)), std::min(max, known)};
+        return {slots_ + ((head_ - origin_) & (capacity_ - 1)), std::min(max, known)};
     }
 
     /// Gives the oldest `count` records, peeked before, back to the producer.
@@ -256,6 +300,7 @@ class Consumer {
     std::size_t capacity_;
     std::uint64_t head_ = 0;       ///< the head as stored
     std::uint64_t published_ = 0;  ///< the tail as last seen
+    std::uint64_t origin_ = 0;     ///< as last seen
     [[no_unique_address]] ThreadOwner owner_;
 };
 
@@ -268,15 +313,24 @@ struct Ring {
         Consumer<T> consumer;
     };
 
+    /// Stays in the cache that cores share, but not in one's own: with 256 KiB each slot had to be
+    /// fetched out of the consumer's, which took longer than from memory (DESIGN.md).
+    static constexpr std::size_t warm_slots_default = (std::size_t{4} << 20) / sizeof(T);
+
     /// A ring of `slots` records. `slots` is a power of two, and since the memory is mapped twice
-    /// `slots * sizeof(T)` is a multiple of the page: both are checked. Cold; see slots_for().
-    [[nodiscard]] static Halves make(std::size_t slots) {
+    /// `slots * sizeof(T)` is a multiple of the page: both are checked. After `warm_slots` records
+    /// the producer begins anew at the first slot, as soon as it finds the ring empty. Cold; see
+    /// slots_for().
+    [[nodiscard]] static Halves make(std::size_t slots,
+                                     std::size_t warm_slots = warm_slots_default) {
         PINSTRIKE_CHECK(std::has_single_bit(slots));
         MirroredMemory memory{slots * sizeof(T)};
         auto* control = ::new (memory.control()) RingControl;
         MirroredMemory other = memory.share();
-        return {Producer<T>{std::move(memory), control, slots},
-                Consumer<T>{std::move(other), control, slots}};
+        constexpr std::size_t never = std::size_t{1} << 63;
+        return {
+            Producer<T>{std::move(memory), control, slots, warm_slots < slots ? warm_slots : never},
+            Consumer<T>{std::move(other), control, slots}};
     }
 
     /// The least capacity that make() takes and that holds `wanted` records.

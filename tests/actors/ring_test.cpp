@@ -118,6 +118,45 @@ TEST(Ring, batches_stay_contiguous_across_the_end) {
     }
 }
 
+void pop_all(Consumer<std::uint64_t>& consumer, std::uint64_t& next) {
+    const auto records = consumer.peek(slots);
+    for (const std::uint64_t value : records) {
+        EXPECT_EQ(value, next++);
+    }
+    consumer.release(records.size());
+}
+
+TEST(Ring, begins_anew_at_its_first_slot_once_it_is_empty) {
+    auto [producer, consumer] = Words::make(slots, 8);
+    const std::uint64_t* const first_slot = producer.offer(1);
+    std::uint64_t next = 0;
+    ASSERT_TRUE(producer.try_push(counting(7)));
+    pop_all(consumer, next);
+    EXPECT_EQ(producer.offer(1), first_slot + 7) << "it has not gone on for long enough";
+    ASSERT_TRUE(producer.try_push(counting(1, 7)));
+    EXPECT_EQ(producer.offer(1), first_slot + 8) << "a record waits";
+    pop_all(consumer, next);
+    ASSERT_TRUE(producer.try_push(counting(1, 8)));  // a look is due after one more
+    pop_all(consumer, next);
+    EXPECT_EQ(producer.offer(1), first_slot);
+    EXPECT_TRUE(producer.try_push(counting(slots, 9))) << "all slots are free, wherever it begins";
+    EXPECT_FALSE(producer.try_push(counting(1)));
+    pop_all(consumer, next);
+    EXPECT_EQ(next, 9 + slots);
+}
+
+TEST(Ring, does_not_begin_anew_in_the_middle_of_a_batch) {
+    auto [producer, consumer] = Words::make(slots, 8);
+    std::uint64_t* const first_slot = producer.claim(8);
+    std::iota(first_slot, first_slot + 8, std::uint64_t{0});
+    EXPECT_EQ(producer.claim(slots), nullptr) << "it looked, and nothing is published";
+    EXPECT_EQ(producer.offer(1), first_slot + 8);
+    producer.publish();
+    std::uint64_t next = 0;
+    pop_all(consumer, next);
+    EXPECT_EQ(next, 8U);
+}
+
 TEST(Ring, drained_when_all_published_is_released) {
     auto [producer, consumer] = Words::make(slots);
     EXPECT_TRUE(producer.drained());
@@ -128,13 +167,13 @@ TEST(Ring, drained_when_all_published_is_released) {
 }
 
 /// Two threads, records of two words that must agree, random batch sizes on both sides.
-void hammer(std::uint64_t records_count) {
+void hammer(std::uint64_t records_count, std::size_t warm_slots) {
     struct Pair {
         std::uint64_t value;
         std::uint64_t same;
     };
 
-    auto halves = Ring<Pair>::make(256);
+    auto halves = Ring<Pair>::make(256, warm_slots);
     std::thread producing{[producer = std::move(halves.producer), records_count]() mutable {
         std::mt19937_64 random{1};
         for (std::uint64_t next = 0; next < records_count;) {
@@ -170,11 +209,16 @@ void hammer(std::uint64_t records_count) {
 }
 
 TEST(RingStress, two_threads) {
-    hammer(400'000);
+    hammer(400'000, 256);
+}
+
+TEST(RingStress, two_threads_and_an_end_that_is_seldom_reached) {
+    hammer(400'000, 20);
 }
 
 TEST(RingStress, DISABLED_two_threads_long) {
-    hammer(400'000'000);
+    hammer(200'000'000, 256);
+    hammer(200'000'000, 20);
 }
 
 }  // namespace

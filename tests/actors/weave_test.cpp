@@ -108,6 +108,51 @@ TEST(WeaveRing, two_pushes_and_two_pops_at_an_empty_ring) {
     EXPECT_GT(found_empty, 0U);
 }
 
+/// A ring that begins anew after every second record, where it finds itself empty.
+TEST(WeaveRing, pushes_that_begin_anew_at_the_first_slot) {
+    Weaver weaver;
+    std::unique_ptr<Ring<std::uint64_t>::Halves> ring;
+    const std::uint64_t* first_slot = nullptr;
+    std::vector<std::uint64_t> popped;
+    std::size_t returns = 0;
+    std::size_t stays = 0;
+    const auto pop = [&] {
+        const auto records = ring->consumer.peek(page_words);
+        popped.insert(popped.end(), records.begin(), records.end());
+        ring->consumer.release(records.size());
+    };
+    weaver.walk(
+        [&]() -> std::vector<Weaver::Body> {
+            ring = std::make_unique<Ring<std::uint64_t>::Halves>(
+                Ring<std::uint64_t>::make(page_words, 2));
+            first_slot = ring->producer.offer(1);
+            popped.clear();
+            return {[&] {
+                        for (std::uint64_t i = 0; i < 5; ++i) {
+                            std::uint64_t* slot = ring->producer.claim(1);
+                            (i > 0 && slot == first_slot ? returns : stays) += 1;
+                            *slot = i;
+                            ring->producer.publish();
+                        }
+                    },
+                    [&] {
+                        pop();
+                        pop();
+                        pop();
+                    }};
+        },
+        [&] {
+            pop();
+            ASSERT_EQ(popped.size(), 5U) << weaver.trace();
+            for (std::size_t i = 0; i < popped.size(); ++i) {
+                ASSERT_EQ(popped[i], i) << weaver.trace();
+            }
+        },
+        no_stuck, preemptions_max);
+    EXPECT_GT(returns, 0U);
+    EXPECT_GT(stays, 0U);
+}
+
 TEST(WeaveRing, a_batch_appears_whole_or_not_at_all) {
     Weaver weaver;
     std::unique_ptr<Ring<std::uint64_t>::Halves> ring;
