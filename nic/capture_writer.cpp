@@ -103,6 +103,12 @@ void CaptureWriter::put(const void* bytes, std::size_t count) {
     }
 }
 
+void CaptureWriter::flush() {
+    if (error_ == 0 && std::fflush(file_.get()) != 0) {
+        error_ = errno != 0 ? errno : EIO;
+    }
+}
+
 void CaptureWriter::write_file_header() {
     if (format_ == CaptureFormat::pcap) {
         const PcapFileHeader header;

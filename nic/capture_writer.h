@@ -28,6 +28,9 @@ class CaptureWriter {
     /// there, its true length noted. `ts_ns` is nanoseconds since the Unix epoch, not negative.
     void write(std::span<const std::byte> frame, std::int64_t ts_ns);
 
+    /// What was written is the file's from now on, whatever becomes of this process.
+    void flush();
+
     /// Flushes and closes; tells a problem if any byte did not reach the file (a full disk). A
     /// writer that is destroyed unclosed closes without a word.
     [[nodiscard]] bool close(Problems& problems);

@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -157,9 +158,21 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
     return bytes;
 }
 
+/// Who watches learns why nothing happens: a silent line's packets may never come.
+void tell_what_is_awaited(const CtlOptions& options) {
+    if (::isatty(STDERR_FILENO) == 1) {
+        complain("the next {} packets of line {} as they come; Ctrl-C keeps what came until then",
+                 options.packets, options.line);
+    }
+}
+
 Exit capture(const CtlOptions& options) {
     Problems problems;
     auto writer = nic::CaptureWriter::open(options.out_file, problems);
+    if (writer) {
+        writer->flush();
+        tell_what_is_awaited(options);
+    }
     std::optional<json> last;
     std::string complaint;
     const auto take = [&](const std::string& line) {
@@ -170,6 +183,7 @@ Exit capture(const CtlOptions& options) {
         }
         writer->write(bytes_of(packet.at("frame").get<std::string>()),
                       packet.at("ts_ns").get<std::int64_t>());
+        writer->flush();
         return true;
     };
     const json request{{"ask", "capture"}, {"line", options.line}, {"packets", options.packets}};
@@ -192,11 +206,21 @@ Exit capture(const CtlOptions& options) {
     return written ? Exit::ok : Exit::failed;
 }
 
+/// The library's usage of a subcommand leaves out what its parent wants before it.
+class UsageBehindInstance : public CLI::Formatter {
+  public:
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        const std::size_t last_word = name.rfind(' ') + 1;
+        return CLI::Formatter::make_usage(app, name.insert(last_word, "INSTANCE "));
+    }
+};
+
 using Run = std::function<Exit(const CtlOptions&)>;
 
 CLI::App* add(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outcome& outcome,
               const std::string& name, const std::string& sentence, Run run) {
     CLI::App* command = ctl->add_subcommand(name, sentence);
+    command->formatter(std::make_shared<UsageBehindInstance>());
     command->add_flag("--json", options->as_json, "Print the answer as JSON");
     command->callback(
         [options, &outcome, run = std::move(run)] { outcome.status = run(*options); });

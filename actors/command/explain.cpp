@@ -8,6 +8,7 @@
 #include "config/yaml.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -47,6 +48,20 @@ std::string paragraphs(const std::vector<Explanation>& found) {
     return out;
 }
 
+/// What explains a word that is nobody's name: a value of a key, a state.
+void tell_who_mentions(const std::string& word) {
+    constexpr std::size_t told_max = 5;
+    std::vector<std::string> names;
+    for (const Explanation& one : actors::all_explanations()) {
+        if (names.size() < told_max && explain_text(one).find(word) != std::string::npos) {
+            names.push_back(one.name);
+        }
+    }
+    if (!names.empty()) {
+        complain("it is a word of what explains {}", fmt::join(names, ", "));
+    }
+}
+
 Exit explain(const ExplainOptions& options) {
     const bool all = options.name.empty();
     const std::vector<Explanation> found =
@@ -57,6 +72,7 @@ Exit explain(const ExplainOptions& options) {
         for (const std::string& name : actors::near_explanations(options.name)) {
             complain("did you mean {}?", name);
         }
+        tell_who_mentions(options.name);
         return Exit::usage;
     }
     const std::string text = options.json ? explain_json(found)

@@ -299,9 +299,10 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
     command.add_option("--seed", config.seed, "The same seed makes the same bytes")
         ->check(is_count);
     command
-        .add_option("--shape", config.shape,
-                    "full: blocks of 1000 bytes; ordinary: 2.26 messages on average; blend: bursts")
-        ->transform(CLI::CheckedTransformer(shapes, CLI::ignore_case));
+        .add_option_function<std::string>(
+            "--shape", [&config](const std::string& name) { config.shape = shapes.at(name); },
+            "full: blocks of 1000 bytes; ordinary: 2.26 messages on average; blend: bursts")
+        ->check(CLI::IsMember(&shapes));
     command.add_option("--messages", options.messages, "About so many; the day ends then")
         ->check(is_count);
     command.add_option("--packets", options.packets, "About so many a stream; ends the day too")

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/command/command.h"
 #include "actors/command/print_problems.h"
+#include "config/nearest.h"
 #include "config/version.h"
 
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace pinstrike::command {
 
@@ -47,6 +49,30 @@ void fill_standard_descriptors() {
     }
 }
 
+/// The subcommand of a subcommand that was asked for last.
+const CLI::App& deepest(const CLI::App& app) {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? app : deepest(*parsed.back());
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        names.push_back(command->get_name());
+    }
+    return names;
+}
+
+/// The library says that a command is missing, not that it does not know the one it was given.
+void tell_unknown_command(const CLI::App& app) {
+    const CLI::App& asked = deepest(app);
+    const std::vector<std::string> rest = app.remaining(true);
+    if (asked.get_require_subcommand_min() > 0 && !rest.empty() && !rest.front().starts_with('-')) {
+        complain("there is no command \"{}\"{}", rest.front(),
+                 did_you_mean(rest.front(), commands_of(asked)));
+    }
+}
+
 int run(int argc, char** argv) {
     CLI::App app{"Pinstrike: US options market data past the kernel, into single-thread actors.",
                  "pinstrike"};
@@ -58,6 +84,10 @@ int run(int argc, char** argv) {
     }
     try {
         app.parse(argc, argv);
+    } catch (const CLI::RequiredError& error) {
+        tell_unknown_command(app);
+        app.exit(error);
+        return static_cast<int>(Exit::usage);
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);
         return code == 0 ? 0 : static_cast<int>(Exit::usage);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace pinstrike::actors::doctor {
 namespace {
@@ -209,6 +210,31 @@ void judge_membership(const PortNeed& port, Findings& findings) {
                                      : "static groups on the switch's port")});
 }
 
+/// A service that cannot listen where it shall does not start. Of one config `check` tells more.
+void judge_endpoints(const Need& need, Findings& findings) {
+    std::string shared;
+    for (auto first = need.endpoints.begin(); first != need.endpoints.end();) {
+        const auto end = need.endpoints.upper_bound(first->first);
+        if (std::next(first) != end) {
+            shared += (shared.empty() ? "" : "; ") + first->first + " is that of";
+            for (auto feed = first; feed != end; ++feed) {
+                shared += (feed == first ? " " : " and ") + feed->second;
+            }
+        }
+        first = end;
+    }
+    findings.push_back(
+        {.id = "metrics_address",
+         .severity = shared.empty() ? Severity::ok : Severity::error,
+         .what = "addresses of metrics",
+         .seen = shared.empty() ? fmt::format("{}, all different", need.endpoints.size()) : shared,
+         .wanted = "one for each feed",
+         .why = "the feed that starts second finds its address taken and does not start",
+         .mend = shared.empty()
+                     ? Mend{}
+                     : advice_mend("another `metrics_address` in all but one of the configs")});
+}
+
 }  // namespace
 
 void judge_network(const Host& host, const Need& need, Findings& findings) {
@@ -229,6 +255,9 @@ void judge_network(const Host& host, const Need& need, Findings& findings) {
     }
     if (any_uring) {
         judge_kernel_buffers(host, need, findings);
+    }
+    if (need.configs > 1) {
+        judge_endpoints(need, findings);
     }
 }
 

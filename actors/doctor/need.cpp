@@ -77,6 +77,9 @@ Need need_of(const std::vector<FeedConfig>& configs) {
         const Topology topology = plan_topology(config);
         add_threads(config, topology, prefix, need);
         add_ports(config, topology, prefix, need);
+        if (!config.metrics_address.empty()) {
+            need.endpoints.emplace(config.metrics_address, config.name);
+        }
         need.memory_bytes += topology.memory_bytes();
         need.open_files += other_files;
         auto demands = dpdk_demands(config, topology);

@@ -34,9 +34,10 @@ struct Need {
     std::vector<HotThread> threads;
     std::map<CpuIndex, std::string> control;  ///< cpus of the control threads
     std::vector<PortNeed> ports;
-    std::vector<nic::dpdk::PortDemand> dpdk;  ///< that take hugepages
-    std::size_t dpdk_programs = 0;            ///< that begin DPDK with hugepages
-    std::size_t memory_bytes = 0;             ///< ordinary
+    std::vector<nic::dpdk::PortDemand> dpdk;            ///< that take hugepages
+    std::size_t dpdk_programs = 0;                      ///< that begin DPDK with hugepages
+    std::multimap<std::string, std::string> endpoints;  ///< of metrics, and the feeds that listen
+    std::size_t memory_bytes = 0;                       ///< ordinary
     std::size_t open_files = 0;
 
     /// Of hot threads that are pinned.

@@ -35,7 +35,7 @@ class Check(unittest.TestCase):
             return result
 
     def test_examples_are_sound_and_printed_whole(self):
-        for name in ("demo", "opra", "af_xdp"):
+        for name in ("demo", "uring", "af_xdp", "opra"):
             result = run("--config-only", SOURCE / "config" / f"{name}.yaml")
             self.assertEqual((result.returncode, result.stderr), (0, ""), name)
             printed = result.stdout

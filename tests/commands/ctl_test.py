@@ -164,6 +164,10 @@ def check_capture(instance):
     expect("captures already" in told, f"two at once: {told}")
     waiting.send_signal(signal.SIGINT)
     waiting.wait(DEADLINE_S)
+    decoded = subprocess.run([instance.pinstrike, "decode", instance.folder / "cut.pcap", "--json"],
+                             capture_output=True, text=True, timeout=DEADLINE_S)
+    expect(decoded.returncode == 0 and '"line":1' in decoded.stdout.replace(" ", ""),
+           f"what came before the interrupt: {decoded.stderr} {decoded.stdout[:500]}")
     end = time.monotonic() + DEADLINE_S
     again = [instance.pinstrike, "ctl", instance.socket, "capture", "1", "1", "--out", capture]
     while subprocess.run(again, capture_output=True, timeout=DEADLINE_S).returncode:
@@ -177,6 +181,14 @@ def check_level(instance):
     usage = subprocess.run([instance.pinstrike, "ctl", instance.socket, "log-level", "loud"],
                            capture_output=True, text=True, timeout=DEADLINE_S)
     expect(usage.returncode == 2 and "loud" in usage.stderr, f"a wrong level: {usage}")
+    usage = subprocess.run([instance.pinstrike, "ctl", instance.socket, "portz"],
+                           capture_output=True, text=True, timeout=DEADLINE_S)
+    expect(usage.returncode == 2 and 'no command "portz"; did you mean "ports"' in usage.stderr,
+           f"a mistyped question: {usage}")
+    usage = subprocess.run([instance.pinstrike, "ctl", instance.socket, "capture", "--help"],
+                           capture_output=True, text=True, timeout=DEADLINE_S)
+    expect("Usage: pinstrike ctl INSTANCE capture [OPTIONS] LINE PACKETS" in usage.stdout,
+           f"how it is called: {usage}")
 
 
 def check_reload(instance):

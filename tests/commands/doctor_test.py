@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 PINSTRIKE, SOURCE = sys.argv[1], Path(sys.argv[2])
-CONFIGS = [SOURCE / "config" / f"{name}.yaml" for name in ("demo", "opra", "af_xdp",
+CONFIGS = [SOURCE / "config" / f"{name}.yaml" for name in ("demo", "uring", "af_xdp", "opra",
                                                            "opra_full_rate")]
 SEVERITIES = ("ok", "unknown", "advice", "warning", "error")
 

@@ -162,6 +162,12 @@ class Explain(unittest.TestCase):
                 self.assertIn(f"did you mean {near}?", result.stderr)
         self.assertIn("is called \"x\\u001b", run("x\x1b").stderr)
 
+    def test_words_that_are_no_names(self):
+        result = run("uring")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertRegex(result.stderr, r"what explains .*\bports\.kind\b")
+        self.assertNotIn("what explains", run("nowhere-at-all").stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -164,6 +164,20 @@ TEST(Judge, TwoConfigsAddUpAndMeet) {
               "cpu 9 of y/p is x/p's too, cpu 11 of y/c is x/c's too");
 }
 
+TEST(Judge, TwoFeedsCannotListenAtOneAddress) {
+    const auto feed = [](const std::string& name, const std::string& port) {
+        return config_of("name: " + name + "\nlines: 1\nmetrics_address: 127.0.0.1:" + port +
+                         "\nports: [{name: u, kind: uring, interface: eth1}]\n"
+                         "pollers: [{name: p}]\ncores: [{name: c}]\n");
+    };
+    const Host host = tuned_server();
+    const Findings shared = judge(host, need_of({feed("x", "9464"), feed("y", "9464")}));
+    EXPECT_EQ(find(shared, "metrics_address").severity, Severity::error);
+    EXPECT_EQ(find(shared, "metrics_address").seen, "127.0.0.1:9464 is that of x and y");
+    const Findings apart = judge(host, need_of({feed("x", "9464"), feed("y", "9465")}));
+    EXPECT_EQ(find(apart, "metrics_address").severity, Severity::ok);
+}
+
 TEST(Judge, GroupsThatOthersHold) {
     Host host = tuned_server();
     host.nics[0].group_members = {{"0000:3a:00.0", "pcieport", true},
