@@ -6,6 +6,7 @@
 #include "actors/history_road.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/ring.h"
+#include "config/joined.h"
 #include "config/units.h"
 #include "feed/arbiter.h"
 #include "feed/event.h"
@@ -196,15 +197,6 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
                          memory_text(topology.actor_bytes()), memory_text(topology.dpdk_bytes),
                          memory_text(machine.memory_bytes), memory_text(free_bytes)));
     }
-}
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += text.empty() ? "" : ", ";
-        text += word;
-    }
-    return text;
 }
 
 std::string cpu_text(CpuIndex cpu) {

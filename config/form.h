@@ -27,10 +27,10 @@ struct ChoiceDoc {
     std::string sentence;
 };
 
-/// What is known of one key, for people.
 /// What a running program takes of a key that has changed, without losing a message.
 enum class Reload : std::uint8_t { never, any, more };
 
+/// What is known of one key, for people.
 struct KeyDoc {
     std::string path;  ///< "ports.burst_packets"
     std::string words;

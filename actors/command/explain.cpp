@@ -5,10 +5,10 @@
 #include "actors/command/output_file.h"
 #include "actors/command/print_problems.h"
 #include "actors/explain/explanations.h"
+#include "config/joined.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -58,7 +58,7 @@ void tell_who_mentions(const std::string& word) {
         }
     }
     if (!names.empty()) {
-        complain("it is a word of what explains {}", fmt::join(names, ", "));
+        complain("it is a word of what explains {}", joined(names));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "actors/command/reloader.h"
 
 #include "actors/load_config.h"
+#include "config/joined.h"
 
 #include <fmt/format.h>
 
@@ -16,14 +17,6 @@ std::string text_of(const std::vector<actors::ConfigChange>& changes) {
     for (const actors::ConfigChange& change : changes) {
         text += fmt::format("{}{}: {} -> {}", text.empty() ? "" : ", ", change.path, change.before,
                             change.after);
-    }
-    return text;
-}
-
-std::string joined(const std::vector<std::string>& reasons) {
-    std::string text;
-    for (const std::string& reason : reasons) {
-        text += (text.empty() ? "" : "; ") + reason;
     }
     return text;
 }
@@ -74,7 +67,7 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     counters.last_refused.set(outcome.applied ? 0 : 1);
     if (!outcome.applied) {
         log.tell(actors::LogCode::reload_refused, subject,
-                 fmt::format("{}; what ran goes on: {}", by, joined(outcome.reasons)));
+                 fmt::format("{}; what ran goes on: {}", by, joined(outcome.reasons, "; ")));
         return outcome;
     }
     config_ = std::move(next);
