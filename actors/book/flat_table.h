@@ -4,6 +4,10 @@
 // no allocation after its construction, no rehash, no tombstone. An entry may be looked up by a
 // home slot worked out earlier, so that a batch can prefetch ahead.
 //
+// Homes are every second slot, so a home and the slot behind it are one pair of cache lines that
+// memory gives together. Both are asked for ahead: where keys share a home, or one has run on into
+// the next, a second line that nobody had asked for would hold up the messages behind it as well.
+//
 // Slots behind the last home (the tail) let a probe run on without wrapping round; the very last
 // slot stays empty for ever and ends every probe.
 #pragma once
@@ -27,7 +31,7 @@ class FlatTable {
 
     /// Room for `capacity` entries in about capacity / `load` slots.
     FlatTable(std::size_t capacity, double load)
-        : entries_(homes_for(capacity, load) + tail_for(capacity)),
+        : entries_(slots_for(capacity, load)),
           homes_(homes_for(capacity, load)),
           capacity_(capacity) {}
 
@@ -35,11 +39,13 @@ class FlatTable {
 
     /// The low 32 bits of the hash choose the slot: a router takes the high ones.
     [[nodiscard]] std::size_t home(std::uint64_t hash_value) const {
-        return static_cast<std::size_t>((hash_value & 0xFFFF'FFFFU) * homes_ >> 32);
+        return static_cast<std::size_t>((hash_value & 0xFFFF'FFFFU) * homes_ >> 32) * home_slots;
     }
 
     void prefetch(std::size_t home_slot) const {
-        __builtin_prefetch(entries_.data() + home_slot, 1, 3);
+        for (std::size_t i = 0; i < home_slots; ++i) {
+            __builtin_prefetch(entries_.data() + home_slot + i, 1, 3);
+        }
     }
 
     /// Null where the key is not in the table.
@@ -94,13 +100,19 @@ class FlatTable {
 
     /// Bytes of a table of that many entries.
     [[nodiscard]] static std::size_t bytes_for(std::size_t capacity, double load) {
-        return (homes_for(capacity, load) + tail_for(capacity)) * sizeof(Entry);
+        return slots_for(capacity, load) * sizeof(Entry);
     }
 
   private:
+    static constexpr std::size_t home_slots = 2;
+
     static std::size_t homes_for(std::size_t capacity, double load) {
-        return std::max<std::size_t>(static_cast<std::size_t>(static_cast<double>(capacity) / load),
-                                     1);
+        const double slots = static_cast<double>(capacity) / load;
+        return std::max<std::size_t>(static_cast<std::size_t>(slots) / home_slots, 1);
+    }
+
+    static std::size_t slots_for(std::size_t capacity, double load) {
+        return homes_for(capacity, load) * home_slots + tail_for(capacity);
     }
 
     /// Longest run of a probe beyond the last home; clusters at loads below 0.6 stay far shorter.
