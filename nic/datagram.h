@@ -133,7 +133,7 @@ template <class Sum>
         return drop;
     }
     const std::byte* header = ip.bytes.data();
-    const auto ip_sum = [&] { return checksum_sum(header, ip.header_bytes); };
+    const auto ip_sum = [&] { return ipv4_header_sum(header, ip.header_bytes); };
     if (checksum_is_wrong(packet.ip_checksum, check, ip_sum)) [[unlikely]] {
         return Drop::ip_checksum;
     }

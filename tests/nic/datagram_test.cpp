@@ -275,6 +275,21 @@ TEST(ChecksumSum, EqualsTheDefinitionAtEveryLength) {
     }
 }
 
+TEST(ChecksumSum, OfAHeaderIsThatOfItsBytes) {
+    std::mt19937_64 random(20261124);
+    for (std::size_t length = ipv4_header_bytes_min; length <= 60; length += 4) {
+        for (int round = 0; round < 100; ++round) {
+            Bytes header(length);
+            for (std::byte& byte : header) {
+                byte = static_cast<std::byte>(random());
+            }
+            ASSERT_EQ(checksum_fold(ipv4_header_sum(header.data(), length)),
+                      checksum_fold(checksum_sum(header.data(), length)))
+                << length;
+        }
+    }
+}
+
 TEST(ParseUdp, RandomBytesNeverCrash) {
     std::mt19937_64 random(7);
     for (int round = 0; round < 20'000; ++round) {
