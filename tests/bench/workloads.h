@@ -62,7 +62,7 @@ void must_be_whole(const Work& work, const Cell& cell) {
 template <class Work>
 Outcome work_alone(const Cell& cell);
 
-/// The runtime's sender, and nobody who takes.
+/// The runtime's sender, and nobody who takes while it is measured.
 Outcome sender_alone(const Cell& cell);
 
 /// The runtime. One actor is sent to by a thread; several by an actor that shares its core with
