@@ -1,0 +1,173 @@
+"""What bounds each goal that is missed, by figures of the same report.
+
+A goal has its row in EXPLAINED: the beginning of its name, and who explains it of what the parts
+have kept. A goal that is missed and that nobody explains fails the report.
+"""
+
+import json
+from pathlib import Path
+
+POLLER_STAGES = ["receive", "parse", "find line", "check", "arbitrate", "decode", "route", "push"]
+CORE_STAGES = ["pop", "book"]
+INSTRUCTIONS = Path(__file__).parent / "instructions.json"
+WITHIN = 1.3  # of the work alone
+
+
+def instructions_of(shape, stages):
+    """A packet, by callgrind."""
+    counts = json.loads(INSTRUCTIONS.read_text())["cases"][shape]["instructions_per_packet"]
+    return sum(counts.get(stage, 0) for stage in stages)
+
+
+def side(parts, shape, stages):
+    """Nanoseconds a packet that these stages take, and in words which take most."""
+    ns = parts["stages"]["stages"][f"{shape}, A"]["ns"]
+    largest = sorted((stage for stage in stages if stage in ns), key=ns.get, reverse=True)[:3]
+    total = sum(ns.get(stage, 0) for stage in stages)
+    return total, ", ".join(f"{stage} {ns[stage]:.0f}" for stage in largest if ns[stage] > 0)
+
+
+def path_goal(parts, name, goal, unit):
+    shape, _, end = name.split()[:3]
+    messages = parts["stages"]["stages"][f"{shape}, A"]["messages"]
+    poller, poller_words = side(parts, shape, POLLER_STAGES)
+    core, core_words = side(parts, shape, CORE_STAGES)
+    of_core = end == "book" and core > poller
+    allowed = 1e3 / goal * (messages if unit.startswith("M messages") else 1)
+    total, words, stages = ((core, core_words, CORE_STAGES) if of_core else
+                            (poller, poller_words, POLLER_STAGES))
+    testpmd = parts["path"]["testpmd"].get(f"{shape}, A")
+    receiving = ("" if of_core or not testpmd else
+                 f" Receiving alone, by testpmd, is {1e3 / testpmd:.0f} of them.")
+    return (f"the {'core' if of_core else 'poller'}: {total:.0f} ns a packet of {messages:.1f} messages "
+            f"by stage ({words}), {instructions_of(shape, stages):.0f} instructions; the goal allows "
+            f"{allowed:.0f} ns.{receiving}")
+
+
+def stops_goal(parts, name, *_):
+    stops = [stop for stop in parts["latency"].get("stops", []) if f"at {stop['share']}," in name]
+    if not stops:
+        return "stops of the machine, which hit threads at work too; their histogram is not measured yet"
+    told = "; ".join(f"{stop['thread']} {stop['per_second']:.0f} a second, {stop['percent']:.2f} % of "
+                     f"its time, longest {stop['longest_us']:.0f} us" if stop["per_second"] else
+                     f"{stop['thread']}: it never was idle, so none is proved" for stop in stops)
+    return (f"the machine's own stops: {told}. One that hits a thread at work is not provable, and "
+            "stays in these figures")
+
+
+def median_latency_goal(parts, name, *_):
+    poller, _ = side(parts, "ordinary", POLLER_STAGES)
+    pop = parts["stages"]["stages"]["ordinary, A"]["ns"]["pop"]
+    hop = row_of(parts, "ring", "64 B, round trip: pinstrike") / 2
+    burst = "" if "10%" in name else "; what is above it is waiting for the packets before it"
+    return (f"its way alone: the poller {poller:.0f} ns, from core to core {hop:.0f} (half the ring's "
+            f"round trip), the core's loop {pop:.0f}: {poller + hop + pop:.0f} ns{burst}")
+
+
+def row_of(parts, bench, start):
+    return next((middle for name, _, middle, _, _ in parts["rows"]["rows"][bench]
+                 if name.startswith(start)), None)
+
+
+def bounce(parts):
+    return row_of(parts, "ring", "limit: two lines")
+
+
+def round_trip_goal(parts, *_):
+    return (f"a record and the index that tells of it are a line each, both ways: two of the limit's "
+            f"bounces, {2 * bounce(parts):.0f} ns; one would take the state into the slot")
+
+
+def single_goal(parts, *_):
+    best = max(middle for name, _, middle, _, _ in parts["rows"]["rows"]["ring"]
+               if name.startswith("64 B, single, capacity 8192") and "pinstrike" not in name)
+    return (f"a line a record from core to core: {1e3 / (bounce(parts) / 2):.0f} M records/s if none "
+            f"overlapped another; the best peer has {best:.0f}")
+
+
+def small_batches_goal(parts, *_):
+    small = row_of(parts, "ring", "8 B, batches, capacity 8192: pinstrike")
+    large = row_of(parts, "ring", "64 B, batches, capacity 8192: pinstrike")
+    return (f"not the lines: {small / 8:.0f} M a second of eight records each, where records of 64 B "
+            f"make {large:.0f} M; what a record takes beside its line")
+
+
+def book_goal(parts, *_):
+    limit = row_of(parts, "book", "limit")
+    rate = row_of(parts, "book", "skewed, plain quotes, pre")
+    alone = row_of(parts, "book", "skewed, plain quotes, one")
+    told = ("" if limit is None else
+            f" Touching lines of a table as large in the same order, and nothing else, makes {limit:.0f} "
+            f"M a second here, {1e3 / limit:.0f} ns of the {1e3 / rate:.0f} that a quote takes.")
+    return (f"a quote's entry is a line of a table that no cache holds: without the prefetch "
+            f"{1e3 / alone:.0f} ns a quote.{told}")
+
+
+def bounded_goal(parts, *_):
+    alone = row_of(parts, "runtime", "bounded to 100, 100,000 sums of 1000: the work")
+    return f"the work alone takes one core {alone:.1f} ms"
+
+
+def workload_goal(parts, *_):
+    """A sender has all messages to send, whoever takes them: what two threads must share."""
+    cells = parts["workloads"]["cells"]
+    beyond = {name: cell for name, cell in cells.items() if cell["ours"] > WITHIN}
+    sending = [name for name, cell in beyond.items() if WITHIN < least(cell) <= cell["ours"]]
+    others = [f"{name} ({cell['ours']:.2f}; least {least(cell):.2f})"
+              for name, cell in beyond.items() if name not in sending]
+    worst = max(cells, key=lambda name: cells[name]["ours"])
+    work_ns = 1e9 * cells[worst]["alone_s"] / (1e5 * cells[worst]["actors"])
+    return (f"{len(cells) - len(beyond)} of {len(cells)} cells are within {WITHIN}. In {len(sending)} "
+            "sending alone forbids it: one thread sends all, and with the work to be shared by two "
+            f"cores no less is possible than {WITHIN} ({'; '.join(sending)}). Others beyond it: "
+            f"{'; '.join(others) or 'none'}. The worst, {worst}: a message is {work_ns:.0f} ns of work, "
+            f"and a line of eight messages that goes to the other core and back, {bounce(parts):.0f} "
+            f"ns, costs each {bounce(parts) / 8:.0f}")
+
+
+def least(cell):
+    """Of the work alone, what sender and work take at least: side by side where there is one actor,
+    shared by two cores where there are more."""
+    return max(1.0, cell["sender"]) if cell["actors"] == 1 else 1 + cell["sender"] / 2
+
+
+def plain(sentence):
+    return lambda *_: sentence
+
+
+EXPLAINED = [
+    ("full", path_goal), ("ordinary", path_goal),
+    ("poll path with all metrics", plain("counters that share lines with what is written anyway")),
+    ("receive to actor", lambda parts, name, *rest: (
+        median_latency_goal if ", p50," in name else stops_goal)(parts, name, *rest)),
+    ("ready with", plain("pages of rings and books, taken and zeroed by the kernel")),
+    ("ring, 64 B, single", single_goal),
+    ("ring, 8 B, batches", small_batches_goal),
+    ("ring, 64 B, batches", plain("memory between the cores: see the rows of its capacities")),
+    ("ring, 64 B, round trip", round_trip_goal), ("ring, 8 B, round trip", round_trip_goal),
+    ("book", book_goal),
+    ("actor: empty handler", plain("the ring of a lane: see the single rows of 8 B")),
+    ("bounded to 100", bounded_goal),
+    ("counter", plain("a load and a store of one line")),
+    ("histogram", plain("three loads and stores, and the bucket")),
+    ("four pairs", plain("a lane of 8 B: see the single rows")),
+    ("the worst workload", workload_goal),
+]
+
+
+def missed(parts):
+    """Name, goal and unit of each goal that was measured and not reached."""
+    for part in parts.values():
+        for row in part["goals"]:
+            name, goal, _, ratio = (cell.strip() for cell in row.strip("|").split("|"))
+            if ratio and float(ratio) < 1:
+                number, _, unit = goal.partition(" ")
+                yield name, float(number), unit, ratio
+
+
+def table(parts):
+    lines = ["| goal | reached | what bounds it |", "|---|---|---|"]
+    for name, goal, unit, ratio in missed(parts):
+        who = next(who for start, who in EXPLAINED if name.startswith(start))
+        lines.append(f"| {name}: {goal:g} {unit} | {ratio} | {who(parts, name, goal, unit)} |")
+    return "\n".join(lines)

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""How throughput grows with pollers and cores: a model, and what it is held against.
+
+    scaling.py PINSTRIKE BENCH_ONE_THREAD [--runs N]
+
+The model: what a message takes a poller and a core (cost by stage) divides among as many of each,
+for nothing is shared but memory. report.py holds it against what was measured on one thread and on
+two. Run alone this prints the first of these: poller and core taking turns on one processor.
+"""
+
+import argparse
+import json
+import math
+import re
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+import path
+
+FULL_RATE = 120  # M messages/s, what OPRA's circuits are planned for
+RECORD_BYTES = 64
+RECORDS = 1.125  # a message of the realistic mix: one quote in eight has an appendage
+CONFIG = Path(__file__).parents[2] / "config/opra_full_rate.yaml"
+
+
+def measure_one_thread(pinstrike, bench, runs, huge):
+    """M messages/s of each shape, run by run."""
+    rates = {}
+    with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
+        for shape in path.SHAPES:
+            capture = Path(folder) / f"{shape}.pcap"
+            path.capture(pinstrike, capture, shape, "a")
+            done = subprocess.run([bench, capture, "--runs", str(runs),
+                                   *(["--hugepages"] if huge else [])],
+                                  check=True, stdout=subprocess.PIPE, text=True)
+            rates[shape] = json.loads(done.stdout.splitlines()[-1])["millions_per_second"]
+    return rates
+
+
+def split(processors, poller_ns, core_ns):
+    """Pollers, cores and M messages/s of a host; one of its processors is for control."""
+    pollers, cores = max(((n, processors - 1 - n) for n in range(1, processors - 1)),
+                         key=lambda both: min(both[0] / poller_ns, both[1] / core_ns))
+    return pollers, cores, 1e3 * min(pollers / poller_ns, cores / core_ns)
+
+
+def points(costs, one_thread, two_threads):
+    """A table: what the model expects of one thread and of two, and what was measured."""
+    lines = ["| threads | shape | expected, M messages/s | measured | of expected |",
+             "|---|---|---|---|---|"]
+    ratios = []
+    for threads, measured in ((1, one_thread), (2, two_threads)):
+        for shape, rate in measured.items():
+            poller_ns, core_ns = costs[shape]
+            expected = 1e3 / (poller_ns + core_ns if threads == 1 else max(poller_ns, core_ns))
+            ratios.append((threads, rate / expected))
+            lines.append(f"| {threads} | {shape} | {expected:.1f} | {rate:.1f} | "
+                         f"{rate / expected:.2f} |")
+    spans = {threads: [ratio for of, ratio in ratios if of == threads] for threads in (1, 2)}
+    return "\n".join(lines), spans
+
+
+def hosts(costs):
+    lines = ["| processors | full mix, A and B | pollers + cores | ordinary mix, A and B | "
+             "pollers + cores |", "|---|---|---|---|---|"]
+    for processors in (8, 16, 32):
+        cells = []
+        for shape in ("full-mix, AB", "ordinary-mix, AB"):
+            pollers, cores, rate = split(processors, *costs[shape])
+            cells.append(f"{rate:.0f} M messages/s | {pollers} + {cores}")
+        lines.append(f"| {processors} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def needs(costs):
+    """Of the full rate."""
+    found = []
+    for shape in ("full-mix, AB", "ordinary-mix, AB"):
+        pollers, cores = (math.ceil(FULL_RATE * ns / 1e3) for ns in costs[shape])
+        found.append(f"{shape[:-4]}: {pollers} pollers and {cores} cores")
+    return "; ".join(found)
+
+
+def threads_of(kind):
+    """Of the shipped config."""
+    return re.findall(rf"^  - \{{name: {kind}\d", CONFIG.read_text(), re.MULTILINE)
+
+
+def gigabytes(lines):
+    """A second, of so many lines a message that are written and read."""
+    return 2 * lines * RECORD_BYTES * FULL_RATE / 1e3
+
+
+def ring_bandwidth(costs, stages, ring_rate):
+    """What the rings and the memory behind them must carry, beside what they were seen to."""
+    name = "full-mix, AB"
+    pop_ns = stages[name]["ns"]["pop"] / stages[name]["messages"]
+    cores = math.ceil(FULL_RATE * costs[name][1] / 1e3)
+    return (f"A core's loop without an actor, the ring included, takes {pop_ns:.1f} ns a message of "
+            f"full mix: {1e3 / pop_ns:.0f} M messages/s; the ring alone carries {ring_rate:.0f} M "
+            f"records/s in batches (`bench_ring`, 64 B, capacity 65536). At {FULL_RATE} M messages/s "
+            f"each of {cores} cores takes {FULL_RATE / cores:.0f} M from its rings, so rings are not "
+            f"what ends the growth. The host's memory: {RECORDS} records of {RECORD_BYTES} bytes a message, "
+            f"written by one core and read by another, are {gigabytes(RECORDS):.0f} GB/s if all of it "
+            f"left the caches, and a line of the book, read and written, {gigabytes(1):.0f} GB/s.")
+
+
+def section(costs, stages, one_thread, two_threads, ring_rate):
+    """Paragraphs of the report."""
+    medians = {f"{shape}, A": statistics.median(rates) for shape, rates in one_thread.items()}
+    table, spans = points(costs, medians, two_threads)
+    return [
+        "A poller's and a core's nanoseconds a message (cost by stage) divide among as many of "
+        "each; pollers share no line, cores share no series, and no ring has two writers, so "
+        "nothing else is shared but memory. One processor of a host is for control. The model is "
+        "held against two points of each shape: one thread, on which poller and core take turns "
+        "(`bench_one_thread`: the sum of both costs), and two (the whole path with a book: the "
+        "larger of both).", table,
+        f"On one thread {min(spans[1]):.2f} to {max(spans[1]):.2f} of the expected: no line goes from "
+        "one core's cache to another's there, which both costs contain, but poller and book share "
+        f"one cache. On two {min(spans[2]):.2f} to {max(spans[2]):.2f}: a cost is a median that "
+        "leaves the machine's stops out, and the measured rate one at which nothing at all is lost. "
+        "More than two threads were not measured: what follows is the model's.", hosts(costs),
+        f"For 96 lines at {FULL_RATE} M messages/s on both streams: {needs(costs)}. "
+        f"`config/{CONFIG.name}` is such a config, of {len(threads_of('poller'))} pollers and "
+        f"{len(threads_of('core'))} cores; deploy/CAPACITY.md says of which machine.",
+        ring_bandwidth(costs, stages, ring_rate)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pinstrike")
+    parser.add_argument("bench")
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_args()
+    rates = measure_one_thread(options.pinstrike, options.bench, options.runs,
+                               path.enough_hugepages())
+    print("Poller and core taking turns on one processor, M messages/s of its time:")
+    for shape, found in rates.items():
+        print(f"  {shape:<14} {path.spread(found, 1)}")
+
+
+if __name__ == "__main__":
+    main()
