@@ -44,9 +44,9 @@ concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t sym
 
 /// What does not change from message to message of one decode() call.
 struct DecodeContext {
-    const Header& base;
-    __m256i quotes;          ///< what headers of quotes share (quote_event.h)
+    __m256i header;          ///< what all headers share, as those of quotes have it
     std::uint64_t gth_bits;  ///< or-ed into SeriesKey::name
+    std::uint16_t line;
     bool wants_tests;
 };
 
@@ -77,7 +77,7 @@ inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
 inline void write_header(Event& event, const DecodeContext& context, const std::byte* m,
                          EventKind kind, std::uint32_t sequence, unsigned records, char code) {
     Header& header = event.header;
-    header = context.base;
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(&header), context.header);  // tidy: a header
     header.kind = kind;
     header.records = static_cast<std::uint8_t>(records);
     header.participant = get_char<message::participant>(m);
@@ -131,7 +131,7 @@ template <EventSink Sink>
 inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_t sequence,
                          const DecodeContext& context, Sink& sink) {
     const unsigned records = has_appendage(m) ? 2 : 1;
-    const QuoteEvent quote = quote_event(m, sequence, context.quotes, form, context.gth_bits);
+    const QuoteEvent quote = quote_event(m, sequence, context.header, form, context.gth_bits);
     Event* event = claim_series(quote.series(), records, context, sink);
     if (event == nullptr) [[unlikely]] {
         return;
@@ -160,7 +160,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     if (go_wide(end - first) && counts_on(block.sequence, end)) {
         const WideRun run = write_quotes_wide(
             block.bytes.data(), block.offsets, first, end,
-            {context.quotes, context.gth_bits, block.sequence + first, context.wants_tests},
+            {context.header, context.gth_bits, block.sequence + first, context.wants_tests},
             offered);
         for (unsigned test = 0; test < run.tests; ++test) {
             sink.filtered();
@@ -179,7 +179,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
         }
         const QuoteForm& form = quote_forms[form_index];
         const QuoteEvent quote =
-            quote_event(m, sequence_of(block.sequence, i), context.quotes, form, context.gth_bits);
+            quote_event(m, sequence_of(block.sequence, i), context.header, form, context.gth_bits);
         if (!context.wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
             sink.filtered();
             continue;
@@ -209,7 +209,7 @@ inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned
     const std::byte* m = block.bytes.data() + plain_quote_offsets[first];
     const __m256i next_number = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0);
     __m256i header =
-        numbered_header(context.quotes, block.sequence + first, short_quote::price_code);
+        numbered_header(context.header, block.sequence + first, short_quote::price_code);
     // A copy: what is stored below might be the context, for all that the compiler knows.
     const std::uint64_t gth_bits = context.gth_bits;
     for (unsigned i = first; i < end; ++i, m += short_quote::bytes) {
@@ -323,7 +323,7 @@ inline void decode_text(const std::byte* m, std::uint32_t sequence, const Decode
     const std::size_t length = get<text::length>(m);
     const std::size_t rest = length - std::min(length, Text::first_bytes);
     const auto records = static_cast<unsigned>(1 + (rest + sizeof(Event) - 1) / sizeof(Event));
-    Event* event = sink.claim_line(context.base.line, records);
+    Event* event = sink.claim_line(context.line, records);
     if (event == nullptr) {
         return;
     }

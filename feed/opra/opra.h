@@ -76,8 +76,8 @@ struct Opra {
     template <EventSink Sink>
     static void decode(const Block& block, unsigned first, unsigned count, const Header& base,
                        bool gth, Sink& sink) {
-        const DecodeContext context{base, detail::quote_header(base),
-                                    gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0,
+        const DecodeContext context{detail::quote_header(base),
+                                    gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0, base.line,
                                     static_cast<bool>(sink.wants_tests())};
         const unsigned end = first + count;
         unsigned i = first;

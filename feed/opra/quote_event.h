@@ -91,8 +91,8 @@ template <class Row>
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(&row));  // tidy: a row is a vector
 }
 
-/// The header that the quotes of one decode() call share, in a register: all but participant,
-/// sequence, type, indicator and the code of prices.
+/// The header that the messages of one decode() call share, in a register, as quotes have it: all
+/// but participant, sequence, type, indicator and the code of prices.
 [[nodiscard]] inline __m256i quote_header(const Header& base) {
     static_assert(offsetof(Header, line) == 4 && offsetof(Header, session) == 6 &&
                   offsetof(Header, ts_exchange_ns) == 8 && offsetof(Header, ts_receive_ns) == 16 &&
