@@ -8,26 +8,26 @@ import sys
 
 import commands
 
-BASH = """# Completion of pinstrike for bash. Made from the program's help.
+# In words that zsh understands as well: no ;;& there, and `path` is another name for PATH.
+BASH = """# Completion of pinstrike for bash, and for zsh by its bashcompinit. Made from the program's help.
 _pinstrike() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} path="" word
+    local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command="" word
     COMPREPLY=()
-    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-        case "$path $word" in
-{paths}
+    for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
+        case "$command $word" in
+{commands}
         esac
     done
-    case "$path $before" in
-    " explain explain")
-        if [[ $current != -* ]]; then
-            word=$(pinstrike explain 2>/dev/null | sed -n \
-                's/^  \\([^ ]*\\) .* (\\(pinstrike_[a-z_]*\\))$/\\1 \\2/p; t; s/^  \\([^ ]*\\) .*/\\1/p')
-            COMPREPLY=($(compgen -W "$word" -- "$current"))
-            return
-        fi ;;&
+    if [[ "$command $before" == " explain explain" && $current != -* ]]; then
+        word=$(pinstrike explain 2>/dev/null | sed -n \
+            's/^  \\([^ ]*\\) .* (\\(pinstrike_[a-z_]*\\))$/\\1 \\2/p; t; s/^  \\([^ ]*\\) .*/\\1/p')
+        COMPREPLY=($(compgen -W "$word" -- "$current"))
+        return
+    fi
+    case "$command $before" in
 {choices}
     esac
-    case "$path" in
+    case "$command" in
 {words}
     esac
     [[ $current == -* || -n $word ]] || return
@@ -37,10 +37,12 @@ _pinstrike() {{
 complete -o default -F _pinstrike pinstrike
 """
 
+# The last line answers the first question; later ones go to what `complete` has named.
 ZSH = """#compdef pinstrike
 # Completion of pinstrike for zsh: bash's, which zsh can take.
 autoload -U +X bashcompinit && bashcompinit
 source @datadir@/bash-completion/completions/pinstrike
+_bash_complete -o default -F _pinstrike
 """
 
 
@@ -49,7 +51,7 @@ def bash(program):
     for command in commands.read_command(program).walk():
         key = "".join(f" {word}" for word in command.path)
         for child in command.children:
-            paths.append(f'        "{key} {child.path[-1]}") path="{key} {child.path[-1]}" ;;')
+            paths.append(f'        "{key} {child.path[-1]}") command="{key} {child.path[-1]}" ;;')
         options = [name for entry in command.options for name in entry.names]
         subcommands = [child.path[-1] for child in command.children]
         words.append(f'    "{key}") word="{" ".join(subcommands)}"\n'
@@ -60,7 +62,7 @@ def bash(program):
                 listed = " ".join(entry.choices)
                 choices.append(f'    {patterns}) COMPREPLY=($(compgen -W "{listed}" -- "$current"));'
                                " return ;;")
-    return BASH.format(paths="\n".join(paths), choices="\n".join(choices), words="\n".join(words))
+    return BASH.format(commands="\n".join(paths), choices="\n".join(choices), words="\n".join(words))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """What the package installs, judged without installing it: units, manual pages, completions.
 
-    units_test.py units|pages|completions BUILD_FOLDER_OF_DEPLOY PINSTRIKE
+    units_test.py units|pages|completions|zsh BUILD_FOLDER_OF_DEPLOY PINSTRIKE
 
 Each part is skipped (77), with its reason, where its tool is missing.
 """
 
 import json
 import os
+import pty
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 UNITS = ("pinstrike@.service", "pinstrike-hugepages.service")
@@ -120,7 +124,55 @@ def check_completions(built, pinstrike):
                f"{command}: {sorted(told - set(offered))} are not offered")
 
 
-PARTS = {"units": check_units, "pages": check_pages, "completions": check_completions}
+def check_in_zsh(built, pinstrike):
+    """An interactive zsh completes, at the first key as at the next."""
+    need("zsh")
+    with tempfile.TemporaryDirectory() as name, ZshSession(Path(name), built, pinstrike) as zsh:
+        for typed, completed_to in (("pinstrike supp", "support-bundle "),
+                                    ("pinstrike ctl opra capture --o", "--out "),
+                                    ("pinstrike explain PinstrikeRingN", "PinstrikeRingNearlyFull ")):
+            zsh.type(typed + "\t")
+            zsh.wait_for(completed_to)
+            zsh.type("\x15")  # the line is taken back
+
+
+class ZshSession:
+    def __init__(self, folder, built, pinstrike):
+        # As it is installed, but for the folder of bash's.
+        text = (built / "_pinstrike").read_text()
+        text = re.sub(r"source \S+/pinstrike", f"source {built / 'pinstrike'}", text)
+        (folder / "_pinstrike").write_text(text)
+        (folder / ".zshrc").write_text(f"PS1='ready> '; PATH={pinstrike.parent}:$PATH; fpath=({folder} $fpath);"
+                                       " autoload -U compinit; compinit -u -D\n")
+        self.folder, self.seen = folder, ""
+
+    def __enter__(self):
+        self.process, self.terminal = pty.fork()
+        if self.process == 0:
+            os.execvpe("zsh", ["zsh", "-i"], {**os.environ, "ZDOTDIR": str(self.folder), "TERM": "dumb"})
+        self.wait_for("ready> ")
+        return self
+
+    def __exit__(self, *_):
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        os.close(self.terminal)
+
+    def type(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def wait_for(self, text):
+        """Seen from here on: what was typed is echoed as well, and is never all of it."""
+        end = time.monotonic() + 60
+        while text not in self.seen:
+            ready = select.select([self.terminal], [], [], max(0, end - time.monotonic()))[0]
+            expect(ready, f"zsh never says {text!r}: {self.seen!r}")
+            self.seen += os.read(self.terminal, 65536).decode(errors="replace")
+        self.seen = ""
+
+
+PARTS = {"units": check_units, "pages": check_pages, "completions": check_completions,
+         "zsh": check_in_zsh}
 
 if __name__ == "__main__":
     PARTS[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]).resolve())
