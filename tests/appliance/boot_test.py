@@ -163,9 +163,7 @@ def remove(box):
     expect(box.ask("pgrep -x pinstrike").returncode == 1, "removal ends the feed")
     expect(box.ask("cat /etc/pinstrike/wire.yaml").stdout == CONFIG, "and leaves the config")
     box.run("dpkg --purge pinstrike", 300)
-    left = box.ask("find / -xdev -ipath '*pinstrike*' -not -path '/proc/*' -not -path '/sys/*' "
-                   "-not -path '/root/pinstrike.deb' -not -path '/var/log/journal/*' "
-                   "-not -path '/var/lib/dpkg/info/*'; find /run -name '*pinstrike*'").stdout
+    left = box.left_over()
     expect(left == "", f"a purge leaves nothing {left}")
     expect(box.ask("systemctl list-unit-files 'pinstrike*' --no-legend").stdout == "",
            "nor a unit")

@@ -80,6 +80,12 @@ class Booted:
     def value(self, unit, name):
         return self.ask(f"systemctl show -P {name} {unit}").stdout.strip()
 
+    def left_over(self):
+        """Files of the package or its instances that are still there."""
+        return self.ask("find / -xdev -ipath '*pinstrike*' -not -path '/proc/*' -not -path '/sys/*' "
+                        "-not -path '/root/pinstrike.deb' -not -path '/var/log/journal/*' "
+                        "-not -path '/var/lib/dpkg/info/*'; find /run -name '*pinstrike*'").stdout
+
     def wait(self, what, holds, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The package on a booted machine with two NICs: installed as deploy/RUNBOOK.md says, OPRA from both NICs by
-vfio-pci and DPDK's driver, a cable pulled and plugged in again, stopped, rebooted; a second feed by AF_XDP; removed.
+vfio-pci and DPDK's driver, a cable pulled and plugged in again, stopped, rebooted, upgraded; a second feed by AF_XDP;
+removed and purged.
 
     machine_test.py PACKAGE.deb
 
@@ -224,6 +225,19 @@ def reboot(host, groups):
         host.wait(f"{nic} has its groups again", lambda nic=nic: groups[nic] <= host.switch.members(nic), SLOW)
 
 
+def held_by(host):
+    """What the feed has of the machine."""
+    return [host.value(UNIT, "MainPID"), host.ask("driverctl list-overrides").stdout,
+            host.ask("cat /proc/sys/vm/nr_hugepages").stdout, host.ask(f"cat {CONFIG}").stdout]
+
+
+def upgrade(host):
+    before = held_by(host)
+    expect(before[1].count("vfio-pci") == len(NICS) and int(before[2]) > 0, "it holds NICs and hugepages")
+    host.run("dpkg -i /root/pinstrike.deb", 3 * SLOW)
+    expect(held_by(host) == before, "an upgrade leaves the running feed, its NICs, hugepages and config")
+
+
 def by_af_xdp(host):
     """Another instance, on the kernel's side of a wire within the machine; rights as deploy/README.md links them."""
     host.run(f"systemctl stop {UNIT}")
@@ -260,6 +274,9 @@ def remove(host):
         expect(driver.endswith("/e1000e"), f"{address} is the kernel's again")
     expect(host.ask("driverctl list-overrides").stdout == "", "no override stays")
     expect(host.ask(f"test -e {CONFIG}").returncode == 0, "the config stays")
+    host.run("dpkg --purge pinstrike", 3 * SLOW)
+    left = host.left_over()
+    expect(left == "", f"a purge leaves nothing {left}")
 
 
 def main():
@@ -274,6 +291,7 @@ def main():
         carry(host, ears, groups, Path(folder))
         stop(host, ears, groups, Path(folder))
         reboot(host, groups)
+        upgrade(host)
         by_af_xdp(host)
         remove(host)
     say("all held")
