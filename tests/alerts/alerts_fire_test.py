@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Every alert fires on its fault and resolves after it: a real Prometheus scrapes running instances.
 
-    alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD [--faster 5]
+    alerts_fire_test.py PINSTRIKE SOURCE_ROOT RELAY MOVED_CLOCK MISBEHAVING_THREAD DASHBOARDS [--faster 5]
 
 A dozen instances run at once, with faults of their own but for two, which have none and on which
 nothing may fire. The rules are the shipped ones, untouched: all faults begin together, each ends when
 its alerts fire, and the test lasts as long as the longest window of a rule (15 minutes) and a little
 more. An alert of the rules that no fault here is for fails the test; one whose fault this machine
-cannot have is named behind SKIP. No deadline is near what is usual.
+cannot have is named behind SKIP. No deadline is near what is usual. In the end every query of every panel in
+DASHBOARDS is asked over the time of the faults: none may be without data.
 
 `--faster` divides every duration of the rules; it is for work on this test alone.
 """
 
 import argparse
 import dataclasses
+import json
 import re
 import shutil
 import signal
@@ -24,13 +26,15 @@ from pathlib import Path
 import subjects  # first: it knows where the others are
 import faults
 import live
-from scraped import alerts, instant, prometheus
+from scraped import alerts, filled_in, instant, prometheus, ranged
 from subjects import Exchange, Here, Simulated, Wired
 
 FIRES_WITHIN_S = 40 * 60
 RESOLVES_WITHIN_S = 40 * 60
 UP_WITHIN_S = 5 * 60
 QUIET_BEFORE_S = 75
+PANEL_STEP_S = 5
+PANEL_RATE = "20s"  # what Grafana makes of a scrape every 5 s
 # A machine that stops its processors for long brings these by itself, and threads that nap for a
 # millisecond when little comes (`wait: park`) the first.
 BY_MACHINE = {"PinstrikeLatencyHigh", "PinstrikeStreamsApart"}
@@ -296,6 +300,22 @@ def drive(cases, watch, well):
         time.sleep(2)
 
 
+def expect_panels_filled(dashboards, port, begin_s):
+    """Each query had data while the faults were on, those of counters that few drivers have among them."""
+    end_s = time.time()
+    span = f"{int(end_s - begin_s)}s"
+    queries = [(f"{each['title']}, {panel['title']}", filled_in(target["expr"], PANEL_RATE, span))
+               for each in dashboards for panel in each["panels"] for target in panel["targets"]]
+    empty = [f"{where}: {query}" for where, query in queries if not has_data(port, query, begin_s, end_s)]
+    live.expect(queries and not empty, "no data: " + "; ".join(empty))
+    print(f"{len(queries)} queries of {sum(len(each['panels']) for each in dashboards)} panels, all with data")
+
+
+def has_data(port, query, begin_s, end_s):
+    rows = patiently(lambda: ranged(port, query, begin_s, end_s, PANEL_STEP_S))
+    return any(value != "NaN" for row in rows for _, value in row["values"])
+
+
 def tell(cases, skipped, beside, well):
     print(f"\n{'alert':25} {'instance':9} {'fires,s':>7} {'quiet,s':>9}   fault")
     for row in sorted(row for case in cases for row in case.rows()):
@@ -311,7 +331,7 @@ def tell(cases, skipped, beside, well):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    for word in ("pinstrike", "root", "relay", "moved_clock", "misbehaving_thread"):
+    for word in ("pinstrike", "root", "relay", "moved_clock", "misbehaving_thread", "dashboards"):
         parser.add_argument(word, type=lambda text: Path(text).resolve())
     parser.add_argument("--faster", type=int, default=1)
     return parser.parse_args()
@@ -323,6 +343,7 @@ def main():
     if shutil.which("prometheus") is None:
         live.skip("prometheus is not installed")
     rules = options.root / "deploy/prometheus/pinstrike.rules.yml"
+    dashboards = [json.loads(path.read_text()) for path in sorted(options.dashboards.glob("pinstrike-*.json"))]
     folder = live.folder()
     instances = Instances(options, folder)
     well = ("well", "heard")
@@ -336,8 +357,10 @@ def main():
         print(f"{len(instances.by_name)} instances, {len(all_cases)} faults", flush=True)
         expect_quiet(watch, QUIET_BEFORE_S / options.faster)
         cases = [case for case in all_cases if not case.obstacle]
+        begin_s = time.time()
         beside = drive(cases, watch, well)
         instances.expect_alive()
+        expect_panels_filled(dashboards, port, begin_s)
     tell(cases, [case for case in all_cases if case.obstacle], beside, well)
     fired = sum(len(case.alerts) for case in cases)
     print(f"{fired} alerts fired on their faults and resolved after them; nothing on {well}")
