@@ -16,6 +16,7 @@ from endpoint import fail
 from scraped import BY_DRIVER, everything, metric_names
 
 SUFFIXES = r"_(bucket|sum|count)$"
+DOCUMENTS = ("README.md", "DESIGN.md", *(f"deploy/{name}.md" for name in ("README", "RUNBOOK", "TUNING", "CAPACITY")))
 
 def promtool(*words):
     done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True,
@@ -59,10 +60,11 @@ def main():
     table = (root / "actors/metrics/metric_rows.h").read_text()
     known |= {f"pinstrike_{name}" for name in BY_DRIVER if f"ROW({name}, counter" in table}
     recorded = set(re.findall(r"- record: (\S+)", rules))
-    for name in set(re.findall(r"\bpinstrike_\w+", rules + runbook)) - {"pinstrike_alerts"}:
+    used = rules + "".join((root / name).read_text() for name in DOCUMENTS)
+    for name in set(re.findall(r"\bpinstrike_[a-z]\w+", used)) - {"pinstrike_alerts"}:
         if name not in known and re.sub(SUFFIXES, "", name) not in known:
             fail(f"no instance has a metric {name}")
-    for name in set(re.findall(r"\bpinstrike:\w+:\w+", rules + runbook)):
+    for name in set(re.findall(r"\bpinstrike:\w+:\w+", used)):
         if name not in recorded:
             fail(f"no rule records {name}")
     print(f"{len(alerts)} alerts, {len(recorded)} recorded series, {len(known)} metrics")

@@ -95,6 +95,17 @@ def check_queries(dashboards, port):
     return len(queries)
 
 
+def check_variables(dashboards, port):
+    """Each offers something: its metric is there, and has its label."""
+    for dashboard in dashboards:
+        for one in dashboard["templating"]["list"]:
+            if one["type"] != "query":
+                continue
+            metric, label = re.fullmatch(r"label_values\((.+), (\w+)\)", one["definition"]).groups()
+            if not any(row["metric"].get(label) for row in instant(port, filled_in(metric))):
+                fail(f"{dashboard['uid']}: nothing to choose for {one['name']}: {one['definition']}")
+
+
 def main():
     pinstrike, root, built = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     dashboards = [json.loads((built / f"{name}.json").read_text()) for name in NAMES]
@@ -105,6 +116,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         with watched(pinstrike, Path(name), [TRAFFIC]) as server:
             asked = check_queries(dashboards, server)
+            check_variables(dashboards, server)
     panels = sum(len(dashboard["panels"]) for dashboard in dashboards)
     print(f"{len(dashboards)} dashboards, {panels} panels, {asked} queries with data")
 
