@@ -379,6 +379,21 @@ def check_capacity():
         fail("deploy/CAPACITY.md has other tables than were expected")
 
 
+def check_worked_example():
+    """Nanoseconds a message, and how many threads come of them, in the page on capacity."""
+    page = " ".join((ROOT / "deploy/CAPACITY.md").read_text().split())
+    row = next(row for row in rows_of((ROOT / "tests/bench/report.md").read_text(), 12)
+               if row[0].startswith("full-mix, AB"))
+    messages = float(re.search(r"\(([\d.]+) messages", row[0])[1])
+    told = re.search(r"EPYC's poller takes (\d+) ns and its core with the book (\d+) ns", page).groups()
+    for stated, packet in zip(told, row[10:]):
+        if abs(int(stated) - float(packet) / messages) >= 1:
+            fail(f"deploy/CAPACITY.md has {stated} ns a message, the report {packet} ns for {messages}")
+    threads = re.findall(r"120e6 x (\d+)e-9 / 0\.75 = ([\d.]+)", page)
+    if threads != [(stated, f"{0.12 * int(stated) / 0.75:.1f}") for stated in told]:
+        fail(f"deploy/CAPACITY.md: {threads} of {told}")
+
+
 def helped():
     """Examples in the help of `generate` that make a capture; what sends, the live tests do."""
     told = run([PINSTRIKE, "generate", "--help"]).stdout
@@ -394,6 +409,7 @@ def main():
     check_tuning()
     check_how_fast()
     check_capacity()
+    check_worked_example()
     found = [one for path in documents(ROOT)
              for one in commands_of(path, ROOT, commands, NOT_COMMANDS)]
     missing = uncovered(found, table)
