@@ -119,11 +119,12 @@ constexpr std::string_view due_notes =
 
 constexpr std::string_view stop_notes =
     "stops: turns in which a thread did nothing and that took 5 us or longer: the hypervisor,\n"
-    "  interrupts, other threads on its processor. \"without stops\" leaves out what overlaps one. "
-    "A\n"
-    "  stop that hits a thread at work cannot be told from its work: it is not found, and stays "
+    "  interrupts, other threads on its processor. \"without stops\" leaves out what overlaps one, "
+    "and\n"
+    "  what came while the thread still worked off what it had piled up, for as long again at most.\n"
+    "  A stop that hits a thread at work cannot be told from its work: it is not found, and stays "
     "in\n"
-    "  all figures. So does what queued behind a stop.\n"
+    "  all figures.\n"
     "-: too few values to tell. Values are known to 1/16.\n";
 
 }  // namespace

@@ -64,7 +64,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "pace: from when it was due") \
     ROW(latency_disturbed_seconds, histogram, \
         "Of latency_seconds, those that overlap a stop of the machine (loop_stop_seconds) of " \
-        "one of their threads") \
+        "one of their threads, or the backlog it left") \
     ROW(latency_from_due, gauge, "At /latency. 1: a replay, measured from when packets were due") \
     ROW(ring_routed_messages_total, counter, "Messages meant for the core") \
     ROW(ring_pushed_messages_total, counter, "Messages written to the ring") \

@@ -96,10 +96,50 @@ TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is
     EXPECT_EQ(scene.disturbed().count, 1U);
     EXPECT_EQ(scene.disturbed().highest_ns, 15'000U);
 
-    scene.arrive(scene.now_ns + 20);  // behind the stop
+    scene.spin(2);                    // what the stop had piled up is done
+    scene.arrive(scene.now_ns + 20);  // behind it
     scene.turn(50);
     EXPECT_EQ(scene.raw().count, 2U);
     EXPECT_EQ(scene.disturbed().count, 1U);
+}
+
+TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
+    Scene scene;
+    scene.spin(10);
+    scene.arrive(scene.now_ns + 10 * us);
+    scene.turn(100 * us);  // the stop; what had come is handed on
+    scene.arrive(scene.now_ns + 1 * us);
+    scene.turn(20 * us);  // handled meanwhile: a backlog
+    EXPECT_EQ(scene.disturbed().count, 2U);
+    scene.arrive(scene.now_ns + 1 * us);
+    scene.turn(20 * us);
+    EXPECT_EQ(scene.disturbed().count, 3U);
+    scene.turn(50);
+    scene.turn(50);  // found nothing: it has caught up
+    scene.arrive(scene.now_ns + 1 * us);
+    scene.turn(2 * us);
+    scene.arrive(scene.now_ns + 1 * us);
+    scene.turn(20 * us);
+    EXPECT_EQ(scene.raw().count, 5U);
+    EXPECT_EQ(scene.disturbed().count, 3U);
+    EXPECT_EQ(scene.stops(), 1U);
+}
+
+TEST(Stops, a_core_that_never_keeps_up_blames_a_stop_no_longer_than_it_lasted) {
+    Scene scene;
+    scene.spin(10);
+    std::uint64_t within = 0;
+    scene.arrive(scene.now_ns + 1 * us);
+    scene.turn(100 * us);
+    const std::int64_t stop_end_ns = scene.now_ns;
+    for (int i = 0; i < 100; ++i) {  // work in every turn
+        scene.arrive(scene.now_ns + 1 * us);
+        scene.turn(3 * us);
+        within += scene.now_ns < stop_end_ns + 100 * us ? 1 : 0;
+    }
+    EXPECT_EQ(within, 33U);
+    EXPECT_EQ(scene.raw().count, 101U);
+    EXPECT_EQ(scene.disturbed().count, 1U + within);
 }
 
 TEST(Stops, a_slow_handler_is_none_and_those_who_wait_for_it_are_not_cut_out) {

@@ -1,0 +1,183 @@
+// path: cold
+//
+// The detector of stops on a real clock: a thread that is interrupted for real, by a signal whose
+// handler takes its time as a hypervisor would, and that has slow handlers of its own. What is
+// found is compared with what was planted, interval by interval; stops of the machine itself are
+// welcome.
+#include "actors/core.h"
+#include "tests/actors/events.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <ctime>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+struct Interval {
+    std::int64_t begin_ns;
+    std::int64_t end_ns;
+
+    [[nodiscard]] bool overlaps(const Interval& other) const {
+        return begin_ns < other.end_ns && other.begin_ns < end_ns;
+    }
+
+    [[nodiscard]] bool covers(const Interval& other) const {
+        return begin_ns <= other.begin_ns && other.end_ns <= end_ns;
+    }
+};
+
+constexpr std::int64_t interruption_ns = 60'000;
+constexpr std::int64_t slow_handler_ns = 80'000;
+constexpr std::size_t interruptions_wanted = 400;
+
+/// The program's clock as a signal handler may read it.
+std::int64_t monotonic_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+Interval spin_for(std::int64_t ns) {
+    const std::int64_t begin_ns = monotonic_ns();
+    while (monotonic_ns() < begin_ns + ns) {
+    }
+    return {begin_ns, monotonic_ns()};
+}
+
+std::array<Interval, interruptions_wanted> interruptions;
+std::atomic<std::size_t> interruptions_count{0};
+
+void interrupt(int /*signal*/) {
+    const std::size_t i = interruptions_count.load(std::memory_order_relaxed);
+    if (i < interruptions.size()) {
+        interruptions[i] = spin_for(interruption_ns);
+        interruptions_count.store(i + 1, std::memory_order_relaxed);
+    }
+}
+
+/// Interrupts this process every two milliseconds.
+class Interrupter {
+  public:
+    Interrupter() {
+        struct sigaction action {};
+        action.sa_handler = interrupt;
+        action.sa_flags = SA_RESTART;
+        sigaction(SIGALRM, &action, &before_);
+        const timeval period{0, 2'000};
+        const itimerval timer{period, period};
+        setitimer(ITIMER_REAL, &timer, nullptr);
+    }
+
+    ~Interrupter() {
+        const itimerval off{};
+        setitimer(ITIMER_REAL, &off, nullptr);
+        sigaction(SIGALRM, &before_, nullptr);
+    }
+
+    Interrupter(const Interrupter&) = delete;
+    Interrupter& operator=(const Interrupter&) = delete;
+
+  private:
+    struct sigaction before_ {};
+};
+
+class SlowActor final : public Actor {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "slow"; }
+
+    void on_events(EventBatch /*batch*/) override { worked.push_back(spin_for(slow_handler_ns)); }
+
+    std::vector<Interval> worked;
+};
+
+struct Found {
+    std::vector<Interval> stops;  ///< turns that the core called a stop
+    std::vector<Interval> idle;   ///< turns that brought nothing
+    std::vector<Interval> worked;
+};
+
+/// A core that is given a message every 370 us, until all interruptions came.
+Found run_interrupted() {
+    auto halves = Ring<feed::Event>::make(1024);
+    std::vector<Consumer<feed::Event>> rings;
+    rings.push_back(std::move(halves.consumer));
+    auto actor = std::make_unique<SlowActor>();
+    const SlowActor& slow = *actor;
+    actor->worked.reserve(100'000);
+    std::vector<std::unique_ptr<Actor>> actors;
+    actors.push_back(std::move(actor));
+    Core core(CoreOptions{}, std::move(rings), std::move(actors));
+    core.start();
+
+    Found found;
+    std::int64_t last_ns = monotonic_ns();
+    std::int64_t due_ns = last_ns;
+    std::uint32_t sequence = 0;
+    std::size_t done = 0;
+    const Interrupter interrupter;
+    while (interruptions_count.load(std::memory_order_relaxed) < interruptions_wanted) {
+        const std::int64_t now_ns = monotonic_ns();
+        if (now_ns >= due_ns) {
+            feed::Event event = testing::quote_of(testing::series_of("A"), ++sequence);
+            event.header.ts_receive_ns = now_ns;
+            EXPECT_TRUE(halves.producer.try_push(std::vector{event}));
+            due_ns = now_ns + 370'000;
+        }
+        const std::size_t done_before = std::exchange(done, core.step(now_ns));
+        const std::uint64_t stopped_until_ns = core.counters().stopped_until_ns.read();
+        if (done_before == 0 && now_ns - last_ns >= LoopClock::stop_ns_min) {
+            found.idle.push_back({last_ns, now_ns});
+            if (stopped_until_ns == static_cast<std::uint64_t>(now_ns)) {
+                found.stops.push_back(found.idle.back());
+            }
+        } else {
+            EXPECT_TRUE(done_before != 0 ||
+                        stopped_until_ns != static_cast<std::uint64_t>(now_ns));
+        }
+        last_ns = now_ns;
+    }
+    found.worked = slow.worked;
+    return found;
+}
+
+TEST(PlantedStops, are_found_while_the_thread_is_idle_and_slow_handlers_never_are) {
+    const Found found = run_interrupted();
+    ASSERT_GT(found.worked.size(), 0U);
+    for (const Interval& stop : found.stops) {
+        for (const Interval& worked : found.worked) {
+            ASSERT_FALSE(stop.overlaps(worked)) << "a slow handler was called a stop";
+        }
+    }
+    const auto covered = [](const std::vector<Interval>& turns, const Interval& planted) {
+        return std::any_of(turns.begin(), turns.end(),
+                           [&](const Interval& turn) { return turn.covers(planted); });
+    };
+    std::size_t hit_idle = 0;
+    std::size_t found_count = 0;
+    for (const Interval& planted : interruptions) {
+        hit_idle += covered(found.idle, planted) ? 1 : 0;
+        found_count += covered(found.stops, planted) ? 1 : 0;
+    }
+    RecordProperty("planted", static_cast<int>(interruptions.size()));
+    RecordProperty("hit_idle", static_cast<int>(hit_idle));
+    RecordProperty("found", static_cast<int>(found_count));
+    // Timers, and actors that are asked what they would do while idle, leave a turn unproven.
+    EXPECT_GT(hit_idle, interruptions.size() / 4);
+    EXPECT_GT(found_count, hit_idle / 2);
+    EXPECT_LE(found_count, hit_idle);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
