@@ -2,6 +2,7 @@
 #include "actors/runtime/figures.h"
 
 #include "actors/runtime/core_thread.h"
+#include "actors/runtime/figures_text.h"
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
@@ -145,6 +146,45 @@ TEST_F(Figures, an_actor_that_waits_for_room_has_a_backlog) {
     }
     EXPECT_EQ(look().handled, 40U);
     EXPECT_EQ(look().backlog, 0U);
+}
+
+TEST_F(Figures, are_told_as_a_table_of_what_happened_since_the_last_one) {
+    FiguresText text;
+    text.add("keeper", keeper.figures(), time_ns);
+    text.add("quiet", nullptr, time_ns);
+    const std::int64_t begun_ns = time_ns;
+    publish(150);
+    core.step(0);
+    time_ns = begun_ns + 1'000'000;
+    EXPECT_EQ(text.table(time_ns),
+              "actor              arrivals/s    handled/s   backlog wait p50   p99 us serv p50   "
+              "p99 us   busy\n"
+              "keeper                 150000       100000        50     0.00     0.00    0.008    "
+              "0.008    0 %\n"
+              "quiet            its core has no clock: not measured\n");
+    time_ns += 1'000'000;
+    EXPECT_NE(text.table(time_ns).find("keeper                      0            0        50"),
+              std::string::npos);
+}
+
+TEST_F(Figures, are_told_as_metrics_since_the_start) {
+    FiguresText text;
+    text.add("a \"keeper\"", keeper.figures(), time_ns);
+    publish(150);
+    core.step(0);
+    EXPECT_TRUE(text.metrics("own_").starts_with(
+        "# HELP own_runtime_actor_handled_total Messages and timers handled\n"
+        "# TYPE own_runtime_actor_handled_total counter\n"
+        "own_runtime_actor_handled_total{actor=\"a \\\"keeper\\\"\"} 100\n"
+        "# HELP own_runtime_actor_backlog_messages Published and not"))
+        << text.metrics("own_");
+    EXPECT_NE(text.metrics().find("\nruntime_actor_service_seconds_sum{actor=\"a \\\"keeper\\\"\"} "
+                                  "0.000000800\n"
+                                  "runtime_actor_service_seconds_count{actor=\"a \\\"keeper\\\"\"} "
+                                  "100\n"),
+              std::string::npos);
+    EXPECT_NE(text.metrics().find("{actor=\"a \\\"keeper\\\"\",quantile=\"0.99\"} 0.000000008\n"),
+              std::string::npos);
 }
 
 TEST(FiguresOfThreads, are_read_while_messages_come) {

@@ -449,6 +449,67 @@ TEST(Monitor, cuts_a_long_reason) {
     EXPECT_EQ(mourner.heard[0].reason(), std::string(110, 'x'));
 }
 
+/// Throws where it is told to: anything, not only what the library knows.
+class Thrower : public Actor {
+  public:
+    enum class Where { start, handler, timer, stop };
+
+    explicit Thrower(Where where) : where_(where) {}
+
+    Mailbox<Item> items{this};
+    Timer<int> later{this};
+
+    void on_start() override {
+        throw_at(Where::start);
+        if (where_ == Where::timer) {
+            later.after(1);
+        }
+    }
+
+    void on(Item& /*item*/) { throw_at(Where::handler); }
+
+    void on(int& /*tick*/) { throw_at(Where::timer); }
+
+    void on_stop() override { throw_at(Where::stop); }
+
+  private:
+    void throw_at(Where where) const {
+        if (where == where_) {
+            throw 42;
+        }
+    }
+
+    Where where_;
+};
+
+TEST(Monitor, is_told_wherever_an_actor_throws_and_whatever) {
+    for (const auto where : {Thrower::Where::start, Thrower::Where::handler, Thrower::Where::timer,
+                             Thrower::Where::stop}) {
+        SCOPED_TRACE(static_cast<int>(where));
+        Core core{asleep_at_once};
+        auto& mourner = core.add<Mourner>();
+        auto& other = core.add<Keeper>();
+        auto& thrower = core.add<Thrower>(where);
+        thrower.monitor(mourner.downs);
+        auto to = thrower.items.sender();
+        EXPECT_EQ(to.send({}), Sent::sent);
+        to.flush();
+        core.drain(10);
+        core.drain(20);
+        thrower.stop();
+        core.drain(30);
+        ASSERT_EQ(mourner.heard.size(), 1U);
+        EXPECT_TRUE(mourner.heard[0].failed && thrower.failed());
+        EXPECT_EQ(mourner.heard[0].reason(), "something that is no std::exception");
+        EXPECT_EQ(to.send({}), Sent::stopped);
+        auto still = other.items.sender();
+        EXPECT_EQ(still.send({}), Sent::sent);
+        still.flush();
+        core.drain(40);
+        EXPECT_EQ(other.kept.size(), 1U) << "its core goes on";
+    }
+}
+
 struct Tick {};
 
 class Clockwork : public Keeper {

@@ -6,8 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -40,6 +44,65 @@ class CountingActor : public Actor {
     bool in_order = true;
     Counter count;
 };
+
+/// Says where its thread runs.
+class Placed : public Actor {
+  public:
+    Mailbox<Item> items{this};
+
+    void on(Item& /*item*/) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        sched_getaffinity(0, sizeof(set), &set);
+        allowed.set(static_cast<std::uint64_t>(CPU_COUNT(&set)));
+        cpu.set(static_cast<std::uint64_t>(sched_getcpu()));
+        heard.add();
+    }
+
+    Counter allowed;
+    Counter cpu;
+    Counter heard;
+};
+
+TEST(RuntimeThreads, stay_on_their_processor_however_they_wait) {
+    const int last = static_cast<int>(std::thread::hardware_concurrency()) - 1;
+    for (const unsigned spins : {0U, 100U, CoreThreadOptions::never}) {
+        SCOPED_TRACE(spins);
+        Core core{asleep_at_once};
+        auto& actor = core.add<Placed>();
+        auto to = actor.items.sender();
+        const CoreThread thread{core, {.cpu = last, .spins = spins}};
+        for (std::uint64_t i = 1; i <= 20; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it may fall asleep
+            ASSERT_EQ(to.send({}), Sent::sent);
+            to.flush();
+            wait_until([&] { return actor.heard.read() == i; });
+        }
+        EXPECT_EQ(actor.allowed.read(), 1U);
+        EXPECT_EQ(actor.cpu.read(), static_cast<std::uint64_t>(last));
+    }
+}
+
+TEST(RuntimeThreads, sleep_between_messages_unless_they_are_to_spin) {
+    constexpr std::uint64_t messages = 100;
+    const auto sleeps_with = [](unsigned spins) {
+        Core core{asleep_at_once};
+        auto& actor = core.add<Placed>();
+        auto to = actor.items.sender();
+        const CoreThread thread{core, {.spins = spins}};
+        const std::uint64_t parked = core.sleeps().read();
+        for (std::uint64_t i = 1; i <= messages; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            EXPECT_EQ(to.send({}), Sent::sent);
+            to.flush();
+            wait_until([&] { return actor.heard.read() == i; });
+        }
+        return core.sleeps().read() - parked;
+    };
+    EXPECT_GT(sleeps_with(0), messages / 2);
+    EXPECT_GT(sleeps_with(100), messages / 2);
+    EXPECT_EQ(sleeps_with(CoreThreadOptions::never), 0U);
+}
 
 TEST(RuntimeStress, threads_that_wait_for_room_lose_nothing) {
     constexpr std::uint32_t each = 50'000;

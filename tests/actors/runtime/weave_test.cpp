@@ -1,5 +1,6 @@
-// Every order of the steps of a few threads: falling asleep against being sent to, being full
-// against making room, ending against all of these. In these actors nothing is polled (linger 0),
+// Every order of the steps of a few threads in which none is interrupted more than preemptions_max
+// times: falling asleep against being sent to, being full against making room, ending against all
+// of these. In these actors nothing is polled (linger 0),
 // and the futex never times out: one lost wake-up, and the weaver reports who is stuck.
 #include "tests/actors/weave.h"
 
