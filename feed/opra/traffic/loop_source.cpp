@@ -248,16 +248,19 @@ void LoopSource::take(std::size_t stream, std::int64_t now_ns, std::span<nic::Pa
         step(cursor);
         return;
     }
+    // Sent when it is due, whenever somebody looks: who comes late finds it waiting, and it counts
+    // from then.
+    const std::int64_t sent_ns = paced_ ? std::min(due_ns(cursor), now_ns) : now_ns;
     // Where the stream in front has no copy, this one is the first.
     if (stream == leader_ || entry.at[leader_] == nowhere) {
-        entry.seconds = static_cast<std::uint32_t>(now_ns / second_ns);
-        entry.nanoseconds = static_cast<std::uint32_t>(now_ns % second_ns);
+        entry.seconds = static_cast<std::uint32_t>(sent_ns / second_ns);
+        entry.nanoseconds = static_cast<std::uint32_t>(sent_ns % second_ns);
     }
     patch(entry, stream, add_numbers(entry.sequence, cursor.shift[entry.line]));
     nic::Packet packet;
     packet.bytes = arena_.data() + entry.at[stream];
     packet.length_bytes = entry.length_bytes;
-    packet.ts_receive_ns = now_ns;
+    packet.ts_receive_ns = sent_ns;
     const bool prologue = cursor.next < prologue_count_;
     step(cursor);
     if (!cursor.faulty || prologue) [[likely]] {
