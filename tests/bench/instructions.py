@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 ALLOWED_GROWTH = 0.05
+SAME_TRAFFIC = 0.002
 SKIPPED = 77
 
 # Preset and actor cores; "full, mix" is what the design load is counted in.
@@ -87,7 +88,17 @@ def print_case(name, now, then):
         if before is None or count > before * (1 + ALLOWED_GROWTH):
             grown.append(f"{name}: {stage}: {count} instructions a packet; on record: "
                          f"{before if before is not None else 'nothing'}")
-    return grown
+    return grown + differently_measured(name, now, then or {})
+
+
+def differently_measured(name, now, then):
+    """What makes the figures another thing than those on record: other packets, a stage gone."""
+    gone = then.get("instructions_per_packet", {}).keys() - now["instructions_per_packet"].keys()
+    found = [f"{name}: {stage}: on record, and not measured any more" for stage in sorted(gone)]
+    messages, before = now["messages_per_packet"], then.get("messages_per_packet")
+    if before is not None and abs(messages / before - 1) > SAME_TRAFFIC:
+        found.append(f"{name}: {messages} messages a packet; on record: {before}: other traffic")
+    return found
 
 
 def arguments():
