@@ -30,9 +30,10 @@ struct LoopCounters {
     Counter longest_step_ns;  ///< of those that found work
     Histogram away_ns;        ///< turns that were not just an empty look: work, timers, naps, stops
     Histogram stops_ns;       ///< of these, stops of the machine
-    /// When the last stop, and what it had piled up, was over; 0: there was none. On a cache line of its own: cores read that
-    /// of pollers with every batch, and it is written only where there was a stop. Relaxed: what
-    /// the poller had written before it published a batch is seen by who acquires the batch.
+    /// When the last stop, and what it had piled up, was over; 0: there was none. On a cache line
+    /// of its own: cores read that of pollers with every batch, and it is written only where there
+    /// was a stop. Relaxed: what the poller had written before it published a batch is seen by who
+    /// acquires the batch.
     alignas(64) Counter stopped_until_ns;
     alignas(64) Counter unused_behind;  ///< keeps others off that line
 

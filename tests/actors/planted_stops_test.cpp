@@ -8,16 +8,15 @@
 #include "tests/actors/events.h"
 
 #include <gtest/gtest.h>
-
-#include <csignal>
-#include <ctime>
 #include <sys/time.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -72,6 +71,7 @@ class Interrupter {
   public:
     Interrupter() {
         struct sigaction action {};
+
         action.sa_handler = interrupt;
         action.sa_flags = SA_RESTART;
         sigaction(SIGALRM, &action, &before_);
@@ -143,8 +143,7 @@ Found run_interrupted() {
                 found.stops.push_back(found.idle.back());
             }
         } else {
-            EXPECT_TRUE(done_before != 0 ||
-                        stopped_until_ns != static_cast<std::uint64_t>(now_ns));
+            EXPECT_TRUE(done_before != 0 || stopped_until_ns != static_cast<std::uint64_t>(now_ns));
         }
         last_ns = now_ns;
     }

@@ -21,26 +21,29 @@ def instructions_of(shape, stages):
 
 def side(parts, shape, stages):
     """Nanoseconds a packet that these stages take, and in words which take most."""
-    ns = parts["stages"]["stages"][f"{shape}, A"]["ns"]
+    ns = parts["stages"]["stages"][shape]["ns"]
     largest = sorted((stage for stage in stages if stage in ns), key=ns.get, reverse=True)[:3]
     total = sum(ns.get(stage, 0) for stage in stages)
     return total, ", ".join(f"{stage} {ns[stage]:.0f}" for stage in largest if ns[stage] > 0)
 
 
 def path_goal(parts, name, goal, unit):
-    shape, _, end = name.split()[:3]
-    messages = parts["stages"]["stages"][f"{shape}, A"]["messages"]
+    shape, streams, end = name.replace(",", "").split()[:3]
+    instructed, shape = shape, f"{shape}, {streams.upper()}"
+    messages = parts["stages"]["stages"][shape]["messages"]
     poller, poller_words = side(parts, shape, POLLER_STAGES)
     core, core_words = side(parts, shape, CORE_STAGES)
     of_core = end == "book" and core > poller
     allowed = 1e3 / goal * (messages if unit.startswith("M messages") else 1)
     total, words, stages = ((core, core_words, CORE_STAGES) if of_core else
                             (poller, poller_words, POLLER_STAGES))
-    testpmd = parts["path"]["testpmd"].get(f"{shape}, A")
+    testpmd = {**parts["path"]["testpmd"], **parts.get("both", {}).get("testpmd", {})}.get(shape)
+    counted = "" if streams == "ab" else f", {instructions_of(instructed, stages):.0f} instructions"
+    allowed /= 2 if name.endswith("unique") else 1
     receiving = ("" if of_core or not testpmd else
                  f" Receiving alone, by testpmd, is {1e3 / testpmd:.0f} of them.")
     return (f"the {'core' if of_core else 'poller'}: {total:.0f} ns a packet of {messages:.1f} messages "
-            f"by stage ({words}), {instructions_of(shape, stages):.0f} instructions; the goal allows "
+            f"by stage ({words}){counted}; the goal allows "
             f"{allowed:.0f} ns.{receiving}")
 
 
@@ -56,7 +59,7 @@ def stops_goal(parts, name, *_):
 
 
 def median_latency_goal(parts, name, *_):
-    poller, _ = side(parts, "ordinary", POLLER_STAGES)
+    poller, _ = side(parts, "ordinary, A", POLLER_STAGES)
     pop = parts["stages"]["stages"]["ordinary, A"]["ns"]["pop"]
     hop = row_of(parts, "ring", "64 B, round trip: pinstrike") / 2
     burst = "" if "10%" in name else "; what is above it is waiting for the packets before it"
@@ -70,12 +73,14 @@ def row_of(parts, bench, start):
 
 
 def bounce(parts):
-    return row_of(parts, "ring", "limit: two lines")
+    return row_of(parts, "ring", "limit: two lines, there")
 
 
 def round_trip_goal(parts, *_):
-    return (f"a record and the index that tells of it are a line each, both ways: two of the limit's "
-            f"bounces, {2 * bounce(parts):.0f} ns; one would take the state into the slot")
+    with_data = row_of(parts, "ring", "limit: two lines and their counts")
+    return (f"a record and the index that tells of it are a line each: two such lines there and two "
+            f"back, and nothing else, take {with_data:.0f} ns here; one line each way {bounce(parts):.0f}, "
+            "which only a queue with its state in the slot could come near to")
 
 
 def single_goal(parts, *_):
@@ -105,7 +110,10 @@ def book_goal(parts, *_):
 
 def bounded_goal(parts, *_):
     alone = row_of(parts, "runtime", "bounded to 100, 100,000 sums of 1000: the work")
-    return f"the work alone takes one core {alone:.1f} ms"
+    ours = row_of(parts, "runtime", "bounded to 100, 100,000 sums of 1000")
+    return (f"the work alone takes one core {alone:.1f} ms; what is left is {1e4 * (ours - alone) / 1e3:.0f} "
+            f"ns a message: every twelve a count goes there and one back, {bounce(parts):.0f} ns, and a "
+            "sender that finds it full waits for the second")
 
 
 def workload_goal(parts, *_):
@@ -163,6 +171,18 @@ def missed(parts):
             if ratio and float(ratio) < 1:
                 number, _, unit = goal.partition(" ")
                 yield name, float(number), unit, ratio
+
+
+def machine(parts):
+    """What the machine gives, in a sentence: the goals are of a processor at 3.0 GHz."""
+    chain = row_of(parts, "machine", "additions, one") / 1e3
+    beside = row_of(parts, "machine", "additions, four") / 1e3
+    line = row_of(parts, "machine", "a line of memory")
+    ahead = row_of(parts, "machine", "lines of memory")
+    return (f"A thread gets {chain:.1f} G additions a second where each waits for the one before, and "
+            f"{beside:.1f} G of four side by side, of the {4 * chain:.0f} that a core with four units "
+            f"would give: {beside / (4 * chain):.0%} of a core. A line of memory takes {line:.0f} ns; "
+            f"{ahead:.0f} M lines a second come where 32 are asked for ahead.")
 
 
 def table(parts):

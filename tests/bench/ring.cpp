@@ -14,6 +14,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -152,6 +153,51 @@ double bounce(std::size_t /*capacity*/) {
     return seconds * 1e9 / static_cast<double>(trips);
 }
 
+/// A line of data each way, which a line that counts tells of: what a queue with an index passes on
+/// at least.
+double bounce_with_data(std::size_t /*capacity*/) {
+    constexpr std::uint64_t trips = 300'000;
+    constexpr std::size_t slots = 64;
+
+    struct alignas(128) Line {
+        std::uint64_t word = 0;
+    };
+
+    struct Way {
+        alignas(128) std::atomic<std::uint64_t> count{0};  // release and acquire, over the data
+        std::array<Line, slots> data;
+
+        void send(std::uint64_t i) {
+            data[i % slots].word = i;
+            count.store(i, std::memory_order_release);
+        }
+
+        std::uint64_t wait_for(std::uint64_t i) {
+            while (count.load(std::memory_order_acquire) < i) {
+            }
+            return data[i % slots].word;
+        }
+    };
+
+    const auto to = std::make_unique<Way>();
+    const auto back = std::make_unique<Way>();
+    std::uint64_t total = 0;
+    const double seconds = together(
+        [&] {
+            for (std::uint64_t i = 1; i <= trips; ++i) {
+                to->send(i);
+                total += back->wait_for(i);
+            }
+        },
+        [&] {
+            for (std::uint64_t i = 1; i <= trips; ++i) {
+                back->send(to->wait_for(i));
+            }
+        });
+    demand_sum(total - trips, trips, 1);  // each one more than a record's number
+    return seconds * 1e9 / static_cast<double>(trips);
+}
+
 /// Millions of records a second that one thread copies into as many slots, and nobody reads.
 template <class R>
 double copies(std::size_t capacity) {
@@ -212,6 +258,8 @@ int main(int argc, char** argv) {
     add_size<Record<8>>(rows);
     add_size<Record<1>>(rows);
     rows.push_back({"limit: two lines, there and back", "ns", bounce, 0});
+    rows.push_back(
+        {"limit: two lines and their counts, there and back", "ns", bounce_with_data, 0});
     for (int run = 0; run < runs; ++run) {
         for (Row& row : rows) {
             row.runs.push_back(row.measure(row.capacity));

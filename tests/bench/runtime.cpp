@@ -1,19 +1,19 @@
 // The actor runtime: messages a second from one core to another, and back-pressure.
 // `bench_runtime RUNS` for more runs.
+#include "actors/command/sample_work.h"
 #include "actors/runtime/core_thread.h"
 #include "actors/runtime/coroutine.h"
 #include "tests/bench/measure.h"
+#include "tests/bench/runtime_caf.h"
 
 #include <immintrin.h>
 #include <sched.h>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -145,18 +145,7 @@ double push_from_actor() {
     return static_cast<double>(count) / seconds_since(begun) / 1e6;
 }
 
-/// Sums 1000 numbers per message.
-struct Work {
-    std::array<std::uint32_t, 1000> numbers{};
-    std::uint64_t total = 0;
-
-    Work() { std::iota(numbers.begin(), numbers.end(), 0U); }
-
-    void run(const Number& number) {
-        pinstrike::bench::keep(numbers);
-        total += std::accumulate(numbers.begin(), numbers.end(), 0U) + number.value;
-    }
-};
+using Work = pinstrike::command::SumOf<1000>;
 
 class Summer : public Actor {
   public:
@@ -165,13 +154,13 @@ class Summer : public Actor {
     Mailbox<Number> numbers{this, {.most = 100, .when_full = WhenFull::wait}};
 
     void on(Number& number) {
-        work_.run(number);
+        work_.run(number.value);
         if (number.value == wanted_) {
             finish();
         }
     }
 
-    [[nodiscard]] std::uint64_t total() const { return work_.total; }
+    [[nodiscard]] std::uint64_t total() const { return work_.total(); }
 
   private:
     Work work_;
@@ -185,14 +174,14 @@ class SummingScript : public Script<Number> {
 
     Mailbox<Number>& numbers;
 
-    [[nodiscard]] std::uint64_t total() const { return work_.total; }
+    [[nodiscard]] std::uint64_t total() const { return work_.total(); }
 
   private:
     Story story() override {
         for (std::uint64_t last = 0; last != wanted_;) {
             const Number& number = co_await next();
             last = number.value;
-            work_.run(number);
+            work_.run(number.value);
         }
     }
 
@@ -228,10 +217,10 @@ double work_alone() {
     auto work = std::make_unique<Work>();
     const auto begun = std::chrono::steady_clock::now();
     for (std::uint64_t i = 1; i <= sums_count; ++i) {
-        work->run({i});
+        work->run(i);
     }
     const double took = seconds_since(begun) * 1e3;
-    must(work->total == sums_total, "the work is wrong");
+    must(work->total() == sums_total, "the work is wrong");
     return took;
 }
 
@@ -257,6 +246,8 @@ int main(int argc, char** argv) {
         {"empty handler, from an actor", push_from_actor<Empty>, "M messages/s"},
         {"  measured live (figures.h)", push_from_actor<Empty, true>, "M messages/s"},
         {"  as a coroutine", push_from_actor<EmptyScript>, "M messages/s"},
+        {"  caf, an actor with a thread of its own",
+         [] { return pinstrike::bench::caf_empty_handler(1'000'000); }, "M messages/s"},
         {"bounded to 100, 100,000 sums of 1000", bounded_sums<Summer>, "ms"},
         {"  as a coroutine", bounded_sums<SummingScript>, "ms"},
         {"  the work alone, one core", work_alone, "ms"},

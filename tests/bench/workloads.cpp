@@ -100,8 +100,8 @@ void print(const Row& row, std::string_view work, const Cell& cell, const Option
                    row.refusals);
     } else {
         fmt::print("{:<16} {:>10.4f} {:>10.4f} {:>10.4f} {:>5} {:>8.2f} {:>12} {:>9} {:>9}\n",
-                   row.contender.name, seconds.min, seconds.median, seconds.max,
-                   row.seconds.size(), ratio, row.allocations, row.parks, row.refusals);
+                   row.contender.name, seconds.min, seconds.median, seconds.max, row.seconds.size(),
+                   ratio, row.allocations, row.parks, row.refusals);
     }
     std::fflush(stdout);
 }

@@ -5,7 +5,6 @@
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
-
 #include <sched.h>
 
 #include <array>
