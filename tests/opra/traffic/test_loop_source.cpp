@@ -256,6 +256,32 @@ TEST(LoopSource, MakesUpForAPauseOnlyBriefly) {
     EXPECT_LT(count, 1'500U);  // 10 ms are 1,000 messages, some 440 blocks
 }
 
+TEST(LoopSource, StampsEachPacketWithWhenItWasDueHoweverLateSomebodyLooks) {
+    TrafficConfig config = small_loop();
+    config.rate_messages_per_second = 100'000;
+    config.session = false;
+    const auto lines = some_lines();
+    const auto stamps_by = [&](std::int64_t between_looks_ns) {
+        LoopSource source{config, lines, groups_of(lines, "A"), nic::UdpChecksumSent::computed};
+        std::array<nic::Packet, 64> burst;
+        std::vector<std::int64_t> stamps_ns;
+        for (std::int64_t at_ns = 0; at_ns <= 100'000'000; at_ns += between_looks_ns) {
+            while (const std::size_t count = source.fill(burst, begin_ns + at_ns)) {
+                for (const nic::Packet& packet : std::span{burst}.first(count)) {
+                    const auto seen = read(packet, lines);
+                    EXPECT_TRUE(seen && seen->block.ts_exchange_ns == packet.ts_receive_ns);
+                    stamps_ns.push_back(packet.ts_receive_ns);
+                }
+            }
+        }
+        return stamps_ns;
+    };
+    const auto soon = stamps_by(1'000);
+    EXPECT_EQ(stamps_by(5'000'000), soon);
+    EXPECT_TRUE(std::is_sorted(soon.begin(), soon.end()));
+    EXPECT_GT(soon.size(), 3'000U);
+}
+
 TEST(LoopSource, OneStreamComesLaterByItsSkew) {
     TrafficConfig config = small_loop();
     config.rate_messages_per_second = 100'000;
@@ -275,11 +301,13 @@ TEST(LoopSource, OneStreamComesLaterByItsSkew) {
                 continue;
             }
             const std::pair key{seen->line, seen->block.sequence};
+            const std::int64_t stamp_ns = packet.ts_receive_ns - begin_ns;
+            EXPECT_LE(stamp_ns, at_ns) << "nothing comes before it is due";
             if (seen->stream == 0) {
-                first_ns[key] = at_ns;
+                first_ns[key] = stamp_ns;
                 continue;
             }
-            EXPECT_NEAR(static_cast<double>(at_ns - first_ns.at(key)), 500'000, 20'000);
+            EXPECT_NEAR(static_cast<double>(stamp_ns - first_ns.at(key)), 500'000, 20'000);
             EXPECT_EQ(seen->block.ts_exchange_ns, begin_ns + first_ns.at(key));
             ++compared;
         }
