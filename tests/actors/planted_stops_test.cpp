@@ -56,7 +56,7 @@ Interval spin_for(std::int64_t ns) {
 }
 
 std::array<Interval, interruptions_wanted> interruptions;
-std::atomic<std::size_t> interruptions_count{0};
+std::atomic<std::size_t> interruptions_count{0};  // relaxed: handler and reader are one thread
 
 void interrupt(int /*signal*/) {
     const std::size_t i = interruptions_count.load(std::memory_order_relaxed);

@@ -3,7 +3,8 @@
 
     instructions.py PINSTRIKE RECORD --compiler TEXT [--write]
 
-Fails where a stage takes over 5 % more than RECORD says; --write sets the record anew, which is to
+Fails where a stage takes over 5 % more than RECORD says, or is not there any more, or where the
+packets have another number of messages; --write sets the record anew, which is to
 be done on purpose, with the reason in the commit. Counts are the same each time and on each machine
 for one compiler and one instruction set: with any other it is skipped, and says so.
 """

@@ -111,9 +111,9 @@ def book_goal(parts, *_):
 def bounded_goal(parts, *_):
     alone = row_of(parts, "runtime", "bounded to 100, 100,000 sums of 1000: the work")
     ours = row_of(parts, "runtime", "bounded to 100, 100,000 sums of 1000")
-    return (f"the work alone takes one core {alone:.1f} ms; what is left is {1e4 * (ours - alone) / 1e3:.0f} "
-            f"ns a message: every twelve a count goes there and one back, {bounce(parts):.0f} ns, and a "
-            "sender that finds it full waits for the second")
+    return (f"the work alone takes one core {alone:.1f} ms; what is left is {10 * (ours - alone):.0f} "
+            "ns a message, for what goes from core to core: reckoned, a count there and one back, "
+            f"{bounce(parts):.0f} ns, for every twelve, and two lines of them")
 
 
 def workload_goal(parts, *_):
@@ -174,7 +174,7 @@ def missed(parts):
 
 
 def machine(parts):
-    """What the machine gives, in a sentence: the goals are of a processor at 3.0 GHz."""
+    """What the machine gives, in words."""
     chain = row_of(parts, "machine", "additions, one") / 1e3
     beside = row_of(parts, "machine", "additions, four") / 1e3
     line = row_of(parts, "machine", "a line of memory")
