@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 namespace pinstrike::actors::runtime {
