@@ -11,8 +11,11 @@
 #include "nic/packet.h"
 #include "nic/port_config.h"
 
+#include <immintrin.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace pinstrike::nic {
@@ -112,38 +115,76 @@ struct Ipv4Packet {
 /// True if a wrong checksum was found, by the hardware or by looking; `off` never looks,
 /// `software` looks whatever the hardware said, `offload` only where it said nothing.
 template <class Sum>
-[[nodiscard]] inline bool checksum_is_wrong(Checksum verdict, ChecksumCheck check,
-                                            Sum&& sum) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool checksum_is_wrong(Checksum verdict,
+                                                                ChecksumCheck check,
+                                                                Sum&& sum) noexcept {
     if (check == ChecksumCheck::off) {
         return false;
     }
     if (verdict != Checksum::unknown && check == ChecksumCheck::offload) {
         return verdict == Checksum::bad;
     }
-    return checksum_fold(sum()) != 0xFFFF;
+    return !checksum_is_whole(sum());
 }
 
-/// Finds the UDP datagram in a frame, or says why the frame is dropped; `out` is then unspecified.
-/// `check` governs the checksums of both UDP and the IPv4 header. A UDP checksum of zero means that
-/// the sender made none (RFC 768), and is accepted.
-[[nodiscard]] inline Drop parse_udp(const Packet& packet, ChecksumCheck check,
-                                    Datagram& out) noexcept {
-    Ipv4Packet ip;
-    if (const Drop drop = walk_ipv4(packet.frame(), ip); drop != not_dropped) [[unlikely]] {
-        return drop;
+/// Whether a frame begins as nearly all do: untagged, with an IPv4 header of 20 bytes, no fragment,
+/// UDP. All asked at once, of the 16 bytes from the type on.
+[[nodiscard]] inline bool begins_plainly(std::span<const std::byte> frame) noexcept {
+    constexpr std::size_t least_bytes =
+        ethernet_header_bytes + ipv4_header_bytes_min + udp_header_bytes;
+    if (frame.size() < least_bytes) [[unlikely]] {
+        return false;
     }
-    const std::byte* header = ip.bytes.data();
-    const auto ip_sum = [&] { return ipv4_header_sum(header, ip.header_bytes); };
-    if (checksum_is_wrong(packet.ip_checksum, check, ip_sum)) [[unlikely]] {
-        return Drop::ip_checksum;
+    // Type, version and length; fragment flag and offset; protocol.
+    const __m128i asked = _mm_setr_epi8(-1, -1, -1, 0, 0, 0, 0, 0, 0x3F, -1, 0, -1, 0, 0, 0, 0);
+    const __m128i plain = _mm_setr_epi8(ethertype::ipv4 >> 8, ethertype::ipv4 & 0xFF, 0x45, 0, 0, 0,
+                                        0, 0, 0, 0, 0, ip_protocol::udp, 0, 0, 0, 0);
+    __m128i bytes;
+    std::memcpy(&bytes, frame.data() + 12, sizeof bytes);
+    const __m128i other = _mm_xor_si128(_mm_and_si128(bytes, asked), plain);
+    return _mm_testz_si128(other, other) != 0;
+}
+
+/// walk_ipv4() of a frame that begins plainly.
+[[nodiscard]] inline Drop walk_plain_ipv4(std::span<const std::byte> frame,
+                                          Ipv4Packet& out) noexcept {
+    const std::span<const std::byte> rest = frame.subspan(ethernet_header_bytes);
+    const std::size_t total_bytes = load_be16(rest.data() + 2);
+    if (total_bytes < ipv4_header_bytes_min) [[unlikely]] {
+        return Drop::ip_header;
     }
+    if (total_bytes > rest.size()) [[unlikely]] {
+        return Drop::ip_truncated;
+    }
+    out = {rest.first(total_bytes), ipv4_header_bytes_min};
+    return not_dropped;
+}
+
+/// Why an IPv4 packet carries no UDP datagram, or not all of one.
+[[nodiscard]] inline Drop refuse_other_than_udp(const Ipv4Packet& ip) noexcept {
     constexpr unsigned more_fragments_and_offset = 0x3FFF;
-    if ((load_be16(header + 6) & more_fragments_and_offset) != 0) [[unlikely]] {
+    if ((load_be16(ip.bytes.data() + 6) & more_fragments_and_offset) != 0) {
         return Drop::fragment;
     }
-    if (ip.protocol() != ip_protocol::udp) [[unlikely]] {
+    if (ip.protocol() != ip_protocol::udp) {
         return ip.protocol() == ip_protocol::igmp ? Drop::igmp : Drop::not_udp;
     }
+    return not_dropped;
+}
+
+/// True if the IPv4 header's checksum was found wrong.
+[[nodiscard, gnu::always_inline]] inline bool ip_checksum_is_wrong(const Packet& packet,
+                                                                   ChecksumCheck check,
+                                                                   const Ipv4Packet& ip) noexcept {
+    return checksum_is_wrong(packet.ip_checksum, check,
+                             [&] { return ipv4_header_sum(ip.bytes.data(), ip.header_bytes); });
+}
+
+/// The datagram of an IPv4 packet that carries UDP and is no fragment.
+[[nodiscard, gnu::always_inline]] inline Drop take_udp(const Packet& packet, ChecksumCheck check,
+                                                       const Ipv4Packet& ip,
+                                                       Datagram& out) noexcept {
+    const std::byte* header = ip.bytes.data();
     const std::span<const std::byte> udp = ip.content();
     if (udp.size() < udp_header_bytes) [[unlikely]] {
         return Drop::udp_truncated;
@@ -166,6 +207,41 @@ template <class Sum>
     out.port = load_be16(udp.data() + 2);
     out.payload = udp.subspan(udp_header_bytes, udp_bytes - udp_header_bytes);
     return not_dropped;
+}
+
+/// parse_udp() of any other frame: out of the way of those.
+[[nodiscard, gnu::noinline]] inline Drop parse_unusual_udp(const Packet& packet,
+                                                           ChecksumCheck check,
+                                                           Datagram& out) noexcept {
+    Ipv4Packet ip;
+    if (const Drop drop = walk_ipv4(packet.frame(), ip); drop != not_dropped) {
+        return drop;
+    }
+    if (ip_checksum_is_wrong(packet, check, ip)) {
+        return Drop::ip_checksum;
+    }
+    if (const Drop drop = refuse_other_than_udp(ip); drop != not_dropped) {
+        return drop;
+    }
+    return take_udp(packet, check, ip, out);
+}
+
+/// Finds the UDP datagram in a frame, or says why the frame is dropped; `out` is then unspecified.
+/// `check` governs the checksums of both UDP and the IPv4 header. A UDP checksum of zero means that
+/// the sender made none (RFC 768), and is accepted.
+[[nodiscard]] inline Drop parse_udp(const Packet& packet, ChecksumCheck check,
+                                    Datagram& out) noexcept {
+    if (!begins_plainly(packet.frame())) [[unlikely]] {
+        return parse_unusual_udp(packet, check, out);
+    }
+    Ipv4Packet ip;
+    if (const Drop drop = walk_plain_ipv4(packet.frame(), ip); drop != not_dropped) [[unlikely]] {
+        return drop;
+    }
+    if (ip_checksum_is_wrong(packet, check, ip)) [[unlikely]] {
+        return Drop::ip_checksum;
+    }
+    return take_udp(packet, check, ip, out);
 }
 
 }  // namespace pinstrike::nic

@@ -26,7 +26,8 @@ inline ChecksumSum checksum_word(const std::byte* at) noexcept {
 }
 
 /// Below 32 bytes: options of a header, and datagrams of no use.
-inline ChecksumSum checksum_sum_short(const std::byte* bytes, std::size_t length) noexcept {
+[[gnu::noinline]] inline ChecksumSum checksum_sum_short(const std::byte* bytes,
+                                                        std::size_t length) noexcept {
     const std::byte* const end = bytes + length;
     ChecksumSum sum = 0;
     for (; end - bytes >= 4; bytes += 4) {
@@ -44,7 +45,8 @@ inline ChecksumSum checksum_sum_short(const std::byte* bytes, std::size_t length
 }
 
 /// The sum of `length` bytes; an odd last byte counts as followed by a zero.
-inline ChecksumSum checksum_sum(const std::byte* bytes, std::size_t length) noexcept {
+[[gnu::always_inline]] inline ChecksumSum checksum_sum(const std::byte* bytes,
+                                                       std::size_t length) noexcept {
     using Lanes __attribute__((vector_size(32))) = std::uint64_t;
     constexpr auto lanes_bytes = static_cast<std::ptrdiff_t>(sizeof(Lanes));
     if (length < sizeof(Lanes)) [[unlikely]] {
@@ -75,17 +77,24 @@ inline ChecksumSum checksum_sum(const std::byte* bytes, std::size_t length) noex
     return halves[0] + halves[1] + halves[2] + halves[3];
 }
 
+/// Out of the way of headers without options.
+[[gnu::noinline]] inline ChecksumSum ipv4_options_sum(const std::byte* options,
+                                                      std::size_t length) noexcept {
+    return checksum_sum(options, length);
+}
+
 /// The sum of an IPv4 header of `length` bytes, 20 at least. Nearly every header has 20, and then
 /// this is a fraction of the general sum.
 inline ChecksumSum ipv4_header_sum(const std::byte* header, std::size_t length) noexcept {
     constexpr std::size_t fixed_bytes = 20;
-    std::uint32_t last;
-    std::memcpy(&last, header + 16, sizeof last);
-    const ChecksumSum fixed = checksum_word(header) + checksum_word(header + 8) + last;
+    std::uint32_t middle;
+    std::memcpy(&middle, header + 8, sizeof middle);
+    // The addresses as one, since they are in UDP's pseudo header as well.
+    const ChecksumSum fixed = checksum_word(header) + middle + checksum_word(header + 12);
     if (length == fixed_bytes) [[likely]] {
         return fixed;
     }
-    return fixed + checksum_sum(header + fixed_bytes, length - fixed_bytes);
+    return fixed + ipv4_options_sum(header + fixed_bytes, length - fixed_bytes);
 }
 
 /// The 16-bit one's complement sum, in host order; 0xFFFF over data that contains its checksum.
@@ -95,6 +104,12 @@ inline std::uint16_t checksum_fold(ChecksumSum sum) noexcept {
     sum = (sum & 0xFFFF) + (sum >> 16);
     sum = (sum & 0xFFFF) + (sum >> 16);
     return static_cast<std::uint16_t>(sum);
+}
+
+/// Whether data that contains its checksum, and is not all zero, came whole: its sum then folds to
+/// 0xFFFF, which is to say that it is a multiple of it.
+inline bool checksum_is_whole(ChecksumSum sum) noexcept {
+    return sum % 0xFFFF == 0;
 }
 
 /// Stores the checksum of `sum` at `at`, as the network wants it.

@@ -290,6 +290,53 @@ TEST(ChecksumSum, OfAHeaderIsThatOfItsBytes) {
     }
 }
 
+TEST(ChecksumSum, IsWholeWhereItFoldsToAllOnes) {
+    std::mt19937_64 random(20261125);
+    for (int round = 0; round < 100'000; ++round) {
+        const ChecksumSum sum = (random() >> (random() % 48)) + 1;
+        ASSERT_EQ(checksum_is_whole(sum), checksum_fold(sum) == 0xFFFF) << sum;
+        const ChecksumSum whole = sum % (std::uint64_t{1} << 47) * 0xFFFF + 0xFFFF;
+        ASSERT_TRUE(checksum_is_whole(whole) && checksum_fold(whole) == 0xFFFF) << whole;
+    }
+}
+
+/// Frames that begin plainly have a way of their own.
+TEST(ParseUdp, SaysOfAPlainFrameWhatItWouldOfAnyOther) {
+    std::mt19937_64 random(11);
+    int plain = 0;
+    for (int round = 0; round < 50'000; ++round) {
+        Bytes frame = good_frame();
+        const std::size_t changes = random() % 4;
+        for (std::size_t i = 0; i < changes; ++i) {
+            frame[random() % frame.size()] = static_cast<std::byte>(random());
+        }
+        if (random() % 8 == 0) {
+            frame.resize(random() % (frame.size() + 1));
+        }
+        if (random() % 2 == 0 && frame.size() >= udp_at) {
+            mend_ip_checksum(frame);
+        }
+        const Packet packet = packet_of(frame);
+        plain += begins_plainly(packet.frame()) ? 1 : 0;
+        for (const auto check : {ChecksumCheck::software, ChecksumCheck::off}) {
+            Datagram one;
+            Datagram other;
+            const Drop drop = parse_udp(packet, check, one);
+            ASSERT_EQ(name_of(drop), name_of(parse_unusual_udp(packet, check, other)));
+            if (drop == not_dropped) {
+                ASSERT_EQ(one.source_ip, other.source_ip);
+                ASSERT_EQ(one.group_ip, other.group_ip);
+                ASSERT_EQ(one.source_port, other.source_port);
+                ASSERT_EQ(one.port, other.port);
+                ASSERT_EQ(one.payload.data(), other.payload.data());
+                ASSERT_EQ(one.payload.size(), other.payload.size());
+            }
+        }
+    }
+    EXPECT_GT(plain, 10'000);
+    EXPECT_LT(plain, 49'000);
+}
+
 TEST(ParseUdp, RandomBytesNeverCrash) {
     std::mt19937_64 random(7);
     for (int round = 0; round < 20'000; ++round) {
