@@ -227,13 +227,15 @@ class Poller final : public PollerTask {
     template <bool keeps>
     void admit(Input& input, Line& line, const LineRoute& route, std::span<const std::byte> payload,
                std::int64_t ts_receive_ns) {
+        feed::Block block;
+        const auto result = Feed::check(payload, block_checksum_, scratch_, block);
+        // Only now: a store whose address comes late, as the line's does, holds up the loads behind
+        // it, and check() is all loads.
         if (!route.retransmission) [[likely]] {
             line.arbiter.count_packet(route.stream);
         } else {
             line.retransmission_packets.add();
         }
-        feed::Block block;
-        const auto result = Feed::check(payload, block_checksum_, scratch_, block);
         if (result.reasons != 0) [[unlikely]] {
             count_rejects(line, result.reasons);
         }
@@ -368,10 +370,10 @@ class Poller final : public PollerTask {
 
         void deliver(const feed::Block& block, unsigned first, unsigned count,
                      feed::DeliveryFlags flags) override {
-            if (block.offsets != nullptr) {
+            if (block.places != nullptr) {
                 return poller_.decode(block, first, count, flags);
             }
-            // It waited, and its offsets were those of another block since: they are found again.
+            // It waited, and its places were those of another block since: they are found again.
             feed::Block whole = block;
             const auto result = Feed::check(block.bytes, false, poller_.waited_scratch_, whole);
             PINSTRIKE_CHECK(result.accepted && whole.decodable >= first + count);

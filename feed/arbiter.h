@@ -44,7 +44,7 @@ class ArbiterSink {
   public:
     virtual ~ArbiterSink() = default;
     /// Messages first .. first+count-1 of the block (indices from 0), all decodable, in order.
-    /// A block that waited has no offsets.
+    /// A block that waited has no places.
     virtual void deliver(const Block& block, unsigned first, unsigned count,
                          DeliveryFlags flags) = 0;
     /// Numbers first..last declared lost (or, cause repaired, found after all). None of them was

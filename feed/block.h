@@ -19,6 +19,12 @@ enum class BlockRole : std::uint8_t {
     reset,           ///< the next number is sequence + 1
 };
 
+/// Where a message is, and what the venue's codec found of it when it checked the block.
+struct MessagePlace {
+    std::uint16_t offset = 0;  ///< from Block::bytes' first
+    std::uint16_t form = 0;    ///< the codec's own
+};
+
 /// A block that was walked and checked whole: what an Arbiter needs to know of it, of any venue.
 ///
 /// The two times stand apart on purpose. Both are copied into the header of each event, and side by
@@ -26,8 +32,8 @@ enum class BlockRole : std::uint8_t {
 /// they have left the store buffer, and with them all that was written to rings before.
 struct Block {
     std::int64_t ts_receive_ns = 0;
-    std::span<const std::byte> bytes;        ///< header included, pad included, nothing behind it
-    const std::uint16_t* offsets = nullptr;  ///< of its decodable messages, from bytes.data()
+    std::span<const std::byte> bytes;      ///< header included, pad included, nothing behind it
+    const MessagePlace* places = nullptr;  ///< of its decodable messages
     std::uint32_t sequence = 0;
     std::uint16_t messages = 0;   ///< numbers it carries
     std::uint16_t decodable = 0;  ///< of these, from the front; the rest cannot be decoded

@@ -185,8 +185,8 @@ inline void ask_ahead(const Event* slot) {
 /// Second record of a quote with an appendage.
 struct alignas(64) QuoteBest {
     Best bid;
-    Best offer;
     std::uint32_t transaction_id;
+    Best offer;
     std::uint32_t reference;
 };
 

@@ -80,7 +80,7 @@ HeldBlock* HoldArena::keep(const Block& block, std::uint16_t first, std::uint16_
         std::memcpy(copy, block.bytes.data(), block.bytes.size());
     }
     held->block.bytes = {copy, block.bytes.size()};
-    held->block.offsets = nullptr;
+    held->block.places = nullptr;
     head_ += bytes;
     ++records_;
     return held;

@@ -19,7 +19,7 @@ enum class Source : std::uint8_t { a, b, repair };
 
 /// A part of a block that waits. The copied bytes stand right behind it.
 struct HeldBlock {
-    Block block;  ///< bytes: the copy; offsets: none, they are not copied
+    Block block;  ///< bytes: the copy; places: none, they are not copied
     std::int64_t arrival_ns = 0;
     std::uint32_t record_bytes = 0;
     std::uint16_t first = 0;  ///< of the block's messages, those kept: first .. last-1

@@ -149,7 +149,7 @@ class CutPath final : private feed::ArbiterSink {
         block.ts_receive_ns = ts_receive_ns;
         if constexpr (last == Stage::check) {
             keep(block.messages);
-            keep(block.offsets);
+            keep(block.places);
         } else {
             arbitrate(line, stream, block);
         }
@@ -184,7 +184,7 @@ class CutPath final : private feed::ArbiterSink {
 
     void deliver(const feed::Block& block, unsigned first, unsigned count,
                  feed::DeliveryFlags flags) override {
-        if (last > Stage::arbitrate && block.offsets != nullptr) {
+        if (last > Stage::arbitrate && block.places != nullptr) {
             decode(block, first, count, flags);
         }
     }

@@ -8,6 +8,7 @@
 #include "feed/event.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
+#include "feed/opra/quote_form.h"
 #include "feed/opra/test_symbols.h"
 #include "feed/opra/walk.h"
 #include "feed/opra/wide_quotes.h"
@@ -55,7 +56,7 @@ namespace detail {
 inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
 
 [[nodiscard]] inline std::int64_t strike_e8(std::int32_t strike, char code) {
-    return std::int64_t{strike} * powers[static_cast<std::size_t>(code - 'A')].to_e8;
+    return std::int64_t{strike} * powers_to_e8[static_cast<std::size_t>(code) & code_bits];
 }
 
 /// a, d, f, k: symbol at 12, a reserved byte, expiration at 18, strike code at 21, strike at 22.
@@ -105,40 +106,19 @@ inline void write_rest(Event* first, const Rest& rest) {
     std::memcpy(static_cast<void*>(first + 1), &rest, sizeof rest);
 }
 
-/// The second record of a quote: appendages stand behind the fixed part, the bid's before the
-/// offer's. Without a branch on whose there are, as nobody foresees that.
-inline void write_bests(Event* first, const std::byte* m, std::size_t fixed_bytes) {
-    static_assert(offsetof(QuoteBest, offer) == 12 && offsetof(QuoteBest, transaction_id) == 24 &&
-                  offsetof(QuoteBest, reference) == 28);
-    const unsigned sides = appendage_sides[static_cast<std::uint8_t>(m[message::indicator.at])];
-    const std::byte* bid_end = m + fixed_bytes + (sides & 1) * appendage::bytes;
-    const std::byte* offer_end = bid_end + (sides >> 1) * appendage::bytes;
-    const auto ids = load_native<std::uint64_t>(m + message::transaction_id.at);
-    const std::uint64_t both = std::rotl(byte_swapped(ids), 32);
-    auto* const at = reinterpret_cast<std::byte*>(first + 1);  // tidy: a record, field by field
-    store_16(at, best_ending_at(bid_end, (sides & 1) != 0));
-    store_16(at + offsetof(QuoteBest, offer), best_ending_at(offer_end, (sides >> 1) != 0));
-    std::memcpy(at + offsetof(QuoteBest, transaction_id), &both, sizeof both);
-    first->header.records = 2;
-}
-
-[[nodiscard]] inline bool has_appendage(const std::byte* m) {
-    return appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])] != 0;
-}
-
 /// One quote, claimed for itself.
 template <EventSink Sink>
 inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_t sequence,
                          const DecodeContext& context, Sink& sink) {
-    const unsigned records = has_appendage(m) ? 2 : 1;
-    const QuoteEvent quote = quote_event(m, sequence, context.header, form, context.gth_bits);
-    Event* event = claim_series(quote.series(), records, context, sink);
+    const QuoteEvent quote = quote_event(m, numbered_header(context.header, sequence), form,
+                                         gth_of_name(context.gth_bits));
+    Event* event = claim_series(quote.series(), form.records, context, sink);
     if (event == nullptr) [[unlikely]] {
         return;
     }
     quote.store(event);
-    if (records == 2) {
-        write_bests(event, m, form.bytes);
+    if (form.records == 2) {
+        store_32(event + 1, bests_of_quote(m, form));
     }
 }
 
@@ -153,13 +133,14 @@ template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
     constexpr unsigned quote_records_max = 2;
-    Event* const offered = sink.offer(quote_records_max * (end - first));
+    Event* const offered =
+        counts_on(block.sequence, end) ? sink.offer(quote_records_max * (end - first)) : nullptr;
     if (offered == nullptr) {
         return first;
     }
-    if (go_wide(end - first) && counts_on(block.sequence, end)) {
+    if (go_wide(end - first)) {
         const WideRun run = write_quotes_wide(
-            block.bytes.data(), block.offsets, first, end,
+            block.bytes.data(), block.places, first, end,
             {context.header, context.gth_bits, block.sequence + first, context.wants_tests},
             offered);
         for (unsigned test = 0; test < run.tests; ++test) {
@@ -168,29 +149,36 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
         sink.take(run.messages, run.records);
         return run.end;
     }
+    // Copies: what is stored below might be any of these, for all that the compiler knows.
+    const std::byte* const bytes = block.bytes.data();
+    const MessagePlace* const places = block.places;
+    const bool wants_tests = context.wants_tests;
+    const __m128i gth = gth_of_name(context.gth_bits);
+    __m256i numbered = numbered_header(context.header, block.sequence + first);
     Event* event = offered;
     unsigned messages = 0;
     unsigned i = first;
-    for (; i < end; ++i) {
-        const std::byte* m = block.bytes.data() + block.offsets[i];
-        const std::size_t form_index = quote_form_of(m);
-        if (form_index == quote_form_none) [[unlikely]] {
+    for (; i < end; ++i, numbered = next_number(numbered)) {
+        const MessagePlace place = places[i];
+        if (place.form == no_quote_form) [[unlikely]] {
             break;
         }
-        const QuoteForm& form = quote_forms[form_index];
-        const QuoteEvent quote =
-            quote_event(m, sequence_of(block.sequence, i), context.header, form, context.gth_bits);
-        if (!context.wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        const std::byte* m = bytes + place.offset;
+        const QuoteForm& form = quote_forms[place.form];
+        const QuoteEvent quote = quote_event(m, numbered, form, gth);
+        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
             sink.filtered();
             continue;
         }
         quote.store(event);
         ask_ahead(event);
         ++messages;
-        if (has_appendage(m)) {
-            write_bests(event++, m, form.bytes);
+        if (appendage_sides_of_form(place.form) == 0) {
+            ++event;
+        } else {
+            store_32(event + 1, bests_of_quote(m, form));
+            event += quote_records_max;
         }
-        ++event;
     }
     sink.take(messages, static_cast<std::size_t>(event - offered));
     return i;
@@ -206,15 +194,13 @@ inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned
         return first;
     }
     Event* event = offered;
-    const std::byte* m = block.bytes.data() + plain_quote_offsets[first];
-    const __m256i next_number = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0);
-    __m256i header =
-        numbered_header(context.header, block.sequence + first, short_quote::price_code);
-    // A copy: what is stored below might be the context, for all that the compiler knows.
-    const std::uint64_t gth_bits = context.gth_bits;
+    const std::byte* m = block.bytes.data() + plain_quote_places[first].offset;
+    const QuoteForm& form = quote_forms[0];
+    const __m128i gth = gth_of_name(context.gth_bits);
+    __m256i header = formed_header(numbered_header(context.header, block.sequence + first), form);
     for (unsigned i = first; i < end; ++i, m += short_quote::bytes) {
-        const QuoteEvent quote{header_of_quote(m, header), quote_body(m, quote_forms[0], gth_bits)};
-        header = _mm256_add_epi32(header, next_number);
+        const QuoteEvent quote{header_of_quote(m, header), quote_body(m, form, gth)};
+        header = next_number(header);
         if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
             sink.filtered();
             continue;
@@ -383,11 +369,11 @@ inline void decode_other(char category, const std::byte* m, std::uint32_t own,
 template <EventSink Sink>
 inline void decode_message(const Block& block, unsigned index, const DecodeContext& context,
                            Sink& sink) {
-    const std::byte* m = block.bytes.data() + block.offsets[index];
+    const MessagePlace place = block.places[index];
+    const std::byte* m = block.bytes.data() + place.offset;
     const std::uint32_t own = sequence_of(block.sequence, index);
-    const std::size_t form = quote_form_of(m);
-    if (form != quote_form_none) [[likely]] {
-        decode_quote(m, quote_forms[form], own, context, sink);
+    if (place.form != no_quote_form) [[likely]] {
+        decode_quote(m, quote_forms[place.form], own, context, sink);
     } else {
         decode_other(get_char<message::category>(m), m, own, block.sequence, context, sink);
     }

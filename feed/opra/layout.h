@@ -227,20 +227,6 @@ inline constexpr auto appendage_sides = [] {
     return table;
 }();
 
-/// The two forms of a quote, as an index: 0 short, 1 long; quote_form_none: another category.
-inline constexpr std::uint8_t quote_form_none = 2;
-inline constexpr auto quote_form_of_category = [] {
-    std::array<std::uint8_t, 256> table{};
-    table.fill(quote_form_none);
-    table['q'] = 0;
-    table['k'] = 1;
-    return table;
-}();
-
-[[nodiscard]] inline std::size_t quote_form_of(const std::byte* m) {
-    return quote_form_of_category[static_cast<std::uint8_t>(m[message::category.at])];
-}
-
 /// The number of message `index` of a block that begins with `sequence`: counted on past 4294967295
 /// to 1, as 0 is never a data number (spec e).
 [[nodiscard]] constexpr std::uint32_t sequence_of(std::uint32_t sequence, unsigned index) {

@@ -10,6 +10,7 @@
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/line_numbers.h"
+#include "feed/opra/quote_form.h"
 #include "feed/opra/rejects.h"
 #include "feed/opra/walk.h"
 #include "feed/opra/wide_quotes.h"
@@ -32,9 +33,9 @@ struct Opra {
     using Reject = BlockReject;
     static constexpr const auto& reject_rows = BlockReject_rows;
 
-    /// Where check() puts the offsets of a block's messages; lives as long as the Block is used.
+    /// Where check() puts the places of a block's messages; lives as long as the Block is used.
     struct Scratch {
-        std::array<std::uint16_t, block::messages_max + 1> offsets;
+        std::array<MessagePlace, block::messages_max + 1> places;
     };
 
     /// Whether the series of a line are those of the GTH session, apart from the regular one's.
@@ -81,7 +82,7 @@ struct Opra {
                                     static_cast<bool>(sink.wants_tests())};
         const unsigned end = first + count;
         unsigned i = first;
-        if (block.offsets == plain_quote_offsets.data()) {
+        if (block.places == plain_quote_places.data()) {
             i = context.wants_tests
                     ? detail::decode_plain_quotes<true>(block, first, end, context, sink)
                     : detail::decode_plain_quotes<false>(block, first, end, context, sink);
@@ -137,20 +138,21 @@ struct Opra {
         if (out.bytes.size() - size > 1 || !are_plain_quotes(out.bytes.data(), out.messages)) {
             return false;
         }
-        out.offsets = plain_quote_offsets.data();
+        out.places = plain_quote_places.data();
         out.decodable = out.messages;
         out.role = BlockRole::data;
         return true;
     }
 
-    /// Finds the messages; sets offsets, decodable and role. Returns reasons.
-    static std::uint32_t walk(Scratch& scratch, Block& out) {
-        out.offsets = scratch.offsets.data();
+    /// Finds the messages; sets places, decodable and role. Returns reasons. Apart, so that blocks
+    /// of plain quotes do not save the registers that it needs.
+    [[gnu::noinline]] static std::uint32_t walk(Scratch& scratch, Block& out) {
+        out.places = scratch.places.data();
         const std::byte* start = out.bytes.data();
         const std::size_t size = out.bytes.size();
         std::size_t at = block::header_bytes;
         const auto find = go_wide(out.messages) ? find_quotes_wide : find_quotes;
-        unsigned index = find(out.bytes, out.messages, scratch.offsets.data(), at);
+        unsigned index = find(out.bytes, out.messages, scratch.places.data(), at);
         unsigned controls = 0;
         std::uint32_t reasons = 0;
         for (; index < out.messages; ++index) {
@@ -159,7 +161,7 @@ struct Opra {
                 reasons = reason_bit(verdict.reason);
                 break;
             }
-            scratch.offsets[index] = static_cast<std::uint16_t>(at);
+            scratch.places[index] = place_of(start, at);
             controls += get_char<message::category>(start + at) == 'H' ? 1 : 0;
             at += verdict.bytes;
         }
@@ -174,12 +176,18 @@ struct Opra {
         return reasons;
     }
 
+    /// Of a message that was inspected.
+    static MessagePlace place_of(const std::byte* start, std::size_t at) {
+        const QuoteShape shape = quote_shape_of(start + at);
+        return {static_cast<std::uint16_t>(at), shape.is_quote() ? shape.form() : no_quote_form};
+    }
+
     /// The role of a block that holds controls alone. One control a block is the rule; several that
     /// carry no number, all of one type, are taken as that one, so that they do not move the line's
     /// numbering past data that is still to come.
     static BlockRole role_of_controls(const Block& block) {
         const auto type_at = [&block](unsigned i) {
-            return get_char<message::type>(block.bytes.data() + block.offsets[i]);
+            return get_char<message::type>(block.bytes.data() + block.places[i].offset);
         };
         const char type = type_at(0);
         for (unsigned i = 1; i < block.messages; ++i) {

@@ -188,7 +188,7 @@ Parsed parse_block(std::span<const std::byte> payload, bool verify_checksum) {
     whole.messages_count = static_cast<std::uint8_t>(checked.messages);
     std::size_t end = block::header_bytes;
     for (unsigned i = 0; i < checked.decodable; ++i) {
-        const std::size_t at = checked.offsets[i];
+        const std::size_t at = checked.places[i].offset;
         end = at + inspect_message(start + at, checked.bytes.size() - at).bytes;
         whole.messages.push_back(parse_message(start + at));
     }

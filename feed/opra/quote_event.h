@@ -10,9 +10,11 @@
 
 #include "feed/event.h"
 #include "feed/opra/layout.h"
+#include "feed/opra/quote_form.h"
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,57 +24,108 @@ namespace pinstrike::feed::opra::detail {
 /// A byte of a shuffle that becomes 0.
 inline constexpr char none = -128;
 
-/// How a quote of one category is laid out.
-struct QuoteForm {
-    std::size_t bytes;       ///< without appendages
-    std::size_t prices_at;   ///< 16 bytes from here hold both prices and sizes
-    std::uint64_t fill;      ///< or-ed into the series' name
-    std::uint8_t code_mask;  ///< 0 where codes are implied
-    std::uint8_t strike_code;
-    std::uint8_t price_code;
-    alignas(16) std::array<char, 16> strike;  ///< of the 16 bytes from the symbol on
-    alignas(32) std::array<char, 32> body;    ///< of these, then of those at prices_at
+/// A denominator code A-I as an index.
+inline constexpr std::uint8_t code_bits = 0x0F;
+
+/// 1e8 / 10^decimals by denominator code & code_bits.
+inline constexpr auto powers_to_e8 = [] {
+    std::array<std::int64_t, code_bits + 1> powers{};
+    std::int64_t power = 100'000'000;
+    powers['I' & code_bits] = power;
+    for (char code = 'A'; code <= 'H'; ++code) {
+        power /= 10;
+        powers[code & code_bits] = power;
+    }
+    return powers;
+}();
+
+/// How a quote of one category, with appendages or without, becomes an event.
+struct alignas(256) QuoteForm {  // a shift away from its index
+    alignas(
+        32) std::array<char, 32> body{};  ///< of 16 bytes from the symbol on, then 16 of prices_at
+    alignas(32) std::array<char, 32> header_fill{};  ///< or-ed into the header
+    alignas(32) std::array<char, 32> code_place{};   ///< of prices, in the header, where it is sent
+    alignas(16) std::array<char, 16> body_fill{};    ///< or-ed into the series
+    alignas(16) std::array<char, 16> strike{};       ///< of the 16 bytes from the symbol on
+    alignas(
+        32) std::array<char, 32> bests{};  ///< of 16 bytes before bid_end, then before offer_end
+    alignas(32) std::array<char, 32> bests_fill{};  ///< or-ed into them
+    std::uint8_t bytes = 0;                         ///< without appendages
+    std::uint8_t prices_at = 0;    ///< 16 bytes from here hold both prices and sizes
+    std::uint8_t code_mask = 0;    ///< of the strike's code: 0 where it is implied
+    std::uint8_t strike_code = 0;  ///< then this
+    std::uint8_t records = 1;
+    std::uint8_t bid_end = 0;    ///< of the bid's appendage, or where it would end
+    std::uint8_t offer_end = 0;  ///< likewise
 };
 
 // clang-format off
 
-/// Short, long.
-inline constexpr std::array<QuoteForm, 2> quote_forms{
-    QuoteForm{short_quote::bytes, 13, std::uint64_t{' '} << 32, 0, short_quote::strike_code,
-              short_quote::price_code,
-              {none, none, none, none, none, none, none, none, 8, 7, none, none, none, none, none,
-               none},
-              {0, 1, 2, 3, none, 4, 5, 6, none, none, none, none, none, none, none, none,
-               9, 8, none, none, 11, 10, none, none, 13, 12, none, none, 15, 14, none, none}},
-    QuoteForm{long_quote::bytes, long_quote::bid.at, 0, 0xFF, 0, 0,
-              {none, none, none, none, none, none, none, none, 13, 12, 11, 10, none, none, none,
-               none},
-              {0, 1, 2, 3, 4, 6, 7, 8, none, none, none, none, none, none, none, none,
-               3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12}}};
+[[nodiscard]] constexpr QuoteForm short_form() {
+    QuoteForm form;
+    form.body = {0, 1, 2, 3, none, 4, 5, 6, none, none, none, none, none, none, none, none,
+                 9, 8, none, none, 11, 10, none, none, 13, 12, none, none, 15, 14, none, none};
+    form.body_fill[4] = ' ';
+    form.strike = {none, none, none, none, none, none, none, none,
+                   8, 7, none, none, none, none, none, none};
+    form.bytes = short_quote::bytes;
+    form.prices_at = 13;
+    form.strike_code = short_quote::strike_code & code_bits;
+    form.header_fill[offsetof(Header, code)] = short_quote::price_code;
+    return form;
+}
+
+[[nodiscard]] constexpr QuoteForm long_form() {
+    QuoteForm form;
+    form.body = {0, 1, 2, 3, 4, 6, 7, 8, none, none, none, none, none, none, none, none,
+                 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
+    form.strike = {none, none, none, none, none, none, none, none,
+                   13, 12, 11, 10, none, none, none, none};
+    form.bytes = long_quote::bytes;
+    form.prices_at = long_quote::bid.at;
+    form.code_mask = code_bits;
+    form.code_place[offsetof(Header, code)] = -1;
+    return form;
+}
 
 // clang-format on
+
+/// The appendages of the sides that have one: bit 0 the bid, bit 1 the offer.
+constexpr void lay_out_bests(QuoteForm& form, unsigned sides) {
+    static_assert(offsetof(Best, price) == 0 && offsetof(Best, size) == 4 &&
+                  offsetof(Best, participant) == 8 && offsetof(Best, code) == 9 &&
+                  offsetof(QuoteBest, offer) == 16 && appendage::bytes == 10);
+    constexpr std::array<char, 10> places{11, 10, 9, 8, 15, 14, 13, 12, 6, 7};
+    form.bests.fill(none);
+    form.records = sides == 0 ? 1 : 2;
+    form.header_fill[offsetof(Header, records)] = static_cast<char>(form.records);
+    std::uint8_t end = form.bytes;
+    for (const unsigned side : {0U, 1U}) {
+        if ((sides >> side & 1U) != 0) {
+            std::copy(places.begin(), places.end(), form.bests.begin() + 16 * side);
+            end += appendage::bytes;
+        } else {
+            form.bests_fill[16 * side + offsetof(Best, code)] = 'I';
+        }
+        (side == 0 ? form.bid_end : form.offer_end) = end;
+    }
+}
+
+/// By form.
+inline constexpr auto quote_forms = [] {
+    std::array<QuoteForm, quote_forms_count> forms;
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+        forms[i] = is_long_form(i) ? long_form() : short_form();
+        lay_out_bests(forms[i], appendage_sides_of_form(i));
+    }
+    return forms;
+}();
 
 static_assert(short_quote::symbol.at == 12 && short_quote::expiration.at == 16 &&
               short_quote::strike.at == 12 + 7 && short_quote::bid.at == 13 + 8 &&
               short_quote::bytes == 13 + 16);
 static_assert(long_quote::symbol.at == 12 && long_quote::expiration.at == 12 + 6 &&
               long_quote::strike.at == 12 + 10 && long_quote::bytes == long_quote::bid.at + 16);
-
-/// 1e8 / 10^decimals by denominator code A-I, behind eight bytes of 0.
-struct alignas(16) Power {
-    std::int64_t zero = 0;
-    std::int64_t to_e8 = 0;
-};
-
-inline constexpr std::array<Power, 9> powers{{{0, 10'000'000},
-                                              {0, 1'000'000},
-                                              {0, 100'000},
-                                              {0, 10'000},
-                                              {0, 1'000},
-                                              {0, 100},
-                                              {0, 10},
-                                              {0, 1},
-                                              {0, 100'000'000}}};
 
 [[nodiscard]] inline __m128i load_16(const std::byte* at) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));  // tidy: 16 bytes of a message
@@ -91,38 +144,57 @@ template <class Row>
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(&row));  // tidy: a row is a vector
 }
 
-/// The header that the messages of one decode() call share, in a register, as quotes have it: all
-/// but participant, sequence, type, indicator and the code of prices.
+inline void store_32(void* at, __m256i bytes) {
+    _mm256_store_si256(static_cast<__m256i*>(at), bytes);
+}
+
+/// The header that the messages of one decode() call share, in a register: all but participant,
+/// sequence, type, indicator, records and the code of prices.
 [[nodiscard]] inline __m256i quote_header(const Header& base) {
-    static_assert(offsetof(Header, line) == 4 && offsetof(Header, session) == 6 &&
-                  offsetof(Header, ts_exchange_ns) == 8 && offsetof(Header, ts_receive_ns) == 16 &&
-                  offsetof(Header, code2) == 31);
+    static_assert(offsetof(Header, records) == 3 && offsetof(Header, line) == 4 &&
+                  offsetof(Header, session) == 6 && offsetof(Header, ts_exchange_ns) == 8 &&
+                  offsetof(Header, ts_receive_ns) == 16 && offsetof(Header, code2) == 31);
     const std::uint64_t first = static_cast<std::uint64_t>(EventKind::quote) |
                                 static_cast<std::uint64_t>(base.venue) << 8 |
-                                std::uint64_t{base.flags} << 16 | std::uint64_t{1} << 24 |
-                                std::uint64_t{base.line} << 32 | std::uint64_t{base.session} << 48;
+                                std::uint64_t{base.flags} << 16 | std::uint64_t{base.line} << 32 |
+                                std::uint64_t{base.session} << 48;
     return _mm256_set_epi64x(std::int64_t{'I'} << 56, base.ts_receive_ns, base.ts_exchange_ns,
                              static_cast<std::int64_t>(first));
 }
 
-/// `shared` with a message's sequence and code of prices.
-[[nodiscard]] inline __m256i numbered_header(__m256i shared, std::uint32_t sequence,
-                                             std::uint8_t code) {
-    static_assert(offsetof(Header, sequence) == 24 && offsetof(Header, code) == 30);
-    const std::uint64_t last = sequence | std::uint64_t{code} << 48;
-    return _mm256_or_si256(shared, _mm256_set_epi64x(static_cast<std::int64_t>(last), 0, 0, 0));
+/// `shared` with a message's sequence.
+[[nodiscard]] inline __m256i numbered_header(__m256i shared, std::uint32_t sequence) {
+    static_assert(offsetof(Header, sequence) == 24);
+    return _mm256_or_si256(shared, _mm256_set_epi64x(sequence, 0, 0, 0));
 }
 
-/// `numbered` with what the message itself says.
-[[nodiscard]] inline __m256i header_of_quote(const std::byte* m, __m256i numbered) {
+/// Of the message that follows.
+[[nodiscard]] inline __m256i next_number(__m256i numbered) {
+    return _mm256_add_epi32(numbered, _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0));
+}
+
+/// What a quote's form says of its header.
+[[nodiscard]] inline __m256i formed_header(__m256i numbered, const QuoteForm& form) {
+    return _mm256_or_si256(numbered, row_of_32(form.header_fill));
+}
+
+/// `formed` with what the message itself says, whatever its form.
+[[nodiscard]] inline __m256i header_of_quote(const std::byte* m, __m256i formed) {
     static_assert(offsetof(Header, participant) == 7 && offsetof(Header, type) == 16 + 12 &&
                   offsetof(Header, indicator) == 16 + 13);
     const __m256i places = _mm256_setr_epi8(
         none, none, none, none, none, none, none, message::participant.at, none, none, none, none,
         none, none, none, none, none, none, none, none, none, none, none, none, none, none, none,
         none, message::type.at, message::indicator.at, none, none);
-    return _mm256_or_si256(numbered,
+    return _mm256_or_si256(formed,
                            _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_16(m)), places));
+}
+
+/// The code of prices, where it is sent.
+[[nodiscard]] inline __m256i sent_code(const std::byte* m, const QuoteForm& form) {
+    static_assert(long_quote::price_code.at < short_quote::bytes);
+    const auto code = static_cast<char>(m[long_quote::price_code.at]);
+    return _mm256_and_si256(_mm256_set1_epi8(code), row_of_32(form.code_place));
 }
 
 /// A quote's event in registers.
@@ -137,62 +209,51 @@ struct QuoteEvent {
     [[nodiscard]] SeriesKey series() const { return {name(), _mm256_extract_epi64(body, 1)}; }
 
     void store(Event* event) const {
-        auto* const at = reinterpret_cast<__m256i*>(event);  // tidy: an event is two vectors
-        _mm256_store_si256(at, header);
-        _mm256_store_si256(at + 1, body);
+        store_32(event, header);
+        store_32(&event->body, body);
     }
 };
 
-[[nodiscard]] inline __m256i quote_body(const std::byte* m, const QuoteForm& form,
-                                        std::uint64_t gth_bits) {
+/// The names of a session's series apart from another's, in a register.
+[[nodiscard]] inline __m128i gth_of_name(std::uint64_t gth_bits) {
+    return _mm_cvtsi64_si128(static_cast<std::int64_t>(gth_bits));
+}
+
+[[nodiscard]] inline __m256i quote_body(const std::byte* m, const QuoteForm& form, __m128i gth) {
     const __m128i series = load_16(m + 12);
     const __m128i prices = load_16(m + form.prices_at);
     const auto code = static_cast<std::uint8_t>(
         (static_cast<std::uint8_t>(m[long_quote::strike_code.at]) & form.code_mask) |
         form.strike_code);
-    const Power& power = powers[static_cast<std::size_t>(code - 'A')];
+    const __m128i to_e8 = _mm_set1_epi64x(powers_to_e8[code]);
     const __m128i strike_e8 =
-        _mm_mul_epi32(_mm_shuffle_epi8(series, row_of_16(form.strike)), row_of_16(power));
+        _mm_mul_epi32(_mm_shuffle_epi8(series, row_of_16(form.strike)), to_e8);
     const __m256i shuffled =
         _mm256_shuffle_epi8(_mm256_set_m128i(prices, series), row_of_32(form.body));
-    const __m128i fill = _mm_cvtsi64_si128(static_cast<std::int64_t>(form.fill | gth_bits));
+    const __m128i fill = _mm_or_si128(gth, row_of_16(form.body_fill));
     return _mm256_or_si256(shuffled, _mm256_zextsi128_si256(_mm_or_si128(strike_e8, fill)));
 }
 
 /// The event of the quote at `m`, which was inspected; its second record, if it has one, is the
 /// caller's.
-[[nodiscard]] inline QuoteEvent quote_event(const std::byte* m, std::uint32_t sequence,
-                                            __m256i shared, const QuoteForm& form,
-                                            std::uint64_t gth_bits) {
-    const auto code = static_cast<std::uint8_t>(
-        (static_cast<std::uint8_t>(m[long_quote::price_code.at]) & form.code_mask) |
-        form.price_code);
-    return {header_of_quote(m, numbered_header(shared, sequence, code)),
-            quote_body(m, form, gth_bits)};
+[[nodiscard]] inline QuoteEvent quote_event(const std::byte* m, __m256i numbered,
+                                            const QuoteForm& form, __m128i gth) {
+    const __m256i formed = _mm256_or_si256(formed_header(numbered, form), sent_code(m, form));
+    return {header_of_quote(m, formed), quote_body(m, form, gth)};
 }
 
-/// A Best from the 16 bytes that an appendage ends, or where there is none.
-[[nodiscard]] inline __m128i best_ending_at(const std::byte* end, bool present) {
-    static_assert(offsetof(Best, size) == 4 && offsetof(Best, participant) == 8 &&
-                  offsetof(Best, code) == 9 && appendage::bytes == 10);
-
-    struct Form {
-        alignas(16) std::array<char, 16> places;
-        alignas(16) std::array<char, 16> fill;
-    };
-
-    static constexpr std::array<Form, 2> forms{
-        Form{{none, none, none, none, none, none, none, none, none, none, none, none, none, none,
-              none, none},
-             {0, 0, 0, 0, 0, 0, 0, 0, 0, 'I', 0, 0, 0, 0, 0, 0}},
-        Form{{11, 10, 9, 8, 15, 14, 13, 12, 6, 7, none, none, none, none, none, none}, {}}};
-    const Form& form = forms[present ? 1 : 0];
-    return _mm_or_si128(_mm_shuffle_epi8(load_16(end - 16), row_of_16(form.places)),
-                        row_of_16(form.fill));
-}
-
-inline void store_16(std::byte* at, __m128i bytes) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(at), bytes);  // tidy: 16 bytes of a record
+/// The second record of the quote at `m`: of its form what it has of it.
+[[nodiscard]] inline __m256i bests_of_quote(const std::byte* m, const QuoteForm& form) {
+    static_assert(offsetof(QuoteBest, transaction_id) == 12 &&
+                  offsetof(QuoteBest, reference) == 16 + 12);
+    const __m256i id_places = _mm256_setr_epi8(
+        none, none, none, none, none, none, none, none, none, none, none, none, 7, 6, 5, 4, none,
+        none, none, none, none, none, none, none, none, none, none, none, 11, 10, 9, 8);
+    const __m256i ids = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_16(m)), id_places);
+    const __m256i ends =
+        _mm256_set_m128i(load_16(m + form.offer_end - 16), load_16(m + form.bid_end - 16));
+    const __m256i bests = _mm256_shuffle_epi8(ends, row_of_32(form.bests));
+    return _mm256_or_si256(_mm256_or_si256(bests, row_of_32(form.bests_fill)), ids);
 }
 
 }  // namespace pinstrike::feed::opra::detail

@@ -4,12 +4,15 @@
 // their own, so a message that cannot be decoded ends its block (spec b).
 #pragma once
 
+#include "feed/block.h"
 #include "feed/opra/layout.h"
+#include "feed/opra/quote_form.h"
 #include "feed/opra/rejects.h"
 
 #include <immintrin.h>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -138,12 +141,12 @@ inline constexpr Field no_expiration{0, 0};
     return detail::inspect_other(category, m, left);
 }
 
-/// Where messages stand in a block of short quotes without appendages, the commonest of all. A
-/// block whose offsets are these is such a block.
-inline constexpr auto plain_quote_offsets = [] {
-    std::array<std::uint16_t, (block::bytes_max - block::header_bytes) / short_quote::bytes> at{};
+/// The places of messages in a block of short quotes without appendages, the commonest of all. A
+/// block whose places are these is such a block.
+inline constexpr auto plain_quote_places = [] {
+    std::array<MessagePlace, (block::bytes_max - block::header_bytes) / short_quote::bytes> at{};
     for (std::size_t i = 0; i < at.size(); ++i) {
-        at[i] = static_cast<std::uint16_t>(block::header_bytes + i * short_quote::bytes);
+        at[i].offset = static_cast<std::uint16_t>(block::header_bytes + i * short_quote::bytes);
     }
     return at;
 }();
@@ -187,35 +190,81 @@ struct ByteLimits {
 inline constexpr std::size_t before_head = 3;
 static_assert(before_head + short_quote::bytes == 32);
 
-/// By form.
-inline constexpr std::array<ByteLimits, 2> head_limits = [] {
-    std::array<ByteLimits, 2> limits;
-    limits[0].set(before_head + message::category.at, 'q', 'q');
-    limits[0].set_expiration(before_head + short_quote::expiration.at);
-    limits[1].set_expiration(before_head + long_quote::expiration.at);
-    limits[1].set_code(before_head + long_quote::strike_code.at);
-    limits[1].set_code(before_head + long_quote::price_code.at);
-    return limits;
-}();
+/// What a quote's bytes may be: of its head, and of the last 32 of all, where appendages are.
+struct QuoteLimits {
+    ByteLimits head;
+    ByteLimits tail;
+};
 
-/// The last 32 bytes of a quote, by the number of appendages in them.
-inline constexpr std::array<ByteLimits, 3> tail_limits = [] {
-    std::array<ByteLimits, 3> limits;
-    for (std::size_t count = 1; count < limits.size(); ++count) {
-        for (std::size_t i = 1; i <= count; ++i) {
-            limits[count].set_code(32 - i * appendage::bytes + appendage::code.at);
+/// By form.
+inline constexpr auto quote_limits = [] {
+    std::array<QuoteLimits, quote_forms_count> limits;
+    for (std::size_t form = 0; form < limits.size(); ++form) {
+        ByteLimits& head = limits[form].head;
+        if (is_long_form(form)) {
+            head.set_expiration(before_head + long_quote::expiration.at);
+            head.set_code(before_head + long_quote::strike_code.at);
+            head.set_code(before_head + long_quote::price_code.at);
+        } else {
+            head.set(before_head + message::category.at, 'q', 'q');
+            head.set_expiration(before_head + short_quote::expiration.at);
+        }
+        for (auto count = std::popcount(appendage_sides_of_form(form)); count != 0; --count) {
+            const std::size_t from_end = static_cast<std::size_t>(count) * appendage::bytes;
+            limits[form].tail.set_code(32 - from_end + appendage::code.at);
         }
     }
     return limits;
 }();
 
-/// Bytes of a quote without appendages by category; 0: no quote.
-inline constexpr auto quote_bytes = [] {
-    std::array<std::uint8_t, 256> table{};
-    table['q'] = short_quote::bytes;
-    table['k'] = long_quote::bytes;
-    return table;
-}();
+/// For each byte of a block the length of a quote that began there, were its indicator known.
+class QuoteLengths {
+  public:
+    /// So much of a block must be left to be looked at.
+    static constexpr std::size_t least_bytes = 32 + message::indicator.at;
+
+    QuoteLengths(std::span<const std::byte> block, std::size_t first) {
+        const std::size_t last = block.size() - least_bytes;
+        for (std::size_t at = first; at < last; at += 32) {
+            find(block.data(), at);
+        }
+        find(block.data(), last);
+    }
+
+    [[nodiscard]] std::size_t operator[](std::size_t at) const { return lengths_[at]; }
+
+  private:
+    void find(const std::byte* block, std::size_t at) {
+        const __m256i categories = load_32(block + at + message::category.at);
+        const __m256i indicators = load_32(block + at + message::indicator.at);
+        const __m256i fixed = _mm256_or_si256(of_category(categories, 'q', short_quote::bytes),
+                                              of_category(categories, 'k', long_quote::bytes));
+        const __m256i all = _mm256_add_epi8(fixed, of_indicator(indicators));
+        std::memcpy(&lengths_[at], &all, sizeof all);
+    }
+
+    [[nodiscard]] static __m256i of_category(__m256i categories, char category, std::size_t bytes) {
+        return _mm256_and_si256(_mm256_cmpeq_epi8(categories, _mm256_set1_epi8(category)),
+                                _mm256_set1_epi8(static_cast<char>(bytes)));
+    }
+
+    /// A space, which is less than any letter, announces nothing.
+    [[nodiscard]] static __m256i of_indicator(__m256i indicators) {
+        static constexpr auto by_letter = [] {
+            std::array<std::uint8_t, 16> table{};
+            for (std::size_t i = 0; i < table.size(); ++i) {
+                table[i] = appendages_bytes['A' + i];
+            }
+            return table;
+        }();
+        __m128i row;
+        std::memcpy(&row, by_letter.data(), sizeof row);
+        return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row),
+                                   _mm256_sub_epi8(indicators, _mm256_set1_epi8('A')));
+    }
+
+    std::array<std::uint8_t, block::bytes_max> lengths_;
+};
 
 }  // namespace detail
 
@@ -227,47 +276,64 @@ inline constexpr auto quote_bytes = [] {
     unsigned appendages = 0;
     const std::byte* m = block_start + block::header_bytes;
     for (unsigned i = 0; i < count; ++i, m += short_quote::bytes) {
-        wrong =
-            _mm256_or_si256(wrong, detail::excess(m - detail::before_head, detail::head_limits[0]));
+        wrong = _mm256_or_si256(
+            wrong, detail::excess(m - detail::before_head, detail::quote_limits[0].head));
         appendages |= appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
     }
     return appendages == 0 && _mm256_testz_si256(wrong, wrong) != 0;
 }
 
-/// Finds the quotes that come next in a block, at most `count`, up to anything else. They may be
-/// long or short, with or without appendages, without a branch on which they are. Writes their
-/// offsets and moves `at` behind them. Returns how many; 0 if inspect_message() would refuse one.
+namespace detail {
+
+/// find_quotes(), where `length_of` says of a message's place and shape how long it is, or anything
+/// else if it is no quote.
+template <class LengthOf>
 [[nodiscard]] inline unsigned find_quotes(std::span<const std::byte> block, unsigned count,
-                                          std::uint16_t* offsets, std::size_t& at) {
+                                          MessagePlace* places, std::size_t& at,
+                                          LengthOf&& length_of) {
+    const std::size_t size = block.size();
     __m256i wrong = _mm256_setzero_si256();
     std::size_t next = at;
     unsigned found = 0;
-    for (; found < count; ++found) {
+    for (; found < count && next + short_quote::bytes <= size; ++found) {
         const std::byte* m = block.data() + next;
-        const std::size_t left = block.size() - next;
-        if (left < message::header_bytes) {
+        const QuoteShape shape = quote_shape_of(m);
+        const std::size_t bytes = length_of(next, shape);
+        const std::size_t end = next + bytes;
+        if (bytes != shape.bytes() || end > size) {
             break;
         }
-        const std::size_t fixed =
-            detail::quote_bytes[static_cast<std::uint8_t>(m[message::category.at])];
-        const std::uint8_t extra =
-            appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
-        const std::size_t bytes = fixed + extra;
-        if (fixed == 0 || extra == appendages_unknown || left < bytes) {
-            break;
-        }
-        const auto& head = detail::head_limits[fixed == long_quote::bytes ? 1 : 0];
-        const auto& tail = detail::tail_limits[extra / appendage::bytes];
-        wrong = _mm256_or_si256(wrong, detail::excess(m - detail::before_head, head));
-        wrong = _mm256_or_si256(wrong, detail::excess(m + bytes - 32, tail));
-        offsets[found] = static_cast<std::uint16_t>(next);
-        next += bytes;
+        const QuoteLimits& limits = quote_limits[shape.form()];
+        wrong = _mm256_or_si256(wrong, excess(m - before_head, limits.head));
+        wrong = _mm256_or_si256(wrong, excess(block.data() + end - 32, limits.tail));
+        places[found] = {static_cast<std::uint16_t>(next), shape.form()};
+        next = end;
     }
     if (_mm256_testz_si256(wrong, wrong) == 0) {
         return 0;
     }
     at = next;
     return found;
+}
+
+}  // namespace detail
+
+/// Finds the quotes that come next in a block, at most `count`, up to anything else. They may be
+/// long or short, with or without appendages, without a branch on which they are. Writes their
+/// places and moves `at` behind them. Returns how many; 0 if inspect_message() would refuse one.
+///
+/// Where each begins is known only once the length of the one before it is. Among many, that is
+/// one load each if all lengths that might be asked for are looked up before.
+[[nodiscard]] inline unsigned find_quotes(std::span<const std::byte> block, unsigned count,
+                                          MessagePlace* places, std::size_t& at) {
+    constexpr unsigned many = 8;
+    if (count >= many && block.size() - at >= detail::QuoteLengths::least_bytes) {
+        const detail::QuoteLengths lengths{block, at};
+        return detail::find_quotes(block, count, places, at,
+                                   [&](std::size_t next, QuoteShape) { return lengths[next]; });
+    }
+    return detail::find_quotes(block, count, places, at,
+                               [](std::size_t, QuoteShape shape) { return shape.bytes(); });
 }
 
 }  // namespace pinstrike::feed::opra

@@ -120,18 +120,15 @@ constexpr void limit_expiration(WideForm& form, std::size_t at) {
     form.limit(at + 2, 0, 99);
 }
 
-/// A denominator code A-I as an index.
-constexpr std::uint8_t code_bits = 0x0F;
-
 constexpr WideForm make_form(bool is_long, unsigned sides) {
     WideForm form;
     form.more.fill(0xFF);
     const detail::QuoteForm& narrow = detail::quote_forms[is_long ? 1 : 0];
     lay_out_record(form, narrow);
-    form.code_mask = narrow.code_mask & code_bits;
-    form.strike_code = narrow.strike_code & code_bits;
+    form.code_mask = narrow.code_mask;
+    form.strike_code = narrow.strike_code;
     form.symbol_mask = is_long ? 0xFF'FFFF'FFFF : 0xFFFF'FFFF;
-    form.symbol_fill = narrow.fill;
+    form.symbol_fill = is_long ? 0 : std::uint64_t{' '} << 32;
     const std::uint8_t category = is_long ? 'k' : 'q';
     form.limit(message::category.at, category, category);
     if (is_long) {
@@ -155,7 +152,7 @@ struct Tables {
     std::array<WideForm, 8> forms;                      ///< by form_of()
     std::array<std::uint8_t, 256> form_of_category{};   ///< no_form: no quote
     std::array<std::uint8_t, 256> form_of_indicator{};  ///< no_form: unknown
-    std::array<std::int64_t, 16> to_e8{};               ///< by denominator code & code_bits
+    decltype(detail::powers_to_e8) to_e8 = detail::powers_to_e8;
 
     constexpr Tables() {
         for (unsigned sides = 0; sides < 4; ++sides) {
@@ -169,9 +166,6 @@ struct Tables {
             form_of_indicator[byte] = known_indicator(static_cast<char>(byte))
                                           ? static_cast<std::uint8_t>(2 * appendage_sides[byte])
                                           : static_cast<std::uint8_t>(no_form);
-        }
-        for (std::size_t i = 0; i < detail::powers.size(); ++i) {
-            to_e8[('A' + i) & code_bits] = detail::powers[i].to_e8;
         }
     }
 };
@@ -248,16 +242,11 @@ PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::s
 
 // --- events ---
 
-/// The header that quotes share, its count of records left out, in a whole record, with the number
-/// of the first.
+/// The header that quotes share, in a whole record, with the number of the first.
 PINSTRIKE_WIDE inline __m512i shared_record(const WideContext& context) {
-    const __m256i header = _mm256_andnot_si256(
-        _mm256_set_epi64x(0, 0, 0, std::int64_t{0xFF} << (8 * offsetof(Header, records))),
-        context.header);
-    const __m256i number = _mm256_set_epi64x(context.sequence, 0, 0, 0);
     return _mm512_inserti64x4(
         _mm512_maskz_set1_epi64(1U << (body_at / 8), static_cast<long long>(context.gth_bits)),
-        _mm256_or_si256(header, number), 0);
+        detail::numbered_header(context.header, context.sequence), 0);
 }
 
 /// The event of the message in `message`, of which `code` is the strike's, as an index.
@@ -282,7 +271,7 @@ PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message
 }  // namespace
 
 PINSTRIKE_WIDE unsigned find_quotes_wide(std::span<const std::byte> block, unsigned count,
-                                         std::uint16_t* offsets, std::size_t& at) {
+                                         MessagePlace* places, std::size_t& at) {
     alignas(64) std::array<std::uint8_t, block::bytes_max + 2 * 64> lengths;
     find_lengths(block, at, lengths.data());
     __m512i wrong = _mm512_setzero_si512();
@@ -302,7 +291,7 @@ PINSTRIKE_WIDE unsigned find_quotes_wide(std::span<const std::byte> block, unsig
         const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
         const __m512i above = _mm512_sub_epi8(message, row(form.least));
         wrong = _mm512_or_si512(wrong, _mm512_subs_epu8(above, row(form.more)));
-        offsets[found] = static_cast<std::uint16_t>(next);
+        places[found] = {static_cast<std::uint16_t>(next), static_cast<std::uint16_t>(which)};
         next += bytes;
     }
     if (_mm512_test_epi8_mask(wrong, wrong) != 0) {
@@ -312,7 +301,7 @@ PINSTRIKE_WIDE unsigned find_quotes_wide(std::span<const std::byte> block, unsig
     return found;
 }
 
-PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const std::uint16_t* offsets,
+PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const MessagePlace* places,
                                          unsigned first, unsigned end, const WideContext& context,
                                          Event* events) {
     const __m512i next_number = _mm512_maskz_set1_epi32(1U << (offsetof(Header, sequence) / 4), 1);
@@ -321,7 +310,7 @@ PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const std::uint
     Event* event = events;
     unsigned i = first;
     for (; i < end; ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
-        const std::byte* m = block + offsets[i];
+        const std::byte* m = block + places[i].offset;
         const unsigned which = form_of(m);
         if (which >= tables.forms.size()) [[unlikely]] {
             break;

@@ -6,6 +6,7 @@
 // work, in more steps, and give the same bytes.
 #pragma once
 
+#include "feed/block.h"
 #include "feed/event.h"
 
 #include <immintrin.h>
@@ -27,7 +28,7 @@ extern bool wide_quotes;
 
 /// find_quotes() of walk.h. `block` is at most block::bytes_max long.
 [[nodiscard]] unsigned find_quotes_wide(std::span<const std::byte> block, unsigned count,
-                                        std::uint16_t* offsets, std::size_t& at);
+                                        MessagePlace* places, std::size_t& at);
 
 /// What the quotes of one call share.
 struct WideContext {
@@ -47,7 +48,7 @@ struct WideRun {
 
 /// Writes the events of messages first .. end-1, which were inspected, up to the first that is no
 /// quote. There is room for two records a message.
-[[nodiscard]] WideRun write_quotes_wide(const std::byte* block, const std::uint16_t* offsets,
+[[nodiscard]] WideRun write_quotes_wide(const std::byte* block, const MessagePlace* places,
                                         unsigned first, unsigned end, const WideContext& context,
                                         Event* events);
 

@@ -42,7 +42,7 @@ struct Toy {
     static constexpr const auto& reject_rows = ToyReject_rows;
 
     struct Scratch {
-        std::array<std::uint16_t, 256> offsets{};
+        std::array<feed::MessagePlace, 256> places{};
     };
 
     struct Result {
@@ -65,7 +65,7 @@ struct Toy {
         out.decodable = out.messages;
         const auto role_and_day = std::to_integer<std::uint8_t>(payload[5]);
         out.role = static_cast<feed::BlockRole>(role_and_day % 16);
-        out.offsets = scratch.offsets.data();
+        out.places = scratch.places.data();
         out.ts_exchange_ns = 1'000 + role_and_day / 16 * day_ns + out.sequence;
         return {true, payload.size() > header_bytes ? 2U : 0U};
     }
@@ -73,7 +73,7 @@ struct Toy {
     template <class Sink>
     static void decode(const feed::Block& block, unsigned first, unsigned count,
                        const feed::Header& base, bool, Sink& sink) {
-        PINSTRIKE_CHECK(block.offsets != nullptr);
+        PINSTRIKE_CHECK(block.places != nullptr);
         for (unsigned i = first; i < first + count; ++i) {
             const std::uint32_t number = block.sequence + i;
             if (number == 60 && !sink.wants_tests()) {

@@ -119,7 +119,7 @@ Records make_quotes(bool uniform, bool mixed) {
         event.header.records = appendage ? 2 : 1;
         records.add(event);
         if (appendage) {
-            const feed::QuoteBest best{{1, 2, 'X', 'B'}, {3, 4, 'N', 'B'}, 0, 0};
+            const feed::QuoteBest best{{1, 2, 'X', 'B'}, 0, {3, 4, 'N', 'B'}, 0};
             feed::Event rest{};
             std::memcpy(static_cast<void*>(&rest), &best, sizeof(best));
             records.add(rest);

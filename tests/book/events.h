@@ -60,7 +60,10 @@ class Events {
         event.body.quote = {key, text.bid, text.bid_size, text.offer, text.offer_size};
         if (std::string_view("CGKMNOP").find(text.indicator) != std::string_view::npos) {
             event.header.records = 2;
-            feed::QuoteBest best{text.best_bid, text.best_offer, 0, 0};
+            const feed::QuoteBest best{.bid = text.best_bid,
+                                       .transaction_id = 0,
+                                       .offer = text.best_offer,
+                                       .reference = 0};
             records_.push_back(feed::Event{});
             std::memcpy(static_cast<void*>(&records_.back()), &best, sizeof(best));
         }
