@@ -27,6 +27,9 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
         lane.owing.resize(config.lines_max);
         lanes_.push_back(std::move(lane));
     }
+    if (lanes_.size() > 1) {
+        apart_.resize(offered_records_max, feed::Event{});
+    }
 }
 
 // --- hot ---

@@ -84,18 +84,23 @@ class Router {
         return claim_from(lanes_[line % lanes_.size()], records);
     }
 
-    /// Where there is one core only, room for messages of `records` records in all, side by side;
-    /// else, or where there is not so much, nullptr: they are claimed one by one.
+    /// Room for messages of `records` records in all, side by side, or nullptr where there is none:
+    /// they are claimed one by one then. It is in the ring where there is one core only. Else it is
+    /// a place apart, from which take() hands them to their cores: where a message goes is known
+    /// late, by its series, and stores that wait for it would hold up what is decoded behind it.
     [[nodiscard]] feed::Event* offer(std::size_t records) noexcept {
-        if (lanes_.size() != 1) {
-            return nullptr;
-        }
         note_refused();
-        return lanes_[0].ring.offer(records, lanes_[0].closed);
+        if (lanes_.size() == 1) {
+            return lanes_[0].ring.offer(records, lanes_[0].closed);
+        }
+        return records <= apart_.size() ? apart_.data() : nullptr;
     }
 
-    /// So much of what was offered last has been filled.
+    /// So much of what was offered last has been filled, all of it with messages of series.
     void take(std::size_t messages, std::size_t records) noexcept {
+        if (lanes_.size() != 1) {
+            return hand_out(records);
+        }
         Lane& lane = lanes_[0];
         lane.routed_count += messages;
         lane.ring.take(records);
@@ -153,6 +158,7 @@ class Router {
 
   private:
     static constexpr std::size_t message_records_max = 255;
+    static constexpr std::size_t offered_records_max = 512;  ///< two for each message of a block
 
     /// The way to one core.
     struct Lane {
@@ -208,6 +214,20 @@ class Router {
         return slots;
     }
 
+    /// Each message of those apart to the core of its series.
+    void hand_out(std::size_t records) noexcept {
+        const feed::Event* event = apart_.data();
+        const feed::Event* const end = event + records;
+        while (event != end) {
+            const std::size_t count = event->header.records;
+            feed::Event* const slots = claim_from(lane_of(event->body.series), count);
+            for (std::size_t i = 0; i < count; ++i) {
+                slots[i] = event[i];
+            }
+            event += count;
+        }
+    }
+
     /// The message refused last is complete now: its numbers can be read.
     void note_refused() noexcept {
         if (refused_by_ != nullptr) [[unlikely]] {
@@ -231,6 +251,7 @@ class Router {
     std::size_t line_ = 0;
     Lane* refused_by_ = nullptr;        ///< whose message `refused_` holds, not yet noted
     std::vector<feed::Event> refused_;  ///< where a refused message is written
+    std::vector<feed::Event> apart_;  ///< what several cores are offered, a block's quotes at most
 };
 
 }  // namespace pinstrike::actors

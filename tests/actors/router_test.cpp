@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <string>
 #include <thread>
@@ -195,7 +196,7 @@ TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
     EXPECT_EQ(scene.router->counters(0).pushed.read(), 3U);
 }
 
-TEST(Router, nothing_is_offered_where_there_is_no_room_or_more_than_one_core) {
+TEST(Router, nothing_is_offered_where_there_is_no_room) {
     Scene scene;
     EXPECT_EQ(scene.router->offer(slots - spare + 1), nullptr) << "the last slots are for controls";
     scene.route_many(1, slots - spare + 1);  // the last is refused, and noted by the next call
@@ -205,7 +206,70 @@ TEST(Router, nothing_is_offered_where_there_is_no_room_or_more_than_one_core) {
     EXPECT_TRUE(scene.router->settle());
     EXPECT_EQ(drain(scene.rings[0]).size(), 1U) << "the gap";
     Scene several{2};
-    EXPECT_EQ(several.router->offer(1), nullptr);
+    EXPECT_NE(several.router->offer(2 * 255), nullptr) << "a block of messages of two records";
+    EXPECT_EQ(several.router->offer(slots), nullptr);
+}
+
+TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
+    Scene claimed{3};
+    Scene offered{3};
+    Event* place = offered.router->offer(300);
+    ASSERT_NE(place, nullptr);
+    const Event* const begin = place;
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        const bool two = i % 7 == 0;
+        const Event event = quote_of(series_of("SPX", i % 10), i, two ? 2 : 1);
+        Event* slot = claimed.router->claim(event.body.series, event.header.records);
+        place[0] = slot[0] = event;
+        if (two) {
+            place[1] = slot[1] = quote_of(series_of("second record"), 1000 + i);
+        }
+        place += event.header.records;
+    }
+    offered.router->take(100, static_cast<std::size_t>(place - begin));
+    for (std::size_t core = 0; core < 3; ++core) {
+        claimed.router->publish();
+        offered.router->publish();
+        const auto want = claimed.rings[core].peek(slots);
+        const auto have = offered.rings[core].peek(slots);
+        ASSERT_EQ(have.size(), want.size());
+        EXPECT_GT(have.size(), 0U);
+        EXPECT_EQ(std::memcmp(have.data(), want.data(), want.size_bytes()), 0);
+        EXPECT_EQ(offered.router->counters(core).routed.read(),
+                  claimed.router->counters(core).routed.read());
+        EXPECT_EQ(offered.router->counters(core).pushed.read(),
+                  claimed.router->counters(core).pushed.read());
+    }
+}
+
+/// One core stands still: what is for it is refused and told, the other gets its own.
+TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
+    Scene scene{2};
+    std::uint32_t number = 0;
+    for (int block = 0; block < 100; ++block) {
+        Event* place = scene.router->offer(50);
+        ASSERT_NE(place, nullptr);
+        for (std::uint32_t i = 0; i < 50; ++i) {
+            place[i] = quote_of(series_of("SPX", i), ++number);
+        }
+        scene.router->take(50, 50);
+        scene.router->publish();
+        drain(scene.rings[1]);
+    }
+    EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
+    EXPECT_TRUE(scene.router->settle());
+    const auto& full = scene.router->counters(0);
+    const auto& free = scene.router->counters(1);
+    EXPECT_EQ(full.pushed.read(), slots - spare);
+    EXPECT_GT(full.refused.read(), 0U);
+    EXPECT_EQ(full.routed.read(), full.pushed.read() + full.refused.read());
+    EXPECT_EQ(free.refused.read(), 0U);
+    EXPECT_EQ(full.routed.read() + free.routed.read(), number);
+    const Words words = drain(scene.rings[0]);
+    ASSERT_EQ(words.size(), 1U);
+    EXPECT_NE(words[0].find(" full"), std::string::npos) << words[0];
+    EXPECT_NE(words[0].find(fmt::format(":{} ", full.refused.read())), std::string::npos)
+        << words[0];
 }
 
 TEST(Router, controls_have_room_in_a_ring_that_is_full_of_data) {
