@@ -41,14 +41,14 @@ inline constexpr auto powers_to_e8 = [] {
 
 /// How a quote of one category, with appendages or without, becomes an event.
 struct alignas(256) QuoteForm {  // a shift away from its index
-    alignas(
-        32) std::array<char, 32> body{};  ///< of 16 bytes from the symbol on, then 16 of prices_at
+    /// Of 16 bytes from the symbol on, then of 16 from prices_at on.
+    alignas(32) std::array<char, 32> body{};
     alignas(32) std::array<char, 32> header_fill{};  ///< or-ed into the header
     alignas(32) std::array<char, 32> code_place{};   ///< of prices, in the header, where it is sent
     alignas(16) std::array<char, 16> body_fill{};    ///< or-ed into the series
     alignas(16) std::array<char, 16> strike{};       ///< of the 16 bytes from the symbol on
-    alignas(
-        32) std::array<char, 32> bests{};  ///< of 16 bytes before bid_end, then before offer_end
+    /// Of the 16 bytes before bid_end, then of those before offer_end.
+    alignas(32) std::array<char, 32> bests{};
     alignas(32) std::array<char, 32> bests_fill{};  ///< or-ed into them
     std::uint8_t bytes = 0;                         ///< without appendages
     std::uint8_t prices_at = 0;    ///< 16 bytes from here hold both prices and sizes

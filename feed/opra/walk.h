@@ -321,6 +321,7 @@ template <class LengthOf>
 /// Finds the quotes that come next in a block, at most `count`, up to anything else. They may be
 /// long or short, with or without appendages, without a branch on which they are. Writes their
 /// places and moves `at` behind them. Returns how many; 0 if inspect_message() would refuse one.
+/// `block` is at most block::bytes_max long.
 ///
 /// Where each begins is known only once the length of the one before it is. Among many, that is
 /// one load each if all lengths that might be asked for are looked up before.
