@@ -53,10 +53,14 @@ class ScratchSlots {
     }
 
     feed::Event* offer(std::size_t records) noexcept {
-        return cores_count_ == 1 && records <= slots_.size() ? slots_.data() : nullptr;
+        return records <= slots_.size() ? slots_.data() : nullptr;
     }
 
-    void take(std::size_t /*messages*/, std::size_t /*records*/) noexcept {}
+    void take(std::size_t /*messages*/, std::size_t records) noexcept {
+        for (std::size_t i = 0; routes_ && i < records; i += slots_[i].header.records) {
+            keep(core_of(slots_[i].body.series, Sharding::series, cores_count_));
+        }
+    }
 
     void broadcast(const feed::Event& /*event*/) noexcept {}
 
@@ -132,8 +136,8 @@ class CutPath final : private feed::ArbiterSink {
             return;
         }
         Line& line = *lines_[route->line];
-        line.arbiter.count_packet(route->stream);
         if constexpr (last == Stage::find_line) {
+            line.arbiter.count_packet(route->stream);
             keep(&line);
         } else {
             check(line, route->stream, datagram.payload, ts_receive_ns);
@@ -143,7 +147,9 @@ class CutPath final : private feed::ArbiterSink {
     void check(Line& line, feed::Stream stream, std::span<const std::byte> payload,
                std::int64_t ts_receive_ns) {
         feed::Block block;
-        if (!Feed::check(payload, true, scratch_, block).accepted) [[unlikely]] {
+        const auto result = Feed::check(payload, true, scratch_, block);
+        line.arbiter.count_packet(stream);  // behind it, as the poller does
+        if (!result.accepted) [[unlikely]] {
             return;
         }
         block.ts_receive_ns = ts_receive_ns;

@@ -26,10 +26,9 @@ namespace pinstrike::feed::opra {
 /// Where decoded messages go: the router of a poller, or a collector in tests.
 ///
 /// claim() gives `records` contiguous slots, or nullptr where the ring refuses them; decode fills
-/// every byte that an actor may read. Where it does not matter which series a message is of,
-/// offer() gives room for many records at once, or nullptr; take() says how many messages and
-/// records were put there, before anything else is claimed. filtered() is told of each message kept
-/// back as a test.
+/// every byte that an actor may read. offer() gives room for many records of messages of series at
+/// once, or nullptr; take() says how many messages and records were put there, before anything else
+/// is claimed. filtered() is told of each message kept back as a test.
 template <class Sink>
 concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t symbol_word,
                              std::uint16_t line, unsigned records, const Event& event) {
