@@ -8,19 +8,19 @@
 namespace pinstrike::actors::runtime {
 
 LaneBase::LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t message_bytes)
-    : to_(to), from_(from), most_(bounds.most) {
+    : from_(from), to_(to), from_thread_(from == nullptr) {
     constexpr std::size_t chunk_bytes = 16 * 1024;
     const bool by_memory = bounds.memory_bytes != 0;
-    if (by_memory) {
-        most_ = std::max<std::size_t>(bounds.memory_bytes / message_bytes, 1);
-    }
-    PINSTRIKE_CHECK(most_ != 0);
+    const std::uint64_t most =
+        by_memory ? std::max<std::size_t>(bounds.memory_bytes / message_bytes, 1) : bounds.most;
+    PINSTRIKE_CHECK(most != 0);
     // What bounds by memory is meant to be deep: waiting for half of it would be a mistake.
     PINSTRIKE_CHECK(!by_memory || bounds.when_full == WhenFull::refuse);
     const bool waits = bounds.when_full == WhenFull::wait;
-    limit_ = most_ + (waits && from != nullptr ? bounds.overflow : 0);
-    resume_at_ = waits ? most_ / 2 : never;
-    release_every_ = std::clamp<std::uint64_t>(most_ / 8, 1, 64);
+    limit_ = most + (waits && from != nullptr ? bounds.overflow : 0);
+    wait_at_ = waits ? most : never;
+    resume_at_ = waits ? most / 2 : never;
+    release_every_ = std::clamp<std::uint64_t>(most / 8, 1, 64);
     chunk_slots_ = std::clamp<std::size_t>(chunk_bytes / message_bytes, 8, 1024);
     if (!by_memory) {
         chunk_slots_ = std::clamp<std::size_t>(limit_ / 4, 8, chunk_slots_);
@@ -44,7 +44,7 @@ void LaneBase::wait_for_room() noexcept {
 }
 
 void LaneBase::ring_sender() noexcept {
-    if (from_ == nullptr) {
+    if (from_thread_) {
         parking_.wake();
     } else if (wanted_.load(std::memory_order_relaxed) != 0) {  // L6
         RING_HOOK("lane:before_clear_wanted");

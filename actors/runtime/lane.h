@@ -193,7 +193,7 @@ class LaneBase {
     [[nodiscard]] bool waits() const noexcept { return resume_at_ != never; }
 
     [[nodiscard]] bool is_too_full() noexcept {
-        return waits() && claimed_ - released_ >= most_ && look() >= most_;
+        return claimed_ - released_ >= wait_at_ && look() >= wait_at_;
     }
 
     void release() noexcept {
@@ -230,25 +230,20 @@ class LaneBase {
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    // Constant.
-    Actor& to_;
-    Actor* from_;  ///< null: a thread that is no actor
-    std::uint64_t most_;
-    std::uint64_t limit_;      ///< of claims: most_, and the overflow
-    std::uint64_t resume_at_;  ///< a sender that waited goes on with no more than this; or never
-    std::uint64_t release_every_;
-    std::size_t chunk_slots_;
-    std::size_t chunks_max_;
-    bool preallocated_;
-
-    // The sender's.
+    // The sender's, and what it asks with each message: one line, for a sender that serves a
+    // hundred lanes in turn has them all in its first cache.
     alignas(128) std::uint64_t claimed_ = 0;
+    std::uint64_t released_ = 0;     ///< head_ as last seen
+    std::uint64_t limit_ = 0;        ///< constant, of claims: the bound, and the overflow
+    std::uint64_t wait_at_ = never;  ///< constant: a sending actor with so many stops; or never
+    Actor* from_;                    ///< constant; null: from_thread_
     std::uint64_t published_ = 0;
-    std::uint64_t released_ = 0;        ///< head_ as last seen
-    std::size_t chunks_count_ = 0;      ///< in the circle
     LaneBase* next_touched_ = nullptr;  ///< in the sending actor's list
+    std::uint32_t until_stamp_ = 1;     ///< publishes
     bool touched_ = false;
-    std::uint32_t until_stamp_ = 1;       ///< publishes
+    std::atomic<bool> closed_{false};  ///< the receiver's, written once
+    // Less often.
+    std::size_t chunks_count_ = 0;        ///< in the circle
     std::uint64_t stamped_last_ = never;  ///< message
     Counter refused_;
 
@@ -265,12 +260,18 @@ class LaneBase {
 
     // The receiver's.
     alignas(128) std::uint64_t taken_ = 0;
-    std::uint64_t seen_ = 0;         ///< tail_ as last seen
-    std::uint64_t stamped_ = never;  ///< stamp_.message as last seen; never: noted, or none
-    std::uint64_t given_back_ = 0;   ///< head_ as stored
+    std::uint64_t seen_ = 0;           ///< tail_ as last seen
+    std::uint64_t stamped_ = never;    ///< stamp_.message as last seen; never: noted, or none
+    std::uint64_t given_back_ = 0;     ///< head_ as stored
+    std::uint64_t release_every_ = 1;  ///< constant
 
-    // Rarely written.
-    alignas(128) std::atomic<bool> closed_{false};
+    // What both sides read: constant, or rarely written.
+    alignas(128) Actor& to_;
+    std::uint64_t resume_at_ = never;  ///< a sender that waited goes on with no more than this
+    bool from_thread_;                 ///< not from an actor
+    std::size_t chunk_slots_ = 0;
+    std::size_t chunks_max_ = 0;
+    bool preallocated_ = false;
     std::atomic<std::uint32_t> wanted_{0};
     std::atomic<unsigned> holders_{2};
     Parking parking_;  ///< of a sender that is no actor
@@ -303,7 +304,8 @@ class Lane final : public LaneBase {
         while (preallocated_ && chunks_count_ < chunks_max_) {
             PINSTRIKE_CHECK(link_new());
         }
-        write_at_ = read_at_ = write_->slots();
+        begin_writing();
+        begin_reading();
     }
 
     ~Lane() override;
@@ -315,10 +317,8 @@ class Lane final : public LaneBase {
 
     /// There is room by count; false only if a new chunk was needed and there is no memory.
     [[nodiscard]] bool put(T&& message) noexcept {
-        if (write_at_ == write_->end(chunk_slots_)) [[unlikely]] {
-            if (!write_next_chunk()) {
-                return false;
-            }
+        if (write_at_ == write_end_ && !write_next_chunk()) [[unlikely]] {
+            return false;
         }
         ::new (static_cast<void*>(write_at_)) T(std::move(message));
         ++write_at_;
@@ -338,9 +338,8 @@ class Lane final : public LaneBase {
         for (std::size_t left = std::min(budget, known); left != 0;) {
             const std::size_t unstamped = before_stamp(left);
             for (std::size_t i = unstamped; i != 0; --i) {
-                if (read_at_ == read_->end(chunk_slots_)) [[unlikely]] {
-                    read_ = read_->next;
-                    read_at_ = read_->slots();
+                if (read_at_ == read_end_) [[unlikely]] {
+                    read_next_chunk();
                 }
                 const Slot slot{*this, *read_at_};
                 if (!handle(*read_at_)) {
@@ -367,8 +366,6 @@ class Lane final : public LaneBase {
             auto* bytes = static_cast<std::byte*>(static_cast<void*>(this));
             return static_cast<T*>(static_cast<void*>(bytes + slots_at));
         }
-
-        [[nodiscard]] T* end(std::size_t count) noexcept { return slots() + count; }
     };
 
     static constexpr std::align_val_t chunk_align{
@@ -418,15 +415,34 @@ class Lane final : public LaneBase {
         return chunk.filled_to == 0 || chunk.filled_to < released_;
     }
 
+    void begin_writing() noexcept {
+        write_at_ = write_->slots();
+        write_end_ = write_at_ + chunk_slots_;
+    }
+
+    void begin_reading() noexcept {
+        read_at_ = read_->slots();
+        read_end_ = read_at_ + chunk_slots_;
+    }
+
+    void read_next_chunk() noexcept {
+        read_ = read_->next;
+        begin_reading();
+    }
+
     [[nodiscard]] Chunk* make_chunk() noexcept;
     bool link_new() noexcept;
     bool write_next_chunk() noexcept;
 
-    bool (*wants_)(const T&);
-    alignas(128) Chunk* write_ = nullptr;  ///< the sender's
-    T* write_at_ = nullptr;
-    alignas(128) Chunk* read_ = nullptr;  ///< the receiver's
-    T* read_at_ = nullptr;
+    // The sender's.
+    alignas(128) T* write_at_ = nullptr;
+    T* write_end_ = nullptr;  ///< of the chunk
+    Chunk* write_ = nullptr;
+    bool (*wants_)(const T&);  ///< constant
+    // The receiver's.
+    alignas(128) T* read_at_ = nullptr;
+    T* read_end_ = nullptr;
+    Chunk* read_ = nullptr;
 };
 
 template <class T>
@@ -442,7 +458,7 @@ bool Lane<T>::write_next_chunk() noexcept {
     // Where the circle is as long as it may be, room by count means that the next one is free.
     write_ = write_->next;
     PINSTRIKE_CHECK(is_free(*write_));
-    write_at_ = write_->slots();
+    begin_writing();
     return true;
 }
 
@@ -475,9 +491,8 @@ bool Lane<T>::link_new() noexcept {
 template <class T>
 Lane<T>::~Lane() {
     for (; taken_ != claimed_; ++taken_) {
-        if (read_at_ == read_->end(chunk_slots_)) {
-            read_ = read_->next;
-            read_at_ = read_->slots();
+        if (read_at_ == read_end_) {
+            read_next_chunk();
         }
         read_at_->~T();
         ++read_at_;

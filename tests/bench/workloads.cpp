@@ -2,9 +2,9 @@
 // run, taking turns.
 //
 //     bench_workloads [--runs N] [--work sum100|sum1000|sha512] [--actors T] [--bound 0|100]
-//     [--json]
+//     [--no-peers] [--json]
 //
-// With --json one object a line and row, for a report.
+// With --json one object a line and row, for a report. --no-peers: the rows that are ours alone.
 //
 // A peer whose runs of a cell took longer than patience_s together is not run again in it: the
 // median is that of the runs it had. With a thread for each of 100 actors a run takes minutes.
@@ -33,6 +33,7 @@ struct Options {
     std::string_view work;  ///< empty: all
     std::size_t actors = 0;
     int bound = -1;
+    bool peers = true;
     bool json = false;
 };
 
@@ -116,7 +117,7 @@ void measure_cell(std::string_view work, Cell cell, const Options& options) {
     for (int run = 0; run < options.runs; ++run) {
         for (Row& row : rows) {
             const bool peer = &row > &rows[2];
-            if (peer && !row.has_time_left()) {
+            if (peer && (!options.peers || !row.has_time_left())) {
                 continue;
             }
             if (&row == &rows[2]) {
@@ -136,7 +137,9 @@ void measure_cell(std::string_view work, Cell cell, const Options& options) {
                    "median s", "max s", "runs", "ratio", "allocations", "parks", "refusals");
     }
     for (const Row& row : rows) {
-        print(row, work, cell, options);
+        if (!row.seconds.empty()) {
+            print(row, work, cell, options);
+        }
     }
 }
 
@@ -173,6 +176,10 @@ bool parse(int argc, char** argv, Options& options) {
             options.json = true;
             continue;
         }
+        if (word == "--no-peers") {
+            options.peers = false;
+            continue;
+        }
         if (i + 1 == argc) {
             return false;
         }
@@ -200,7 +207,7 @@ int main(int argc, char** argv) {
     if (!pinstrike::bench::parse(argc, argv, options)) {
         fmt::print(stderr,
                    "usage: {} [--runs N] [--work sum100|sum1000|sha512] [--actors T] "
-                   "[--bound 0|100] [--json]\n",
+                   "[--bound 0|100] [--no-peers] [--json]\n",
                    argv[0]);
         return 2;
     }
