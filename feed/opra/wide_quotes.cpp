@@ -49,8 +49,6 @@ struct alignas(1024) WideForm {  // a shift away from its index
     std::uint64_t bytes_mask = 0;  ///< of the message
     std::uint64_t symbol_mask = 0;
     std::uint64_t symbol_fill = 0;  ///< or-ed into a symbol's word
-    std::uint32_t record_bytes = 0;
-    std::uint8_t bytes = 0;
     std::uint8_t code_mask = 0;  ///< of the strike's code; 0 where it is implied
     std::uint8_t strike_code = 0;
 
@@ -107,11 +105,8 @@ constexpr void lay_out_bests(WideForm& form, std::size_t fixed_bytes, unsigned s
         form.bests.set(offsetof(QuoteBest, transaction_id) + i, message::transaction_id.at + 3 - i);
         form.bests.set(offsetof(QuoteBest, reference) + i, message::reference.at + 3 - i);
     }
-    form.bytes = static_cast<std::uint8_t>(at);
     form.bytes_mask = (std::uint64_t{1} << at) - 1;
-    const std::uint8_t records = sides == 0 ? 1 : 2;
-    form.record_bytes = records * static_cast<std::uint32_t>(sizeof(Event));
-    form.fill[offsetof(Header, records)] = records;
+    form.fill[offsetof(Header, records)] = sides == 0 ? 1 : 2;
 }
 
 constexpr void limit_expiration(WideForm& form, std::size_t at) {
@@ -145,38 +140,14 @@ constexpr WideForm make_form(bool is_long, unsigned sides) {
     return form;
 }
 
-constexpr unsigned no_form = 0xFF;
-
-/// All that is looked up of a message, behind one pointer: there are not registers enough for more.
-struct Tables {
-    std::array<WideForm, 8> forms;                      ///< by form_of()
-    std::array<std::uint8_t, 256> form_of_category{};   ///< no_form: no quote
-    std::array<std::uint8_t, 256> form_of_indicator{};  ///< no_form: unknown
-    decltype(detail::powers_to_e8) to_e8 = detail::powers_to_e8;
-
-    constexpr Tables() {
-        for (unsigned sides = 0; sides < 4; ++sides) {
-            forms[2 * sides] = make_form(false, sides);
-            forms[2 * sides + 1] = make_form(true, sides);
-        }
-        form_of_category.fill(no_form);
-        form_of_category['q'] = 0;
-        form_of_category['k'] = 1;
-        for (unsigned byte = 0; byte < 256; ++byte) {
-            form_of_indicator[byte] = known_indicator(static_cast<char>(byte))
-                                          ? static_cast<std::uint8_t>(2 * appendage_sides[byte])
-                                          : static_cast<std::uint8_t>(no_form);
-        }
+/// By form.
+constexpr auto wide_forms = [] {
+    std::array<WideForm, quote_forms_count> forms;
+    for (std::size_t form = 0; form < forms.size(); ++form) {
+        forms[form] = make_form(is_long_form(form), appendage_sides_of_form(form));
     }
-};
-
-constexpr Tables tables;
-
-/// Above 7: the message is no quote, or its indicator is unknown.
-[[gnu::always_inline]] inline unsigned form_of(const std::byte* m) {
-    return unsigned{tables.form_of_category[static_cast<std::uint8_t>(m[message::category.at])]} |
-           tables.form_of_indicator[static_cast<std::uint8_t>(m[message::indicator.at])];
-}
+    return forms;
+}();
 
 PINSTRIKE_WIDE inline __m512i row(const Bytes64& bytes) {
     return _mm512_load_si512(bytes.data());
@@ -215,28 +186,32 @@ alignas(64) constexpr Bytes64 indicator_lengths = [] {
     return table;
 }();
 
-/// The first `count` bytes, at most 64 of them; nothing behind them is read.
-PINSTRIKE_WIDE inline __m512i load_up_to(const std::byte* at, std::ptrdiff_t count) {
-    const std::ptrdiff_t bytes = std::clamp<std::ptrdiff_t>(count, 0, 64);
-    return _mm512_maskz_loadu_epi8(_bzhi_u64(~0ULL, static_cast<unsigned>(bytes)), at);
+/// Of the 64 messages that would begin one byte after the other, by their categories and
+/// indicators.
+PINSTRIKE_WIDE inline __m512i lengths_by(__m512i categories, __m512i indicators) {
+    return _mm512_add_epi8(_mm512_permutexvar_epi8(categories, row(category_lengths)),
+                           _mm512_permutexvar_epi8(indicators, row(indicator_lengths)));
 }
 
 /// The length that a message would have, for each byte of the block from `at` on: so a message is
 /// found by one load from where the one before it ends, with nothing to be looked up between.
 PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::size_t at,
                                         std::uint8_t* lengths) {
-    const __m512i of_category = row(category_lengths);
-    const __m512i of_indicator = row(indicator_lengths);
+    constexpr std::size_t ahead = message::indicator.at;
+    for (; at + 64 + ahead <= block.size(); at += 64) {
+        const std::byte* from = block.data() + at;
+        _mm512_storeu_si512(lengths + at,
+                            lengths_by(_mm512_loadu_si512(from + message::category.at),
+                                       _mm512_loadu_si512(from + message::indicator.at)));
+    }
     for (; at < block.size(); at += 64) {
         const std::byte* from = block.data() + at;
-        const auto left = static_cast<std::ptrdiff_t>(block.size() - at);
-        const __m512i categories =
-            load_up_to(from + message::category.at, left - std::ptrdiff_t{message::category.at});
-        const __m512i indicators =
-            load_up_to(from + message::indicator.at, left - std::ptrdiff_t{message::indicator.at});
+        const std::uint64_t there = _bzhi_u64(~0ULL, static_cast<unsigned>(block.size() - at));
         _mm512_storeu_si512(lengths + at,
-                            _mm512_add_epi8(_mm512_permutexvar_epi8(categories, of_category),
-                                            _mm512_permutexvar_epi8(indicators, of_indicator)));
+                            lengths_by(_mm512_maskz_loadu_epi8(there >> message::category.at,
+                                                               from + message::category.at),
+                                       _mm512_maskz_loadu_epi8(there >> message::indicator.at,
+                                                               from + message::indicator.at)));
     }
 }
 
@@ -254,13 +229,8 @@ PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message
                                            __m512i numbered) {
     const __m512i record = placed(form.record, message);
     const __m512i scaled = _mm512_mask_mul_epi32(record, 1U << (strike_at / 8), record,
-                                                 _mm512_set1_epi64(tables.to_e8[code]));
+                                                 _mm512_set1_epi64(detail::powers_to_e8[code]));
     return any_of(scaled, row(form.fill), numbered);
-}
-
-[[gnu::always_inline]] inline Event* moved(Event* event, std::size_t bytes) {
-    auto* const at = reinterpret_cast<std::byte*>(event);  // tidy: events are whole records
-    return reinterpret_cast<Event*>(at + bytes);           // tidy: of which bytes are a multiple
 }
 
 [[nodiscard, gnu::always_inline]] inline bool is_test(const std::byte* m, const WideForm& form) {
@@ -277,21 +247,18 @@ PINSTRIKE_WIDE unsigned find_quotes_wide(std::span<const std::byte> block, unsig
     __m512i wrong = _mm512_setzero_si512();
     std::size_t next = at;
     unsigned found = 0;
-    for (; found < count && next < block.size(); ++found) {
+    for (; found < count && next + short_quote::bytes <= block.size(); ++found) {
         const std::byte* m = block.data() + next;
         const std::size_t bytes = lengths[next];
-        if (bytes >= no_length || block.size() - next < bytes) {
+        const QuoteShape shape = quote_shape_of(m);
+        if (bytes != shape.bytes() || block.size() - next < bytes) {  // or six bits deceived
             break;
         }
-        const unsigned which = form_of(m);
-        if (which >= tables.forms.size()) [[unlikely]] {  // six bits deceived
-            break;
-        }
-        const WideForm& form = tables.forms[which];
+        const WideForm& form = wide_forms[shape.form()];
         const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
         const __m512i above = _mm512_sub_epi8(message, row(form.least));
         wrong = _mm512_or_si512(wrong, _mm512_subs_epu8(above, row(form.more)));
-        places[found] = {static_cast<std::uint16_t>(next), static_cast<std::uint16_t>(which)};
+        places[found] = {static_cast<std::uint16_t>(next), shape.form()};
         next += bytes;
     }
     if (_mm512_test_epi8_mask(wrong, wrong) != 0) {
@@ -310,12 +277,12 @@ PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const MessagePl
     Event* event = events;
     unsigned i = first;
     for (; i < end; ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
-        const std::byte* m = block + places[i].offset;
-        const unsigned which = form_of(m);
-        if (which >= tables.forms.size()) [[unlikely]] {
+        const MessagePlace place = places[i];
+        if (place.form == no_quote_form) [[unlikely]] {
             break;
         }
-        const WideForm& form = tables.forms[which];
+        const std::byte* m = block + place.offset;
+        const WideForm& form = wide_forms[place.form];
         if (is_test(m, form) && !context.wants_tests) [[unlikely]] {
             ++tests;
             continue;
@@ -325,10 +292,10 @@ PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const MessagePl
             (static_cast<std::uint8_t>(m[long_quote::strike_code.at]) & form.code_mask) |
             form.strike_code;
         _mm512_store_si512(event, first_record(form, message, code, numbered));
-        _mm512_store_si512(event + 1,
-                           _mm512_or_si512(placed(form.bests, message), row(form.bests_fill)));
+        detail::store_32(event + 1, _mm512_castsi512_si256(_mm512_or_si512(
+                                        placed(form.bests, message), row(form.bests_fill))));
         ask_ahead(event);
-        event = moved(event, form.record_bytes);
+        event += appendage_sides_of_form(place.form) == 0 ? 1 : 2;
     }
     return {i, i - first - tests, static_cast<std::size_t>(event - events), tests};
 }
