@@ -7,6 +7,8 @@ have kept. A goal that is missed and that nobody explains fails the report.
 import json
 from pathlib import Path
 
+import path
+
 POLLER_STAGES = ["receive", "parse", "find line", "check", "arbitrate", "decode", "route", "push"]
 CORE_STAGES = ["pop", "book"]
 INSTRUCTIONS = Path(__file__).parent / "instructions.json"
@@ -29,7 +31,7 @@ def side(parts, shape, stages):
 
 def path_goal(parts, name, goal, unit):
     shape, streams, end = name.replace(",", "").split()[:3]
-    instructed, shape = shape, f"{shape}, {streams.upper()}"
+    instructed, shape = shape, path.called(shape, streams, path.frames(shape, end))
     messages = parts["stages"]["stages"][shape]["messages"]
     poller, poller_words = side(parts, shape, POLLER_STAGES)
     core, core_words = side(parts, shape, CORE_STAGES)

@@ -8,8 +8,9 @@
 // dropped (missed), and a message that finds its ring full is refused.
 //
 // Where more than a millisecond passes from one burst to the next, the machine had taken the
-// processor away: a poller's step is a hundredth of that. What would have come meanwhile is not
-// offered, and the time not counted; `stood_still` tells which part it was.
+// poller's processor away: a step is a hundredth of that. Where the core has begun no step for so
+// long, it had taken the core's: with a book one is a hundredth as well. What would have come
+// meanwhile is not offered, and the time not counted; `stood_still` tells which part it was.
 //
 // A trial counts after its first 40,000 packets: the capture plays on where the trial before
 // stopped, and who joins a loop in the middle of a turn knows it as one only when that comes again,
@@ -64,19 +65,57 @@ struct Options {
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
 };
 
+/// No step of a poller or core takes a tenth of this.
+constexpr std::int64_t longest_step_ns = 1'000'000;
+
+/// Whether the core goes on, as the poller sees it. It looks rarely, for each look takes the line
+/// of the core's counters away from it.
+class CoreWatch {
+  public:
+    explicit CoreWatch(const Counter& steps) : steps_(steps) {}
+
+    [[nodiscard]] bool stands_still(std::int64_t now_ns) {
+        if (now_ns - looked_ns_ >= look_every_ns) {
+            looked_ns_ = now_ns;
+            const std::uint64_t steps = steps_.read();
+            if (steps != last_steps_) {
+                last_steps_ = steps;
+                moved_ns_ = now_ns;
+            }
+        }
+        return now_ns - moved_ns_ > longest_step_ns;
+    }
+
+  private:
+    static constexpr std::int64_t look_every_ns = 100'000;
+
+    const Counter& steps_;
+    std::uint64_t last_steps_ = ~std::uint64_t{0};
+    std::int64_t looked_ns_ = 0;
+    std::int64_t moved_ns_ = 0;
+};
+
 /// Offers what another port gives at a rate; more than `depth_packets` behind, packets are missed.
 class PacedPort final : public nic::Port {
   public:
     static constexpr double depth_packets = 32768;
 
-    PacedPort(nic::Port& inner, double packets_per_second)
-        : Port("paced"), inner_(inner), packets_per_ns_(packets_per_second * 1e-9) {}
+    PacedPort(nic::Port& inner, double packets_per_second, const Counter& core_steps)
+        : Port("paced"),
+          inner_(inner),
+          packets_per_ns_(packets_per_second * 1e-9),
+          core_(core_steps) {}
 
     std::size_t receive(std::span<nic::Packet> burst, std::int64_t now_ns) override {
+        const bool core_stands = core_.stands_still(now_ns);
         if (last_ns_ != 0) {
-            tokens_ += static_cast<double>(offered_ns(now_ns - last_ns_)) * packets_per_ns_;
+            tokens_ +=
+                static_cast<double>(offered_ns(now_ns - last_ns_, core_stands)) * packets_per_ns_;
         }
         last_ns_ = now_ns;
+        if (core_stands) {
+            return 0;
+        }
         if (tokens_ > depth_packets) {
             missed_ += static_cast<std::uint64_t>(tokens_ - depth_packets);
             tokens_ = depth_packets;
@@ -103,11 +142,8 @@ class PacedPort final : public nic::Port {
     [[nodiscard]] std::uint64_t packets() const { return packets_; }
 
   private:
-    /// No burst takes the poller a tenth of this.
-    static constexpr std::int64_t longest_step_ns = 1'000'000;
-
-    std::int64_t offered_ns(std::int64_t passed_ns) {
-        if (passed_ns <= longest_step_ns) {
+    std::int64_t offered_ns(std::int64_t passed_ns, bool core_stands) {
+        if (passed_ns <= longest_step_ns && !core_stands) {
             return passed_ns;
         }
         stood_still_ns_ += passed_ns;
@@ -116,6 +152,7 @@ class PacedPort final : public nic::Port {
 
     nic::Port& inner_;
     double packets_per_ns_;
+    CoreWatch core_;
     double tokens_ = 0;
     std::int64_t last_ns_ = 0;
     std::uint64_t missed_ = 0;
@@ -151,12 +188,12 @@ class Bench {
 
     Trial run(double packets_per_second) {
         auto ring = actors::Ring<Event>::make(std::size_t{1} << 19);
-        auto paced = std::make_unique<PacedPort>(port_, packets_per_second);
+        actors::Core core = make_core(std::move(ring.consumer));
+        auto paced = std::make_unique<PacedPort>(port_, packets_per_second, core.counters().steps);
         PacedPort& bucket = *paced;
         const auto poller = actors::make_poller(
             feed::opra::Opra::name, poller_setup(std::move(paced), options_.udp_checksum),
             router_to(std::move(ring.producer)));
-        actors::Core core = make_core(std::move(ring.consumer));
         actors::ThreadControl control;
         std::thread thread{[&] { actors::run_core(core, 1, nullptr, clock_, control); }};
         while (!control.started.load(std::memory_order_acquire)) {
