@@ -82,6 +82,7 @@ std::unique_ptr<Actor> make_book(const BookConfig& config, unsigned cores_count)
 namespace {
 
 constexpr unsigned ahead_messages = 32;  ///< 16 to 64 measure alike, 8 is too little
+constexpr unsigned half_way = 16;
 
 }  // namespace
 
@@ -95,11 +96,15 @@ void Book::on_events(EventBatch batch) {
     unsigned count = 0;
     for (; count < ahead_messages && at != end; ++at, ++count) {
         ahead[count] = look_ahead(batch, *at);
+        if (count >= half_way) {
+            look_again(ahead[count - half_way]);
+        }
     }
     unsigned next = 0;
     for (; at != end; ++at, next = (next + 1) % ahead_messages) {
         apply(ahead[next]);
         ahead[next] = look_ahead(batch, *at);
+        look_again(ahead[(next + half_way) % ahead_messages]);
     }
     for (unsigned i = 0; i < count; ++i) {
         next = next < count ? next : 0;

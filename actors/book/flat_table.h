@@ -4,9 +4,9 @@
 // no allocation after its construction, no rehash, no tombstone. An entry may be looked up by a
 // home slot worked out earlier, so that a batch can prefetch ahead.
 //
-// Homes are every second slot, so a home and the slot behind it are one pair of cache lines that
-// memory gives together. Both are asked for ahead: where keys share a home, or one has run on into
-// the next, a second line that nobody had asked for would hold up the messages behind it as well.
+// Where keys share a home, or one has run on into the next, a second line is needed, and one that
+// nobody had asked for would hold up the messages behind it as well. So who prefetches looks twice:
+// it asks for the home, and once that has come for the slot behind it, if the home is another's.
 //
 // Slots behind the last home (the tail) let a probe run on without wrapping round; the very last
 // slot stays empty for ever and ends every probe.
@@ -39,13 +39,18 @@ class FlatTable {
 
     /// The low 32 bits of the hash choose the slot: a router takes the high ones.
     [[nodiscard]] std::size_t home(std::uint64_t hash_value) const {
-        return static_cast<std::size_t>((hash_value & 0xFFFF'FFFFU) * homes_ >> 32) * home_slots;
+        return static_cast<std::size_t>((hash_value & 0xFFFF'FFFFU) * homes_ >> 32);
     }
 
+    /// Asks memory for a home.
     void prefetch(std::size_t home_slot) const {
-        for (std::size_t i = 0; i < home_slots; ++i) {
-            __builtin_prefetch(entries_.data() + home_slot + i, 1, 3);
-        }
+        __builtin_prefetch(entries_.data() + home_slot, 1, 3);
+    }
+
+    /// Once a home has come: asks for the slot behind it, where the home is another key's. Without
+    /// a branch, for nobody foresees which are.
+    void prefetch_on(const Key& key, std::size_t home_slot) const {
+        prefetch(home_slot + (entries_[home_slot].key == key ? 0 : 1));
     }
 
     /// Null where the key is not in the table.
@@ -104,15 +109,13 @@ class FlatTable {
     }
 
   private:
-    static constexpr std::size_t home_slots = 2;
-
     static std::size_t homes_for(std::size_t capacity, double load) {
-        const double slots = static_cast<double>(capacity) / load;
-        return std::max<std::size_t>(static_cast<std::size_t>(slots) / home_slots, 1);
+        return std::max<std::size_t>(static_cast<std::size_t>(static_cast<double>(capacity) / load),
+                                     1);
     }
 
     static std::size_t slots_for(std::size_t capacity, double load) {
-        return homes_for(capacity, load) * home_slots + tail_for(capacity);
+        return homes_for(capacity, load) + tail_for(capacity);
     }
 
     /// Longest run of a probe beyond the last home; clusters at loads below 0.6 stay far shorter.

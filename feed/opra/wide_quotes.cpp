@@ -49,7 +49,7 @@ struct alignas(1024) WideForm {  // a shift away from its index
     std::uint64_t bytes_mask = 0;  ///< of the message
     std::uint64_t symbol_mask = 0;
     std::uint64_t symbol_fill = 0;  ///< or-ed into a symbol's word
-    std::uint8_t code_mask = 0;  ///< of the strike's code; 0 where it is implied
+    std::uint8_t code_mask = 0;     ///< of the strike's code; 0 where it is implied
     std::uint8_t strike_code = 0;
 
     constexpr void limit(std::size_t at, std::uint8_t first, std::uint8_t last) {

@@ -80,14 +80,6 @@ TEST(FlatTable, KeepsWhatAMapKeeps) {
     }
 }
 
-TEST(FlatTable, AHomeAndTheSlotBehindItAreOnePairOfLines) {
-    Table table(capacity, 0.36);
-    for (const std::uint64_t value : {0x0ULL, 0x1234'5678ULL, 0x8000'0000ULL, 0xFFFF'FFFFULL}) {
-        const auto at = reinterpret_cast<std::uintptr_t>(&table.at(table.home(value)));
-        EXPECT_EQ(at % (2 * sizeof(Entry)), 0U) << value;
-    }
-}
-
 TEST(FlatTable, ClaimsAsMuchMemoryAsItSays) {
     for (const std::size_t wanted : {1UL, 2UL, 3UL, 100UL, 5000UL}) {
         EXPECT_EQ(Table::bytes_for(wanted, 0.36), Table(wanted, 0.36).slots() * sizeof(Entry));
