@@ -81,8 +81,8 @@ std::unique_ptr<Actor> make_book(const BookConfig& config, unsigned cores_count)
 
 namespace {
 
-constexpr unsigned ahead_messages = 32;  ///< 16 to 64 measure alike, 8 is too little
-constexpr unsigned half_way = 16;
+constexpr unsigned ahead_messages = 32;            ///< 16 to 64 measure alike, 8 is too little
+constexpr unsigned half_way = ahead_messages / 2;  ///< a line from memory has come by then
 
 }  // namespace
 

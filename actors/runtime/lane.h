@@ -230,8 +230,8 @@ class LaneBase {
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    // The sender's, and what it asks with each message: one line, for a sender that serves a
-    // hundred lanes in turn has them all in its first cache.
+    // The sender's, and what it asks with each message, on one line (Lane has one more): so who
+    // serves a hundred lanes in turn has them all in its first cache.
     alignas(128) std::uint64_t claimed_ = 0;
     std::uint64_t released_ = 0;     ///< head_ as last seen
     std::uint64_t limit_ = 0;        ///< constant, of claims: the bound, and the overflow

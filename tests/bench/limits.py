@@ -29,7 +29,7 @@ def side(parts, shape, stages):
     return total, ", ".join(f"{stage} {ns[stage]:.0f}" for stage in largest if ns[stage] > 0)
 
 
-def path_goal(parts, name, goal, unit):
+def path_goal(parts, name, goal, unit, ratio):
     shape, streams, end = name.replace(",", "").split()[:3]
     instructed, shape = shape, path.called(shape, streams, path.frames(shape, end))
     messages = parts["stages"]["stages"][shape]["messages"]
@@ -45,11 +45,11 @@ def path_goal(parts, name, goal, unit):
     receiving = ("" if of_core or not testpmd else
                  f" Receiving alone, by testpmd, is {1e3 / testpmd:.0f} of them.")
     return (f"the {'core' if of_core else 'poller'}: {total:.0f} ns a packet of {messages:.1f} messages "
-            f"by stage ({words}){counted}; the goal allows "
-            f"{allowed:.0f} ns.{receiving}")
+            f"by stage ({words}){counted}; the goal allows {allowed:.0f} ns, and at the rate that was "
+            f"found one had {allowed / ratio:.0f}.{receiving}")
 
 
-def stops_goal(parts, name, *_):
+def stops_goal(parts, name):
     stops = [stop for stop in parts["latency"].get("stops", []) if f"at {stop['share']}," in name]
     if not stops:
         return "stops of the machine, which hit threads at work too; their histogram is not measured yet"
@@ -60,11 +60,13 @@ def stops_goal(parts, name, *_):
             "stays in these figures")
 
 
-def median_latency_goal(parts, name, *_):
+def median_latency_goal(parts, name):
     poller, _ = side(parts, "ordinary, A", POLLER_STAGES)
     pop = parts["stages"]["stages"]["ordinary, A"]["ns"]["pop"]
     hop = row_of(parts, "ring", "64 B, round trip: pinstrike") / 2
-    burst = "" if "10%" in name else "; what is above it is waiting for the packets before it"
+    burst = "" if "10%" in name else (
+        "; what is above it is waiting for the packets before it, without end where the machine gave "
+        "less meanwhile than when the capacity was found")
     return (f"its way alone: the poller {poller:.0f} ns, from core to core {hop:.0f} (half the ring's "
             f"round trip), the core's loop {pop:.0f}: {poller + hop + pop:.0f} ns{burst}")
 
@@ -76,6 +78,15 @@ def row_of(parts, bench, start):
 
 def bounce(parts):
     return row_of(parts, "ring", "limit: two lines, there")
+
+
+def between_cores(parts):
+    """How much what goes between the two processors took, and how much that changed meanwhile."""
+    lowest, middle, highest = next(figures for name, *figures, _ in parts["rows"]["rows"]["ring"]
+                                   if name.startswith("64 B, round trip: pinstrike"))
+    return (f"A record there and back between the two processors took {lowest:.0f} to {highest:.0f} ns "
+            f"within the rings' part, {middle:.0f} in its median: rates of two threads are of the one "
+            "state or the other.")
 
 
 def round_trip_goal(parts, *_):
@@ -132,7 +143,7 @@ def workload_goal(parts, *_):
             f"cores no less is possible than {WITHIN} ({'; '.join(sending)}). Others beyond it: "
             f"{'; '.join(others) or 'none'}. The worst, {worst}: a message is {work_ns:.0f} ns of work, "
             f"and a line of eight messages that goes to the other core and back, {bounce(parts):.0f} "
-            f"ns, costs each {bounce(parts) / 8:.0f}")
+            f"ns by the rings' part, costs each {bounce(parts) / 8:.0f}")
 
 
 def least(cell):
@@ -148,8 +159,8 @@ def plain(sentence):
 EXPLAINED = [
     ("full", path_goal), ("ordinary", path_goal),
     ("poll path with all metrics", plain("counters that share lines with what is written anyway")),
-    ("receive to actor", lambda parts, name, *rest: (
-        median_latency_goal if ", p50," in name else stops_goal)(parts, name, *rest)),
+    ("receive to actor", lambda parts, name, *_: (
+        median_latency_goal(parts, name) if ", p50," in name else stops_goal(parts, name))),
     ("ready with", plain("pages of rings and books, taken and zeroed by the kernel")),
     ("ring, 64 B, single", single_goal),
     ("ring, 8 B, batches", small_batches_goal),
@@ -166,7 +177,7 @@ EXPLAINED = [
 
 
 def missed(parts):
-    """Name, goal and unit of each goal that was measured and not reached."""
+    """Name, goal, unit and ratio of each goal that was measured and not reached."""
     for part in parts.values():
         for row in part["goals"]:
             name, goal, _, ratio = (cell.strip() for cell in row.strip("|").split("|"))
@@ -184,12 +195,13 @@ def machine(parts):
     return (f"A thread gets {chain:.1f} G additions a second where each waits for the one before, and "
             f"{beside:.1f} G of four side by side, of the {4 * chain:.0f} that a core with four units "
             f"would give: {beside / (4 * chain):.0%} of a core. A line of memory takes {line:.0f} ns; "
-            f"{ahead:.0f} M lines a second come where 32 are asked for ahead.")
+            f"{ahead:.0f} M lines a second come where 32 are asked for ahead. {between_cores(parts)}")
 
 
 def table(parts):
     lines = ["| goal | reached | what bounds it |", "|---|---|---|"]
     for name, goal, unit, ratio in missed(parts):
         who = next(who for start, who in EXPLAINED if name.startswith(start))
-        lines.append(f"| {name}: {goal:g} {unit} | {ratio} | {who(parts, name, goal, unit)} |")
+        lines.append(f"| {name}: {goal:g} {unit} | {ratio} | "
+                     f"{who(parts, name, goal, unit, float(ratio))} |")
     return "\n".join(lines)
