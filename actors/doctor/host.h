@@ -30,8 +30,9 @@ struct IdleState {
 
 struct HostCpu {
     CpuIndex index = 0;
-    int node = -1;         ///< NUMA; negative: the kernel names none
-    CpuSet siblings;       ///< cpus of the same physical core, itself among them
+    int node = -1;    ///< NUMA; negative: the kernel names none
+    CpuSet siblings;  ///< cpus of the same physical core, itself among them
+    CpuSet cache;     ///< cpus that share its last cache, itself among them; empty: not visible
     std::string governor;  ///< of its frequency; empty: not visible
     std::vector<IdleState> idle_states;
 };

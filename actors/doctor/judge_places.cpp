@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 namespace pinstrike::actors::doctor {
 namespace {
@@ -165,6 +166,87 @@ void judge_siblings(const Host& host, const Need& need, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
+/// Hot threads by the last cache that their processors share; empty: not all are visible.
+std::map<CpuSet, std::string> caches_of(const Host& host, const Need& need) {
+    std::map<CpuSet, std::string> caches;
+    for (const CpuIndex index : need.hot_cpus()) {
+        const HostCpu* cpu = host.find_cpu(index);
+        if (cpu == nullptr || cpu->cache.empty()) {
+            return {};
+        }
+        add_name(caches[cpu->cache], fmt::format("{} (cpu {})", need.who_on(index), index));
+    }
+    return caches;
+}
+
+/// Physical cores of a cache that this process may use.
+std::size_t cores_of(const Host& host, const CpuSet& cache) {
+    std::set<CpuSet> cores;
+    for (const CpuIndex index : cache) {
+        const HostCpu* cpu = host.find_cpu(index);
+        if (cpu != nullptr && host.allowed_cpus.contains(index)) {
+            cores.insert(cpu->siblings);
+        }
+    }
+    return cores.size();
+}
+
+/// A cache with a physical core for each hot thread, that of a poller before others; empty: there
+/// is none.
+CpuSet cache_for_all(const Host& host, const Need& need) {
+    const std::size_t threads = need.hot_cpus().size();
+    for (const HotThread& thread : need.threads) {
+        const HostCpu* cpu = host.find_cpu(thread.cpu);
+        if (cpu != nullptr && cores_of(host, cpu->cache) >= threads) {
+            return cpu->cache;
+        }
+    }
+    for (const HostCpu& cpu : host.cpus) {
+        if (cores_of(host, cpu.cache) >= threads) {
+            return cpu.cache;
+        }
+    }
+    return {};
+}
+
+std::string caches_text(const std::map<CpuSet, std::string>& caches) {
+    std::string text;
+    for (const auto& [cpus, threads] : caches) {
+        text += fmt::format("{}{} on that of cpus {}", text.empty() ? "" : "; ", threads,
+                            cpus_text(cpus));
+    }
+    return text;
+}
+
+void judge_caches(const Host& host, const Need& need, Findings& findings) {
+    Finding finding{.id = "cache",
+                    .severity = Severity::ok,
+                    .what = "last cache of hot cpus",
+                    .seen = host.hypervisor ? "one for all, as the hypervisor says" : "one for all",
+                    .wanted = "one for pollers and cores, where it has so many",
+                    .why =
+                        "what a poller hands to a core goes from cache to cache, and takes several "
+                        "times as long "
+                        "where they share none",
+                    .mend = {}};
+    const auto caches = caches_of(host, need);
+    if (caches.empty()) {
+        finding.severity = Severity::unknown;
+        finding.seen = "not visible: the kernel does not say which processors share one";
+    } else if (caches.size() > 1) {
+        finding.seen = caches_text(caches);
+        const CpuSet roomy = cache_for_all(host, need);
+        if (roomy.empty()) {
+            finding.wanted = "as few as hold all pollers and cores: none has so many processors";
+        } else {
+            finding.severity = Severity::advice;
+            finding.mend = advice_mend(fmt::format(
+                "processors of one cache in the config: {} share one", cpus_text(roomy)));
+        }
+    }
+    findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 void judge_places(const Host& host, const Need& need, Findings& findings) {
@@ -175,6 +257,7 @@ void judge_places(const Host& host, const Need& need, Findings& findings) {
     if (!need.hot_cpus().empty()) {
         judge_presence(host, need, findings);
         judge_siblings(host, need, findings);
+        judge_caches(host, need, findings);
     }
     judge_control(need, findings);
 }

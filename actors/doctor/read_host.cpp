@@ -119,6 +119,20 @@ std::optional<CpuSet> callback_free_cpus(const fs::path& root) {
     return cpus;
 }
 
+/// Those that share the cache of the highest level.
+CpuSet sharers_of_last_cache(const fs::path& folder) {
+    CpuSet cpus;
+    std::int64_t highest = 0;
+    for (const std::string& name : names_in(folder)) {
+        const auto level = read_number(folder / name / "level");
+        if (name.starts_with("index") && level && *level > highest) {
+            highest = *level;
+            cpus = read_cpus(folder / name / "shared_cpu_list").value_or(CpuSet{});
+        }
+    }
+    return cpus;
+}
+
 void read_processors(const fs::path& root, Host& host) {
     const fs::path folder = root / "sys/devices/system/cpu";
     for (const CpuIndex index : read_cpus(folder / "online").value_or(CpuSet{})) {
@@ -127,6 +141,7 @@ void read_processors(const fs::path& root, Host& host) {
             {.index = index,
              .node = -1,
              .siblings = read_cpus(cpu / "topology/thread_siblings_list").value_or(CpuSet{index}),
+             .cache = sharers_of_last_cache(cpu / "cache"),
              .governor = read_word(cpu / "cpufreq/scaling_governor").value_or(""),
              .idle_states = read_idle_states(cpu / "cpuidle")});
     }

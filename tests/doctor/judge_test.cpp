@@ -109,7 +109,7 @@ TEST(Judge, WhatAContainerDoesNotShowIsNotCalledOk) {
 TEST(Judge, NothingSeenIsNothingOk) {
     Host blind;
     for (CpuIndex cpu = 0; cpu < 4; ++cpu) {
-        blind.cpus.push_back({cpu, -1, {cpu}, "", {}});
+        blind.cpus.push_back({cpu, -1, {cpu}, {}, "", {}});
         blind.allowed_cpus.insert(cpu);
     }
     blind.interfaces["eth1"] = {true, true, true, std::nullopt, std::nullopt, false};
@@ -129,6 +129,35 @@ TEST(Judge, Laptop) {
     EXPECT_EQ(find(findings, "c_states").seen, "deepest in use: C10, 890 us to wake");
     EXPECT_EQ(find(findings, "clock").severity, Severity::advice);  // timesyncd
     EXPECT_EQ(find(findings, "governor").mend.now.size(), 2U);
+}
+
+TEST(Judge, PollersAndCoresAreWantedOnOneCache) {
+    const auto feed = [](const std::string& core_cpus) {
+        return need_of(
+            {config_of("lines: 1-2\nports: [{name: u, kind: uring, interface: eth1}]\n"
+                       "pollers: [{name: p, cpu: 9}]\ncores: [" +
+                       core_cpus + "]\n")});
+    };
+    Host host = tuned_server();
+    EXPECT_EQ(find(judge(host, feed("{name: c, cpu: 11}")), "cache").severity, Severity::ok);
+
+    const Need apart = feed("{name: c, cpu: 11}, {name: d, cpu: 2}");
+    const Finding finding = find(judge(host, apart), "cache");
+    EXPECT_EQ(finding.severity, Severity::advice);
+    EXPECT_EQ(finding.seen,
+              "d (cpu 2) on that of cpus 0,2,4,6,8,10,12,14; p (cpu 9), c (cpu 11) on that of cpus "
+              "1,3,5,7,9,11,13,15");
+    EXPECT_EQ(finding.mend.advice,
+              "processors of one cache in the config: 1,3,5,7,9,11,13,15 share one");
+
+    // Two caches where no one has three cores that may be used.
+    host.allowed_cpus = {0, 2, 9, 11};
+    EXPECT_EQ(find(judge(host, apart), "cache").severity, Severity::ok);
+    EXPECT_EQ(find(judge(host, apart), "cache").wanted,
+              "as few as hold all pollers and cores: none has so many processors");
+
+    host.cpus[2].cache.clear();
+    EXPECT_EQ(find(judge(host, apart), "cache").severity, Severity::unknown);
 }
 
 TEST(Judge, HugepagesAreWantedWhereTheNicsAre) {

@@ -53,7 +53,8 @@ inline HostNic nic(const std::string& address, unsigned group) {
             .group_members = {}};
 }
 
-/// Two sockets of 8 cores, SMT off (odd cpus on node 1); all that the feed needs is done.
+/// Two sockets of 8 cores, SMT off (odd cpus on node 1), each with a last cache; all that the feed
+/// needs is done.
 inline Host tuned_server() {
     Host host;
     host.cpu_vendor = "GenuineIntel";
@@ -62,6 +63,8 @@ inline Host tuned_server() {
         host.cpus.push_back({.index = cpu,
                              .node = cpu % 2,
                              .siblings = {cpu},
+                             .cache = cpu % 2 == 0 ? CpuSet{0, 2, 4, 6, 8, 10, 12, 14}
+                                                   : CpuSet{1, 3, 5, 7, 9, 11, 13, 15},
                              .governor = "performance",
                              .idle_states = {{0, "POLL", 0, false},
                                              {1, "C1", 2, false},
@@ -110,7 +113,7 @@ inline Host untuned_server() {
         host.cpus[static_cast<std::size_t>(cpu)].siblings = {cpu, cpu + 16};
     }
     for (CpuIndex cpu = 16; cpu < 32; ++cpu) {
-        host.cpus.push_back({cpu, cpu % 2, {cpu - 16, cpu}, "powersave", {}});
+        host.cpus.push_back({cpu, cpu % 2, {cpu - 16, cpu}, {}, "powersave", {}});
         host.allowed_cpus.insert(cpu);
     }
     host.symmetric_threads = true;
@@ -151,7 +154,7 @@ inline Host virtual_machine() {
     host.cpu_vendor = "AuthenticAMD";
     host.cpu_flags = {"hypervisor", "constant_tsc"};
     for (CpuIndex cpu = 0; cpu < 4; ++cpu) {
-        host.cpus.push_back({cpu, 0, {cpu}, "", {}});
+        host.cpus.push_back({cpu, 0, {cpu}, {0, 1, 2, 3}, "", {}});
         host.allowed_cpus.insert(cpu);
     }
     host.symmetric_threads = false;

@@ -46,6 +46,10 @@ class ReadHost : public testing::Test {
         write(cpus + "nohz_full", "(null)\n");
         write(cpus + "smt/active", "1\n");
         write(cpus + "cpu1/topology/thread_siblings_list", "1,3\n");
+        write(cpus + "cpu1/cache/index2/level", "2\n");
+        write(cpus + "cpu1/cache/index2/shared_cpu_list", "1,3\n");
+        write(cpus + "cpu1/cache/index3/level", "3\n");
+        write(cpus + "cpu1/cache/index3/shared_cpu_list", "0-3\n");
         write(cpus + "cpu1/cpufreq/scaling_governor", "powersave\n");
         write(cpus + "cpu1/cpuidle/state10/name", "C10\n");
         write(cpus + "cpu1/cpuidle/state10/latency", "890\n");
@@ -86,6 +90,8 @@ TEST_F(ReadHost, Processors) {
     ASSERT_EQ(host.cpus.size(), 3U);
     const HostCpu& cpu = host.cpus[1];
     EXPECT_EQ(cpu.siblings, (CpuSet{1, 3}));
+    EXPECT_EQ(cpu.cache, (CpuSet{0, 1, 2, 3}));
+    EXPECT_EQ(host.cpus[0].cache, CpuSet{});
     EXPECT_EQ(cpu.governor, "powersave");
     EXPECT_EQ(cpu.node, 1);
     EXPECT_EQ(host.cpus[0].node, -1);
