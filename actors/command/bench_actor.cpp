@@ -1,8 +1,8 @@
 // path: cold
 //
 // `pinstrike bench actor NAME`: what a message takes an actor that is alone, or beside copies of
-// it. Every kind that a config may name is fed with generated traffic; beside them stand actors of
-// the runtime, of known work.
+// it. Every kind that a config may name is fed with generated traffic, or with that of a capture;
+// beside them stand actors of the runtime, of known work.
 #include "actors/actor_kinds.h"
 #include "actors/command/command.h"
 #include "actors/command/isolated_feed_actor.h"
@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <numeric>
@@ -30,6 +31,7 @@ struct Arguments {
     std::string name;
     IsolationOptions isolation;
     feed::opra::TrafficConfig traffic;
+    std::string capture;  ///< empty: traffic is generated
 };
 
 /// An actor of the runtime that does this work for each message.
@@ -72,10 +74,24 @@ constexpr std::array samples{
     Sample{"sha512", "SHA-512 of 100 bytes", measure_work<Sha512>},
 };
 
-Isolation measure_kind(const Arguments& given) {
-    auto traffic = given.traffic;
-    traffic.messages_count = given.isolation.messages;
-    const RecordedEvents events = record_events(traffic);
+/// None: it has been told why.
+RecordedEvents recorded(const Arguments& given) {
+    if (given.capture.empty()) {
+        auto traffic = given.traffic;
+        traffic.messages_count = given.isolation.messages;
+        return record_events(traffic);
+    }
+    Problems problems;
+    RecordedEvents events = record_capture(given.capture, given.isolation.messages, problems);
+    print_problems(problems);
+    return events;
+}
+
+std::optional<Isolation> measure_kind(const Arguments& given) {
+    const RecordedEvents events = recorded(given);
+    if (events.messages == 0) {
+        return std::nullopt;
+    }
     actors::FeedConfig config;
     config.cores.resize(1);
     return actors::runtime::measure_isolated(given.isolation, [&](unsigned) {
@@ -92,17 +108,31 @@ std::string names() {
     return names;
 }
 
-/// Nothing: there is no actor of that name.
+const Sample* find_sample(std::string_view name) {
+    const auto* const found = std::find_if(samples.begin(), samples.end(),
+                                           [&](const Sample& each) { return each.name == name; });
+    return found == samples.end() ? nullptr : found;
+}
+
+/// Of an actor that there is; none: it has been told why.
 std::optional<Isolation> measure(const Arguments& given) {
-    if (actors::is_actor_kind(given.name)) {
-        return measure_kind(given);
+    const Sample* const sample = find_sample(given.name);
+    return sample != nullptr ? sample->measure(given) : measure_kind(given);
+}
+
+/// Tells what is wrong with the words, if anything is.
+bool sensible(const Arguments& given) {
+    const bool kind = actors::is_actor_kind(given.name);
+    if (!kind && find_sample(given.name) == nullptr) {
+        complain("bench actor: there is no actor {}; expected one of {}", given.name, names());
+        return false;
     }
-    for (const Sample& sample : samples) {
-        if (sample.name == given.name) {
-            return sample.measure(given);
-        }
+    if (!kind && !given.capture.empty()) {
+        complain("bench actor: {} takes no market data, so no --capture; expected one of {}",
+                 given.name, actors::actor_kind_names());
+        return false;
     }
-    return std::nullopt;
+    return true;
 }
 
 void print_remarks(const Isolation& measured, const IsolationOptions& options) {
@@ -124,12 +154,14 @@ void print_remarks(const Isolation& measured, const IsolationOptions& options) {
 }
 
 Exit bench_actor(const Arguments& given) {
+    if (!sensible(given)) {
+        return Exit::usage;
+    }
     Arguments alone = given;
     alone.isolation.copies = 1;
     const auto one = measure(alone);
     if (!one) {
-        complain("bench actor: there is no actor {}; expected one of {}", given.name, names());
-        return Exit::usage;
+        return Exit::failed;
     }
     fmt::print("{}", isolation_text(given.name, *one));
     if (given.isolation.copies == 1) {
@@ -137,6 +169,9 @@ Exit bench_actor(const Arguments& given) {
         return Exit::ok;
     }
     const auto several = measure(given);
+    if (!several) {
+        return Exit::failed;
+    }
     const std::string text = isolation_text(given.name, *several);
     fmt::print("{}", text.substr(text.find('\n') + 1));  // below the same head
     print_remarks(*several, given.isolation);
@@ -170,12 +205,15 @@ void add_bench_actor(CLI::App& bench, Outcome& outcome) {
         "core takes for each; the cost of the clock is measured and taken off. A first pass over\n"
         "the recording, start and stop are not counted. Actors:\n" +
         sentences() +
-        "Kinds that a config may name get generated OPRA traffic. An actor of your own is "
-        "measured\n"
-        "from code: actors/runtime/isolation.h.\n"
+        "Kinds that a config may name get generated OPRA traffic, or the first messages of "
+        "--capture,\n"
+        "both streams arbitrated; where there are fewer than --messages, they come again. An actor "
+        "of\n"
+        "your own is measured from code: actors/runtime/isolation.h.\n"
         "Exit status: 0 right, 1 it failed, 2 wrong use.\n"
         "\nExamples:\n"
         "  pinstrike bench actor book --messages 200000 --series 100000\n"
+        "  pinstrike bench actor book --capture yesterday.pcap\n"
         "  pinstrike bench actor sum1000 --copies 2");
     command->add_option("NAME", given->name, names())->required();
     command->add_option("--messages", given->isolation.messages, "Counted, of each copy")
@@ -187,12 +225,18 @@ void add_bench_actor(CLI::App& bench, Outcome& outcome) {
     command->add_option("--copies", given->isolation.copies, "Measure so many at once as well")
         ->capture_default_str()
         ->check(CLI::Range(1U, 64U));
+    auto* const capture = command
+                              ->add_option("--capture", given->capture,
+                                           "Recorded OPRA traffic (pcap, pcapng), not generated")
+                              ->type_name("FILE");
     command->add_option("--series", given->traffic.series_count, "Of generated traffic")
+        ->excludes(capture)
         ->capture_default_str()
         ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}));
     command
         ->add_option("--mix", given->traffic.mix,
                      "Of generated traffic: 0 plain short quotes, 1 the realistic mix")
+        ->excludes(capture)
         ->capture_default_str()
         ->check(CLI::Range(0.0, 1.0));
     command->callback([given, &outcome] { outcome.status = bench_actor(*given); });

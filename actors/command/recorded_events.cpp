@@ -1,13 +1,22 @@
 // path: cold
 #include "actors/command/recorded_events.h"
 
+#include "actors/ring.h"
+#include "actors/stages/looped_capture.h"
+#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/session.h"
+#include "nic/clock.h"
+#include "nic/pcap_port.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace pinstrike::command {
 
@@ -64,13 +73,69 @@ class Recorder final : public feed::opra::traffic::BlockSink {
     Opra::Scratch scratch_{};
 };
 
+std::vector<feed::LineConfig> all_lines() {
+    std::vector<std::uint16_t> numbers(feed::opra::TrafficConfig{}.lines_count);
+    std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});
+    return feed::opra::published_lines(numbers);
+}
+
+std::unique_ptr<actors::PollerTask> make_poller(nic::CaptureReader reader,
+                                                actors::Producer<Event> producer) {
+    constexpr std::size_t burst_packets = 64;
+    std::vector<nic::CaptureReader> readers;
+    readers.push_back(std::move(reader));
+    auto port =
+        std::make_unique<nic::PcapPort>("capture", std::move(readers), nic::Pace{}, burst_packets);
+    std::vector<feed::LineConfig> lines = all_lines();
+    std::vector<actors::Producer<Event>> producers;
+    producers.push_back(std::move(producer));
+    const std::size_t lines_count = lines.size();
+    return actors::make_poller(
+        Opra::name,
+        actors::looped_setup(std::move(port), nic::ChecksumCheck::software, std::move(lines)),
+        actors::router_to(std::move(producers), lines_count));
+}
+
+constexpr std::size_t room_records = 1 << 16;  // for more than a burst brings
+
+/// Takes all that is in the ring, and keeps of it what is wanted yet.
+void keep(actors::Consumer<Event>& ring, std::size_t most, RecordedEvents& events) {
+    const auto waiting = ring.peek(room_records);
+    std::size_t end = 0;
+    for (; end < waiting.size() && events.messages < most; ++events.messages) {
+        end += waiting[end].header.records;
+    }
+    events.records.insert(events.records.end(), waiting.begin(),
+                          waiting.begin() + static_cast<std::ptrdiff_t>(end));
+    ring.release(waiting.size());
+}
+
 }  // namespace
+
+RecordedEvents record_capture(const std::string& file, std::size_t most, Problems& problems) {
+    RecordedEvents events;
+    std::optional<nic::CaptureReader> reader = nic::CaptureReader::open(file, problems);
+    if (!reader) {
+        return events;
+    }
+    auto ring = actors::Ring<Event>::make(room_records);
+    const auto poller = make_poller(std::move(*reader), std::move(ring.producer));
+    const nic::Clock clock;
+    while (!poller->exhausted() && events.messages < most) {
+        poller->step(clock.wall_ns());
+        keep(ring.consumer, most, events);
+    }
+    poller->finish();
+    keep(ring.consumer, most, events);
+    if (events.messages == 0) {
+        tell(problems, file, "holds no message of a line that OPRA publishes");
+    }
+    return events;
+}
 
 RecordedEvents record_events(feed::opra::TrafficConfig config) {
     config.session = false;
-    std::vector<std::uint16_t> numbers(feed::opra::TrafficConfig{}.lines_count);
-    std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});
-    const auto lines = feed::opra::published_lines(numbers);
+    const auto lines = all_lines();
     RecordedEvents events;
     events.records.reserve(config.messages_count + config.messages_count / 2);
     Recorder recorder{events};

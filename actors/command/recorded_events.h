@@ -1,12 +1,15 @@
 // path: cold
 //
-// What an actor core is handed of generated traffic, kept, to be handed on again and again.
+// What an actor core is handed, of generated traffic or of a capture, kept, to be handed on again
+// and again.
 #pragma once
 
+#include "config/problem.h"
 #include "feed/event.h"
 #include "feed/opra/traffic_config.h"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace pinstrike::command {
@@ -18,5 +21,10 @@ struct RecordedEvents {
 
 /// The trading of a day on all its lines, of config.messages_count messages: neither start nor end.
 [[nodiscard]] RecordedEvents record_events(feed::opra::TrafficConfig config);
+
+/// The first `most` events of a capture of OPRA's published lines, as a poller hands them on: both
+/// streams arbitrated, gaps and all. None: the problems tell why.
+[[nodiscard]] RecordedEvents record_capture(const std::string& file, std::size_t most,
+                                            Problems& problems);
 
 }  // namespace pinstrike::command

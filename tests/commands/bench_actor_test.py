@@ -7,8 +7,10 @@ No figure is judged by how large it is: machines differ.
 """
 
 import re
+import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PINSTRIKE = sys.argv[1]
@@ -66,6 +68,27 @@ class Bench(unittest.TestCase):
         self.assertAlmostEqual(table["all together"][0], together, delta=0.02)
         self.assertIn("Beside 1 more a message takes", done.stdout)
 
+    def test_the_book_takes_a_capture(self):
+        with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
+            capture = f"{folder}/day.pcap"
+            subprocess.run([PINSTRIKE, "generate", "--out", capture, "--preset", "ordinary",
+                            "--messages", "5000"], check=True, capture_output=True)
+            done = bench_actor("book", "--capture", capture, "--messages", 20000)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.check_row(rows(done.stdout)["alone"], 20000)
+
+    def test_a_capture_without_messages_is_no_traffic(self):
+        with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
+            empty = f"{folder}/empty.pcap"
+            with open(empty, "wb") as file:  # a head of microseconds and Ethernet, and no frame
+                file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+            for name, part in ((empty, "holds no message of a line that OPRA publishes"),
+                               (f"{folder}/missing.pcap", "missing.pcap")):
+                with self.subTest(name=name):
+                    done = bench_actor("book", "--capture", name)
+                    self.assertEqual((done.returncode, done.stdout), (1, ""))
+                    self.assertIn(part, done.stderr)
+
     def test_batches_of_one_message_are_too_short(self):
         done = bench_actor("empty", "--messages", 1000, "--batch", 1)
         self.assertIn("less than four readings of the clock", done.stdout)
@@ -76,7 +99,9 @@ class Bench(unittest.TestCase):
                             (("empty", "--copies", 0), "--copies"),
                             (("empty", "--batch", 0), "--batch"),
                             (("empty", "--messages", "many"), "--messages"),
-                            (("book", "--mix", 2), "--mix")):
+                            (("book", "--mix", 2), "--mix"),
+                            (("book", "--mix", 0, "--capture", "a.pcap"), "--capture"),
+                            (("empty", "--capture", "a.pcap"), "no --capture; expected one of book")):
             with self.subTest(words=words):
                 done = bench_actor(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
