@@ -122,8 +122,8 @@ class Actor {
     /// Before the first message; on the core's thread; may allocate.
     virtual void on_start(const CoreInfo& /*core*/) {}
 
-    /// Must not allocate, block, or keep references into the batch. The first batches are of the
-    /// day's series, where the config names a file of them (flag_from_file).
+    /// Must not allocate, block, or keep references into the batch; an exception ends the program.
+    /// The first batches are of the day's series, where the config has their file (flag_from_file).
     virtual void on_events(EventBatch batch) = 0;
 
     /// About every millisecond, with the wall time; on a parked core less often.
