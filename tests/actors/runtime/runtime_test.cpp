@@ -1,5 +1,4 @@
 // What the runtime promises, in one thread: cores are stepped by hand.
-#include "actors/runtime/fan.h"
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
@@ -468,51 +467,6 @@ TEST(Timer, many_come_in_their_order) {
             EXPECT_EQ(told, std::vector<std::int64_t>{1 + i * 37 % 101});
         }
     }
-}
-
-TEST(FanOut, tells_every_subscriber_and_says_who_could_not_be_told) {
-    Core core{asleep_at_once};
-    auto& one = core.add<Keeper>(Bounds{.most = 2});
-    auto& two = core.add<Keeper>(Bounds{.most = 1});
-    auto& gone = core.add<Keeper>();
-    FanOut<Item> fan;
-    fan.subscribe(one.items.sender());
-    fan.subscribe(two.items.sender());
-    fan.subscribe(gone.items.sender());
-    gone.stop();
-    core.drain(0);
-    EXPECT_EQ(fan.send({}).sent, 2U);
-    const SentToAll second = fan.send({});
-    EXPECT_EQ(second.sent, 1U);
-    EXPECT_EQ(second.full, 1U);
-    EXPECT_EQ(second.stopped, 1U);
-    fan.flush();
-    core.drain(0);
-    EXPECT_EQ(one.kept.size(), 2U);
-    EXPECT_EQ(two.kept.size(), 1U);
-}
-
-TEST(Workers, each_message_goes_to_the_least_loaded_one) {
-    Core fast{asleep_at_once};
-    Core slow{asleep_at_once};
-    auto& quick = fast.add<Keeper>(Bounds{.most = 8});
-    auto& lame = slow.add<Keeper>(Bounds{.most = 8});
-    Workers<Item> workers;
-    workers.add(quick.items.sender());
-    workers.add(lame.items.sender());
-    for (std::uint32_t i = 0; i < 20; ++i) {
-        EXPECT_EQ(workers.send({0, i}), Sent::sent);
-        workers.flush();
-        fast.drain(0);
-    }
-    EXPECT_GE(quick.kept.size(), 18U);
-    lame.stop();
-    slow.drain(0);
-    EXPECT_EQ(quick.kept.size() + lame.items.dropped(), 20U) << "each to exactly one";
-    EXPECT_EQ(workers.send({}), Sent::sent) << "one that has ended is passed over";
-    quick.stop();
-    fast.drain(0);
-    EXPECT_EQ(workers.send({}), Sent::stopped);
 }
 
 }  // namespace

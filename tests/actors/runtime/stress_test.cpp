@@ -2,6 +2,7 @@
 // asleep and being woken is taken often. A lost wake-up hangs: nothing here wakes by itself in
 // time.
 #include "actors/runtime/core_thread.h"
+#include "actors/runtime/fan.h"
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
@@ -41,6 +42,22 @@ class CountingActor : public Actor {
 
     std::array<std::uint32_t, 4> next{};
     bool in_order = true;
+    Counter count;
+};
+
+/// Counts how often it was given each piece of work.
+class CountedWork : public Actor {
+  public:
+    CountedWork(Bounds bounds, std::size_t pieces) : items(this, bounds), times(pieces) {}
+
+    Mailbox<Item> items;
+
+    void on(Item& item) {
+        ++times[item.number];
+        count.add();
+    }
+
+    std::vector<int> times;
     Counter count;
 };
 
@@ -221,6 +238,35 @@ TEST(RuntimeStress, a_core_that_sleeps_wakes_for_its_timers) {
         wait_until([&] { return ticking.ticks.read() >= 20; });
     }
     EXPECT_GT(core.sleeps().read(), 0U);
+}
+
+TEST(RuntimeThreads, workers_on_two_cores_do_each_piece_of_work_once) {
+    constexpr std::uint32_t messages = 60'000;
+    Core one{asleep_at_once};
+    Core two{asleep_at_once};
+    constexpr Bounds waiting{.most = 8, .when_full = WhenFull::wait};
+    const std::array<CountedWork*, 3> team{&one.add<CountedWork>(waiting, messages),
+                                           &two.add<CountedWork>(waiting, messages),
+                                           &two.add<CountedWork>(waiting, messages)};
+    Workers<Item> workers;
+    for (CountedWork* worker : team) {
+        workers.add(worker->items.sender());
+    }
+    {
+        const CoreThread first{one, sleepy};
+        const CoreThread second{two, sleepy};
+        for (std::uint32_t i = 0; i < messages; ++i) {
+            ASSERT_EQ(workers.send({0, i}), Sent::sent);
+        }
+        workers.flush();
+        wait_until([&] {
+            return team[0]->count.read() + team[1]->count.read() + team[2]->count.read() ==
+                   messages;
+        });
+    }
+    for (std::uint32_t i = 0; i < messages; ++i) {
+        ASSERT_EQ(team[0]->times[i] + team[1]->times[i] + team[2]->times[i], 1) << i;
+    }
 }
 
 }  // namespace
