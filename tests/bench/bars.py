@@ -1,4 +1,5 @@
-"""Bar charts as SVG: one bar a row, or one of several parts that stand behind each other."""
+"""Charts as SVG: one bar a row, one of several parts that stand behind each other, or dots over
+time."""
 
 from xml.sax.saxutils import escape
 
@@ -60,3 +61,26 @@ def stacked(title, unit, names, rows):
             x += length
         parts.append(text(x + 6, y + 14, f"{sum(values.values()):.0f} {unit}"))
     return page(title, TOP + len(rows) * ROW + 30, parts)
+
+
+def dots(title, unit, samples, mark):
+    """`samples`: (seconds, value); a line at `mark`."""
+    height, left = 240, 70
+    width = LEFT + WIDTH + 100 - left
+    last, highest = max(at for at, _ in samples) or 1, 1.1 * max(value for _, value in samples)
+
+    def y(value):
+        return TOP + height * (1 - value / highest)
+
+    parts = []
+    for value in [*range(0, int(highest), 100), mark]:
+        dashes = ' stroke-dasharray="4 4"' if value == mark else ""
+        parts.append(f'<line x1="{left}" x2="{left + width}" y1="{y(value):.1f}" y2="{y(value):.1f}" '
+                     f'stroke="#9498a0" stroke-width="{1 if value == mark else 0.4}"{dashes}/>')
+        if value != mark:
+            parts.append(text(left - 8, y(value) + 4, f"{value} {unit}", "end", 12))
+    parts += [f'<circle cx="{left + width * at / last:.1f}" cy="{y(value):.1f}" r="1.6" '
+              f'fill="{COLOURS[0 if value < mark else 2]}"/>' for at, value in samples]
+    parts += [text(left + width * second / last, TOP + height + 18, f"{second} s", "middle", 12)
+              for second in range(0, int(last) + 1, 10)]
+    return page(title, TOP + height + 34, parts)

@@ -81,12 +81,8 @@ def bounce(parts):
 
 
 def between_cores(parts):
-    """How much what goes between the two processors took, and how much that changed meanwhile."""
-    lowest, middle, highest = next(figures for name, *figures, _ in parts["rows"]["rows"]["ring"]
-                                   if name.startswith("64 B, round trip: pinstrike"))
-    return (f"A record there and back between the two processors took {lowest:.0f} to {highest:.0f} ns "
-            f"within the rings' part, {middle:.0f} in its median: rates of two threads are of the one "
-            "state or the other.")
+    return ("From one of the two processors to the other and back, a line each way: "
+            f"{parts['distance']['told']}.")
 
 
 def round_trip_goal(parts, *_):

@@ -23,12 +23,14 @@
 // one search errs downwards, and path.py makes several.
 //
 //     bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] [--hugepages]
-//                [--rate PACKETS_PER_SECOND]
+//                [--rate PACKETS_PER_SECOND] [--distance FROM:TO]
 //
 // Prints one JSON object; `limit` says what failed above the rate: "missed", the poller was too
 // slow, or "refused", the core was. --no-book: the core has no actor and only empties its ring.
 // --trusting: UDP and IP checksums are not summed here, as where a NIC gives its verdict (net_pcap
-// gives none); block checksums always are. --rate: one trial at that rate.
+// gives none); block checksums always are. --rate: one trial at that rate. --distance: only trials
+// count before and behind which the two processors lay so many nanoseconds from each other
+// (distance.h); `taken_again` tells how many did not, `gave_up` that the machine had none for long.
 #include "actors/actor_kinds.h"
 #include "actors/core.h"
 #include "actors/machine.h"
@@ -39,6 +41,7 @@
 #include "feed/opra/opra.h"
 #include "nic/clock.h"
 #include "nic/port.h"
+#include "tests/bench/distance.h"
 #include "tests/bench/poll_path.h"
 
 #include <fmt/format.h>
@@ -60,6 +63,7 @@ struct Options {
     double seconds = 1;
     std::size_t series = 1'500'000;
     double rate = 0;
+    Distances distances;
     bool hugepages = false;
     bool book = true;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
@@ -184,9 +188,17 @@ constexpr std::uint64_t packets_before_counting = 40'000;
 
 class Bench {
   public:
-    Bench(const Options& options, nic::Port& port) : options_(options), port_(port) {}
+    Bench(const Options& options, nic::Port& port)
+        : options_(options), port_(port), at_distance_(options.distances) {}
 
     Trial run(double packets_per_second) {
+        return at_distance_.measure([&] { return offer(packets_per_second); });
+    }
+
+    [[nodiscard]] const AtDistance& at_distance() const { return at_distance_; }
+
+  private:
+    Trial offer(double packets_per_second) {
         auto ring = actors::Ring<Event>::make(std::size_t{1} << 19);
         actors::Core core = make_core(std::move(ring.consumer));
         auto paced = std::make_unique<PacedPort>(port_, packets_per_second, core.counters().steps);
@@ -223,7 +235,6 @@ class Bench {
         return trial;
     }
 
-  private:
     template <class Poller>
     static Trial so_far(Poller& poller) {
         Trial trial;
@@ -255,6 +266,7 @@ class Bench {
     const Options& options_;
     nic::Port& port_;
     nic::Clock clock_;
+    AtDistance at_distance_;
 };
 
 /// Finds the highest rate that holds.
@@ -264,7 +276,7 @@ class Search {
 
     void run() {
         constexpr double unlimited = 1e9;
-        constexpr int halvings = 7;
+        constexpr int halvings = 5;  // to a hundredth, and spreads are wider
         const Trial free_run = bench_.run(unlimited);
         double low = 0;
         double high = free_run.packets / free_run.seconds;
@@ -305,14 +317,15 @@ class Search {
     Trial spoilt_;
 };
 
-void print(const char* what, const Trial& trial, const char* limit) {
+void print(const char* what, const Trial& trial, const char* limit, const AtDistance& at_distance) {
     const double seconds = std::max(trial.seconds, 1e-9);  // 0: no rate held
     fmt::print(
         "{{\"{}\": {{\"packets_per_second\": {:.0f}, \"messages_per_second\": {:.0f}, "
         "\"missed\": {}, \"refused\": {}, \"lost\": {}, \"stood_still\": {:.4f}, \"limit\": "
-        "\"{}\"}}}}\n",
+        "\"{}\", \"taken_again\": {}, \"gave_up\": {}}}}}\n",
         what, trial.packets / seconds, trial.messages / seconds, trial.missed, trial.refused,
-        trial.lost, trial.stood_still_seconds / (seconds + trial.stood_still_seconds), limit);
+        trial.lost, trial.stood_still_seconds / (seconds + trial.stood_still_seconds), limit,
+        at_distance.taken_again(), at_distance.gave_up());
 }
 
 const char* limit_of(const Trial& spoilt) {
@@ -328,11 +341,11 @@ int run(const Options& options) {
     Bench bench{options, *capture.ports.front()};
     if (options.rate > 0) {
         const Trial trial = bench.run(options.rate);
-        print("trial", trial, limit_of(trial));
+        print("trial", trial, limit_of(trial), bench.at_distance());
     } else {
         Search search{bench};
         search.run();
-        print("nothing_lost", search.clean(), limit_of(search.spoilt()));
+        print("nothing_lost", search.clean(), limit_of(search.spoilt()), bench.at_distance());
     }
     return 0;
 }
@@ -349,6 +362,9 @@ int main(int argc, char** argv) {
             options.series = static_cast<std::size_t>(std::atoll(argv[++i]));
         } else if (std::strcmp(argv[i], "--rate") == 0 && i + 1 < argc) {
             options.rate = std::atof(argv[++i]);
+        } else if (std::strcmp(argv[i], "--distance") == 0 && i + 1 < argc &&
+                   read(argv[i + 1], options.distances)) {
+            ++i;
         } else if (std::strcmp(argv[i], "--hugepages") == 0) {
             options.hugepages = true;
         } else if (std::strcmp(argv[i], "--no-book") == 0) {
@@ -362,7 +378,7 @@ int main(int argc, char** argv) {
     if (options.capture.empty()) {
         fmt::print(stderr,
                    "usage: bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] "
-                   "[--hugepages] [--rate R]\n");
+                   "[--hugepages] [--rate R] [--distance FROM:TO]\n");
         return 2;
     }
     return pinstrike::bench::run(options);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The poll path on two cores, with and without a book, on every packet shape: a table for README.
 
-    path.py PINSTRIKE BENCH_PATH [--runs N] [--seconds S] [--cells PATTERN...] [--hugepages N]
+    path.py PINSTRIKE BENCH_PATH [--runs N] [--seconds S] [--cells PATTERN...] [--hugepages N] [--far]
 
 A cell is SHAPE/STREAMS/END: END is `book` (one core keeps a book of 1.5 M series), `book-trusting`
 (UDP checksums not summed in software, as behind a NIC that gives its verdict) or `drain` (the core
@@ -10,6 +10,9 @@ only empties its ring: what the poll path alone would take). `--cells 'ordinary*
 Captures are looped: of 10,000 frames, but 2,000 of full blocks where there is no book. So both shapes
 are 2 MB there, and stay in the last cache, where a NIC puts what it receives; for a book, which is to
 see many series, more is worth more than that.
+
+Only trials count during which the two processors lay near each other, where the machine moves them
+(distance.h; bench_distance, beside BENCH_PATH, says which distance that is); with --far, far.
 
 A figure is the median of N searches, each for the highest offered rate at which nothing was missed,
 refused or lost (bench_path says how); behind it stand the lowest and the highest. The searches of
@@ -23,6 +26,7 @@ import atexit
 import contextlib
 import fnmatch
 import json
+import math
 import os
 import platform
 import re
@@ -33,6 +37,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import distance
 
 SHAPES = {
     "full": ["--shape", "full", "--mix", "0"],
@@ -120,11 +126,34 @@ def rates_told(command, count):
     return rates
 
 
-def search(bench, path, end, seconds, huge):
-    done = subprocess.run([bench, path, "--seconds", str(seconds), *ENDS[end],
-                           *(["--hugepages"] if huge else [])],
+def run_bench(options, path, end, huge, *words):
+    done = subprocess.run([options.bench, path, "--seconds", str(options.seconds), "--distance",
+                           options.distance, *ENDS[end], *(["--hugepages"] if huge else []),
+                           *map(str, words)],
                           check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout.splitlines()[-1])["nothing_lost"]
+    [found] = json.loads(done.stdout.splitlines()[-1]).values()
+    return found
+
+
+def holds(options, path, end, huge, packets_per_second):
+    """Whether ten seconds of trials, one behind the other, lose nothing."""
+    trials = (run_bench(options, path, end, huge, "--rate", packets_per_second)
+              for _ in range(math.ceil(10 / options.seconds)))
+    return all(trial["missed"] + trial["refused"] + trial["lost"] == 0 for trial in trials)
+
+
+def held_for_ten_seconds(options, figures, cell, huge):
+    """The highest tenth of the cell's median at which ten seconds lose nothing, in packets a second;
+    None: half of it did not hold."""
+    shape, streams, end = cell
+    with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
+        file = Path(folder) / "held.pcap"
+        capture(options.pinstrike, file, shape, streams, frames(shape, end))
+        median = 1e6 * statistics.median(figures.packets[cell])
+        for tenths in range(10, 4, -1):
+            if holds(options, file, end, huge, median * tenths / 10):
+                return median * tenths / 10
+    return None
 
 
 def machine(compiler, huge):
@@ -175,6 +204,8 @@ class Figures:
         self.limits = {cell: set() for cell in cells}
         self.ceilings = {source(cell): [] for cell in cells}
         self.stood_still = []
+        self.taken_again = 0
+        self.gave_up = 0
 
     def add_ceiling(self, kind, ceiling):
         self.ceilings[kind].append(ceiling / 1e6)
@@ -184,13 +215,21 @@ class Figures:
         self.messages[cell].append(found["messages_per_second"] / 1e6)
         self.limits[cell].add({"missed": "poller", "refused": "core"}.get(found["limit"], "-"))
         self.stood_still.append(100 * found["stood_still"])
+        self.taken_again += found["taken_again"]
+        self.gave_up += found["gave_up"]
         if ceiling:
             self.ratios[cell].append(found["packets_per_second"] / ceiling)
+
+    def messages_per_packet(self, cell):
+        return statistics.median(self.messages[cell]) / statistics.median(self.packets[cell])
 
     def uncounted(self):
         return ("While the machine took either processor away for more than a millisecond "
                 "nothing was offered, and the time is not counted: percent of a trial "
-                f"{spread(self.stood_still, 1)}.")
+                f"{spread(self.stood_still, 1)}. Trials that were taken again, as the processors' "
+                f"distance had changed: {self.taken_again}" +
+                (f"; searches that had to take any distance: {self.gave_up}" if self.gave_up else "")
+                + ".")
 
     def table(self):
         lines = ["| shape | streams | end | frames | M packets/s | M messages/s | limit | "
@@ -225,7 +264,9 @@ def measure(options, cells, huge):
                 if ceiling:
                     figures.add_ceiling(kind, ceiling)
                 for cell in (cell for cell in cells if source(cell) == kind):
-                    found = search(options.bench, path, cell[2], options.seconds, huge)
+                    found = run_bench(options, path, cell[2], huge)
+                    if options.far and found["gave_up"]:
+                        return figures  # they are seldom so far apart, and no figure is of it
                     figures.add(cell, found, ceiling)
                     print(f"run {turn + 1} {'/'.join(cell)}: "
                           f"{found['packets_per_second'] / 1e6:.2f} M packets/s, "
@@ -240,9 +281,10 @@ def arguments():
     parser.add_argument("pinstrike")
     parser.add_argument("bench")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1, help="of a trial")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of a trial")
     parser.add_argument("--cells", nargs="+", default=["*"], metavar="PATTERN",
                         help=", ".join("/".join(cell) for cell in CELLS))
+    parser.add_argument("--far", action="store_true", help="while the processors lie far apart")
     parser.add_argument("--hugepages", type=int, metavar="N", help="reserve N of 2 MiB meanwhile")
     parser.add_argument("--compiler", default="", help="what to name beside the machine")
     return parser.parse_args()
@@ -260,6 +302,8 @@ def main():
     huge = enough_hugepages()
     about = machine(options.compiler, huge)
     steal = Steal()
+    seen = distance.watch(Path(options.bench).parent / "bench_distance", 60)
+    options.distance = distance.span(seen["near_to_ns"], options.far)
     figures = measure(options, cells, huge)
     print(f"\nMedians of {options.runs} runs (lowest to highest), trials of {options.seconds:g} s. "
           f"{about}, {steal.percent():.2f} % stolen. "

@@ -28,9 +28,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 import bars
+import distance
 import limits
 import path
 import scaling
@@ -41,10 +43,10 @@ SHAPES = ["full", "full-mix", "ordinary", "ordinary-mix"]
 # What is measured by a program of its own that prints rows, and how it is told.
 ROWS = [
     ("machine", "What the machine gives a thread", []),
-    ("ring", "The ring, beside its peers", ["{runs}"]),
+    ("ring", "The ring, beside its peers", ["{runs}", "{near}"]),
     ("book", "The book", []),
     ("codec", "The codec", []),
-    ("runtime", "The actor runtime", ["{runs}"]),
+    ("runtime", "The actor runtime", ["{runs}", "{near}"]),
     ("metrics", "Counting, beside prometheus-cpp", []),
     ("dpdk_receive", "Receiving by DPDK, beside its own calls and testpmd", []),
     ("kernel_receive", "Receiving from the kernel, beside recvmmsg", ["{runs}"]),
@@ -162,14 +164,54 @@ def median_of(rows, start):
     return next((middle for name, _, middle, _, _ in rows if name.startswith(start)), None)
 
 
+# --- the machine's two processors ---
+
+def measure_distance(report, options):
+    seen = distance.watch(options.build / "tests/bench/bench_distance", 60)
+    near = sorted(ns for _, ns in seen["samples"] if ns < seen["near_to_ns"])
+    far = sorted(ns for _, ns in seen["samples"] if ns >= seen["near_to_ns"])
+    told = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
+            f"{statistics.median(far):.0f} ns. It changed {seen['changes']} times; the line that parts "
+            f"them is {seen['near_to_ns']:.0f} ns" if far else
+            f"{statistics.median(near):.0f} ns in the median, and never far from it")
+    report.section("How far the two processors lie from each other",
+                   "`bench_distance`: a line from one to the other and another back, sampled for a "
+                   f"minute in which nothing else ran: {told}. A virtual machine is not told where "
+                   "its processors are; what two threads pass to each other goes as fast as this. So "
+                   "figures of two threads below are of trials before and behind which they were "
+                   "near, where no other is named.",
+                   report.plot("distance", bars.dots(
+                       "A line there and another back, between processors 0 and 1", "ns",
+                       seen["samples"], seen["near_to_ns"])))
+    report.part["near_to_ns"] = seen["near_to_ns"]
+    report.part["told"] = told
+    report.part["moves"] = bool(far)
+
+
+def path_options(report, options, far=False):
+    return argparse.Namespace(pinstrike=options.pinstrike, seconds=0.5, runs=options.runs, far=far,
+                              bench=options.build / "tests/bench/bench_path",
+                              distance=span(report, far))
+
+
+def span(report, far=False):
+    return distance.span(report.needed("distance", "near_to_ns"), far)
+
+
+def near(report, options):
+    return distance.Near(options.build / "tests/bench/bench_distance",
+                         report.needed("distance", "near_to_ns"))
+
+
 # --- the whole path ---
 
 def measure_path(report, options):
     cells = path.CELLS
     huge = path.enough_hugepages()
-    figures = path.measure(argparse.Namespace(pinstrike=options.pinstrike, seconds=1,
-                                              bench=options.build / "tests/bench/bench_path",
-                                              runs=options.runs), cells, huge)
+    how = path_options(report, options)
+    figures = path.measure(how, cells, huge)
+    held = {(shape, "a", "book"): path.held_for_ten_seconds(how, figures, (shape, "a", "book"), huge)
+            for shape in SHAPES}
     report.section(
         "The whole path, on two cores",
         "The highest offered rate at which nothing was missed, refused or lost, by `path.py`: one "
@@ -177,16 +219,37 @@ def measure_path(report, options):
         "trusting: UDP checksums are not summed here, as behind a NIC that gives its verdict. "
         "A and B: each message is counted once. Frames: of the capture that is looped; of full blocks "
         "without a book 2,000, which stay in the last cache, where a NIC puts what it receives. " +
-        figures.uncounted(), figures.table())
-    for cell, goal in {("full", "a", "drain"): 150, ("full-mix", "a", "drain"): 120,
-                       ("full", "a", "book"): 75, ("full-mix", "a", "book"): 62}.items():
+        figures.uncounted(), figures.table(), "A search's trials are of half a second. Rates that "
+        "lost nothing in ten seconds of such trials, tried downwards from the median by its "
+        "tenths (here the machine's worst half second of ten decides):",
+        held_table(figures, held))
+    for cell, goal in {("full", "a", "drain"): 150, ("full-mix", "a", "drain"): 120}.items():
         report.goal(" ".join(cell), goal, statistics.median(figures.messages[cell]),
                     "M messages/s")
-    for cell, goal in {("ordinary", "a", "drain"): 22, ("ordinary", "a", "book"): 14}.items():
-        report.goal(" ".join(cell), goal, statistics.median(figures.packets[cell]), "M packets/s")
+    report.goal("ordinary a drain", 22,
+                statistics.median(figures.packets["ordinary", "a", "drain"]), "M packets/s")
+    for shape, goal, unit in (("full", 75, "M messages/s"), ("full-mix", 62, "M messages/s"),
+                              ("ordinary", 14, "M packets/s")):
+        cell = shape, "a", "book"
+        of = figures.messages if unit == "M messages/s" else figures.packets
+        report.goal(" ".join(cell), goal, statistics.median(of[cell]), unit)
+        report.goal(" ".join(cell) + ", ten seconds", goal, held[cell] and held[cell] / 1e6 * (
+            figures.messages_per_packet(cell) if unit == "M messages/s" else 1), unit)
     report.part["rates"] = {f"{shape}, {streams.upper()}": statistics.median(figures.messages[cell])
                             for cell in cells for shape, streams, end in [cell] if end == "book"}
     report.part["testpmd"] = ceilings(figures)
+    report.part["packets"] = {" ".join(cell): statistics.median(rates)
+                              for cell, rates in figures.packets.items()}
+
+
+def held_table(figures, held):
+    lines = ["| shape | M packets/s | M messages/s | of the median |", "|---|---|---|---|"]
+    for cell, rate in held.items():
+        packets = (rate or 0) / 1e6
+        lines.append(f"| {cell[0]} | {packets:.2f} | {packets * figures.messages_per_packet(cell):.1f} "
+                     f"| {packets / statistics.median(figures.packets[cell]):.2f} |" if rate else
+                     f"| {cell[0]} | not half of the median | | |")
+    return "\n".join(lines)
 
 
 def ceilings(figures):
@@ -198,9 +261,7 @@ def ceilings(figures):
 def measure_both(report, options):
     """The poll path alone with both streams, which only the whole report's goals ask for."""
     cells = [(shape, "ab", "drain") for shape in ("full", "full-mix", "ordinary")]
-    figures = path.measure(argparse.Namespace(pinstrike=options.pinstrike, seconds=1,
-                                              bench=options.build / "tests/bench/bench_path",
-                                              runs=options.runs), cells, path.enough_hugepages())
+    figures = path.measure(path_options(report, options), cells, path.enough_hugepages())
     report.section(
         "The poll path alone, both streams",
         "As above, without a book: the core only empties its ring. Each message is counted once, each "
@@ -213,21 +274,56 @@ def measure_both(report, options):
     report.part["testpmd"] = ceilings(figures)
 
 
+def measure_far(report, options):
+    """What it costs that the processors lie far apart."""
+    title = "With the two processors far apart"
+    if not report.needed("distance", "moves"):
+        report.section(title, "They never were: not measured.")
+        return
+    cells = [(shape, "a", end) for shape in ("full", "ordinary") for end in ("drain", "book")]
+    close_by = report.needed("path", "packets")
+    figures = path.measure(path_options(report, options, far=True), cells, path.enough_hugepages())
+    lines = ["| shape | streams | end | M packets/s, far | near | far of near |", "|---|---|---|---|---|---|"]
+    for cell in cells:
+        close, rates = close_by[" ".join(cell)], figures.packets[cell]
+        lines.append(f"| {cell[0]} | A | {cell[2]} | {path.spread(rates, 2)} | {close:.2f} | " +
+                     (f"{statistics.median(rates) / close:.2f} |" if rates else "- |"))
+    rings = output_of(options.build / "tests/bench/bench_ring", options.runs, span(report, far=True))
+    report.section(title, "As in the whole path, while a line took the longer of the two ways: what a poller "
+                   "and a core lose that are put where they share no cache. -: they did not lie so for "
+                   "long enough. " + (figures.uncounted() if figures.stood_still else ""),
+                   "\n".join(lines), "`bench_ring`, likewise: " +
+                   ("they did not lie so for long enough." if "given up" in rings else
+                    "\n\n" + table(rows_of(rings))))
+
+
 # --- cost by stage ---
 
-def stages_of(options, *which):
+def stages_of(program, *which):
+    """One run of one shape: messages a packet, and nanoseconds a packet by stage."""
     huge = ["--hugepages"] if path.enough_hugepages() else []
-    return json.loads(output_of(options.pinstrike, "bench", "stages", "--json", "--runs",
-                                options.runs, *huge, *which))["shapes"]
+    [shape] = json.loads(output_of(program, "bench", "stages", "--json", "--runs", 1, *huge,
+                                   *which))["shapes"]
+    return (shape["messages_per_packet"],
+            {stage["stage"]: stage["ns_per_packet"]["median"] for stage in shape["stages"]})
 
 
-def shape_figures(shape):
-    """Messages a packet, and nanoseconds a packet by stage."""
-    return shape["messages_per_packet"], {stage["stage"]: stage["ns_per_packet"]["median"]
-                                          for stage in shape["stages"]}
+def shape_figures(taker, options, *which):
+    """Messages a packet, nanoseconds a packet by stage, and their lowest and highest, of runs that
+    the taker takes."""
+    runs = [taker.take(lambda: stages_of(options.pinstrike, *which)) for _ in range(options.runs)]
+    ns = {name: [stages[name] for _, stages in runs] for name in runs[0][1]}
+    return (runs[0][0], {name: statistics.median(values) for name, values in ns.items()},
+            {name: (min(values), max(values)) for name, values in ns.items()})
 
 
-def looped_stages(options):
+def total(ns, ends, stages):
+    """Of these stages together, and of the ends of their spreads."""
+    low, high = (sum(ends[stage][end] for stage in stages if stage in ends) for end in (0, 1))
+    return f"{sum(ns.get(stage, 0) for stage in stages):.1f} ({low:.1f} to {high:.1f})"
+
+
+def looped_stages(taker, options):
     """Of the captures of full blocks that the poll path alone is measured on."""
     shapes = []
     with tempfile.TemporaryDirectory(prefix="pinstrike-bench-") as folder:
@@ -235,53 +331,55 @@ def looped_stages(options):
             count = path.frames(shape, "drain")
             capture = Path(folder) / f"{shape}-{streams}.pcap"
             path.capture(options.pinstrike, capture, shape, streams, count)
-            [found] = stages_of(options, "--capture", capture)
-            shapes.append((path.called(shape, streams, count), *shape_figures(found)))
+            shapes.append((path.called(shape, streams, count),
+                           *shape_figures(taker, options, "--capture", capture)))
     return shapes
 
 
 def measure_stages(report, options):
     """Leaves nanoseconds a message of poller and core, by shape and streams."""
-    shapes = []
-    for streams in ("A", "AB"):
-        for shape in stages_of(options, "--streams", streams):
-            shapes.append((f"{shape['name']}, {streams}", *shape_figures(shape)))
+    taker = near(report, options)
+    shapes = [(f"{shape}, {streams}",
+               *shape_figures(taker, options, "--shape", shape, "--streams", streams))
+              for streams in ("A", "AB") for shape in SHAPES]
     costs = {name: [sum(ns.get(stage, 0) for stage in stages) / messages
-                    for stages in (POLLER_STAGES, CORE_STAGES)] for name, messages, ns in shapes}
-    [sharded] = stages_of(options, "--shape", "full-mix", "--cores", 2)
-    shapes.append(("full-mix, A, to 2 cores", *shape_figures(sharded)))
-    shapes += looped_stages(options)
-    names = [stage for stage in POLLER_STAGES + CORE_STAGES if any(stage in ns for _, _, ns in shapes)]
+                    for stages in (POLLER_STAGES, CORE_STAGES)] for name, messages, ns, _ in shapes}
+    shapes.append(("full-mix, A, to 2 cores",
+                   *shape_figures(taker, options, "--shape", "full-mix", "--cores", 2)))
+    shapes += looped_stages(taker, options)
+    names = [stage for stage in POLLER_STAGES + CORE_STAGES if any(stage in ns for _, _, ns, _ in shapes)]
     lines = ["| ns a packet | " + " | ".join(names) + " | poller | core |",
              "|---" * (len(names) + 3) + "|"]
-    for name, messages, ns in shapes:
-        sums = [sum(ns.get(stage, 0) for stage in of) for of in (POLLER_STAGES, CORE_STAGES)]
+    for name, messages, ns, ends in shapes:
+        sums = [total(ns, ends, of) for of in (POLLER_STAGES, CORE_STAGES)]
         lines.append(f"| {name} ({messages:.1f} messages) | " +
-                     " | ".join("-" if value is None else f"{value:.1f}"
-                                for value in [*map(ns.get, names), *sums]) + " |")
+                     " | ".join([*("-" if stage not in ns else f"{ns[stage]:.1f}" for stage in names),
+                                 *sums]) + " |")
     picture = bars.stacked("Nanoseconds a packet, by stage", "ns", names,
-                           [(name, ns) for name, _, ns in shapes])
-    report.section("Cost by stage", "`pinstrike bench stages`; core: the other thread's.",
+                           [(name, ns) for name, _, ns, _ in shapes])
+    report.section("Cost by stage", "`pinstrike bench stages`; poller and core: the sums, in brackets "
+                   "those of each stage's lowest and highest; core: the other thread's. " +
+                   taker.told(),
                    "\n".join(lines), report.plot("stages", picture))
     report.part["costs"] = costs
-    report.part["stages"] = {name: {"messages": messages, "ns": ns} for name, messages, ns in shapes}
+    report.part["stages"] = {name: {"messages": messages, "ns": ns} for name, messages, ns, _ in shapes}
 
 
 def measure_counting(report, options):
     """The same program with counters and without, in turns."""
     uncounted = options.build / "tests/bench/bench_uncounted"
     ratios = {shape: [] for shape in SHAPES}
-    for _ in range(options.runs):
-        told = [json.loads(output_of(program, "bench", "stages", "--json", "--runs", 1))["shapes"]
+    taker = near(report, options)
+    for _, shape in itertools.product(range(options.runs), SHAPES):
+        pair = [taker.take(lambda program=program: stages_of(program, "--shape", shape)[1])
                 for program in (options.pinstrike, uncounted)]
-        for counted, bare in zip(*told):
-            ns = [sum(stage["ns_per_packet"]["median"] for stage in shape["stages"]
-                      if stage["stage"] in POLLER_STAGES) for shape in (counted, bare)]
-            ratios[counted["name"]].append(ns[0] / ns[1])
+        counted, bare = (sum(ns.get(stage, 0) for stage in POLLER_STAGES) for ns in pair)
+        ratios[shape].append(counted / bare)
     lines = ["| shape | with counters, of without |", "|---|---|"]
     lines += [f"| {shape} | {spread(values, 3)} |" for shape, values in ratios.items()]
     report.section("What counting costs the poll path",
-                   "All counters and histograms on, beside a build in which they do nothing.",
+                   "All counters and histograms on, beside a build in which they do nothing. " +
+                   taker.told(),
                    "\n".join(lines))
     worst = max(statistics.median(values) for values in ratios.values())
     report.goal("poll path with all metrics, of without", 1.03, worst, "times", lower=True)
@@ -304,7 +402,7 @@ def measure_scaling(report, options):
 
 def explain_limits(report, _):
     """Of all parts that are kept: what is not, explains nothing."""
-    for part, what in (("path", "rates"), ("stages", "stages"), ("latency", "goals"),
+    for part, what in (("distance", "told"), ("path", "rates"), ("stages", "stages"), ("latency", "goals"),
                        ("rows", "rows"), ("workloads", "cells")):
         report.needed(part, what)
     report.section("What bounds the goals that are missed",
@@ -352,6 +450,27 @@ def stops_of(text):
                "longest_us": 0.0 if longest == "-" else float(longest)}
 
 
+def events_of(port):
+    """That the core of a running instance has taken so far."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    return float(re.search(r"^pinstrike_core_events_total\{.*\} (\S+)$", text, re.MULTILINE).group(1))
+
+
+def capacity_of(taker, options):
+    """M messages/s that the instance carries with nothing to wait for: what the poller makes and
+    takes itself, of both streams."""
+    def rate():
+        port = free_port()
+        with instance(options, INSTANCE.format(rate=1e9, port=port)):
+            time.sleep(1)
+            begun, before = time.monotonic(), events_of(port)
+            time.sleep(3)
+            return (events_of(port) - before) / (time.monotonic() - begun) / 1e6
+
+    return [taker.take(rate) for _ in range(options.runs)]
+
+
 def latency_at(options, rate):
     """Rows of the percentiles, and the stops meanwhile."""
     text = INSTANCE.format(rate=rate * 1e6, port=free_port())
@@ -368,11 +487,11 @@ def latency_at(options, rate):
 PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "max")
 
 
-def median_latencies(options, rate):
+def median_latencies(taker, options, rate):
     """Each percentile's median over the runs, in ns, by which samples; and all runs' stops by thread."""
     found, stops = {}, {}
     for _ in range(options.runs):
-        rows, stopped = latency_at(options, rate)
+        rows, stopped = taker.take(lambda: latency_at(options, rate))
         for row in rows:
             for name in PERCENTILES:
                 if row[f"{name}_ns"]:
@@ -396,15 +515,17 @@ def together(thread, stops):
 
 
 def measure_latency(report, options):
-    capacity = report.needed("path", "rates")["ordinary, A"]
+    taker = near(report, options)
+    carried = capacity_of(taker, options)
+    capacity = statistics.median(carried)
     names = PERCENTILES
-    lines = ["| of capacity | samples | " + " | ".join(names) + " |", "|---" * 8 + "|"]
+    lines = ["| of capacity | M messages/s | samples | " + " | ".join(names) + " |", "|---" * 9 + "|"]
     stopped = []
     for share, goal in ((0.1, 0.5), (0.5, 0.8)):
-        medians, stops = median_latencies(options, share * capacity)
+        medians, stops = median_latencies(taker, options, share * capacity)
         stopped += [(share, stop) for stop in stops]
         for samples, of in medians.items():
-            lines.append(f"| {share:.0%} | {samples} | " + " | ".join(
+            lines.append(f"| {share:.0%} | {share * capacity:.1f} | {samples} | " + " | ".join(
                 f"{of[name] / 1e3:.2f}" if name in of else "-" for name in names) + " |")
         for name, most in (("p50", goal), ("p99", 2), ("p99.9", 10)):
             report.goal(f"receive to actor at {share:.0%}, {name}, without stops", most,
@@ -417,11 +538,14 @@ def measure_latency(report, options):
               " | ".join(map(str, stop["counts"].values())) + f" | {stop['longest_us']:.0f} |"
               for share, stop in stopped]
     report.section("Latency, receive to actor",
-                   "`pinstrike latency` of an instance that its simulator sends ordinary packets, "
-                   f"at a share of {capacity:.1f} M messages/s; microseconds, from when each packet "
+                   "`pinstrike latency` of an instance that its simulator sends ordinary packets on "
+                   "both streams, at a share of what the same instance carries when nothing paces it: "
+                   f"{spread(carried)} M messages/s. The poller makes what it takes, which is part of "
+                   "its work. Microseconds, from when each packet "
                    "was due, whenever the poller looked (what a pause of the poller of more than "
                    "10 ms keeps from being sent, as a NIC's ring would drop it, is not sent later). "
-                   f"Of each figure the median over {options.runs} runs of 10 s.", "\n".join(lines),
+                   f"Of each figure the median over {options.runs} runs of 10 s. {taker.told()}",
+                   "\n".join(lines),
                    f"The machine's stops meanwhile, of all {options.runs} runs: turns of 5 us or more in which a thread "
                    "did nothing, so that no slow handler is taken for one (`tests/actors/"
                    "planted_stops_test.cpp` plants both, and finds the stops alone). What comes "
@@ -456,7 +580,8 @@ def measure_rows(report, options):
     found = {}
     for name, title, words in ROWS:
         program = options.build / f"tests/bench/bench_{name}"
-        told = output_of(program, *(word.format(runs=options.runs) for word in words))
+        told = output_of(program, *(word.format(runs=options.runs, near=span(report))
+                                    for word in words))
         rows = rows_of(told)
         if told.startswith("skipped"):
             report.section(title, f"`bench_{name}`: {told.strip()}.")
@@ -474,6 +599,11 @@ def objects_of(options, name, *words):
     text = output_of(options.build / f"tests/bench/bench_{name}", "--runs", options.runs, "--json",
                      *words, timeout=7200)
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def ratio_spread(ours, alone):
+    low, high = (ours[f"seconds_{end}"] / alone["seconds"] for end in ("min", "max"))
+    return f"{ours['ratio']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def measure_workloads(report, options):
@@ -497,8 +627,8 @@ def measure_workloads(report, options):
         kept[f"{work}, {actors}, {bound or 'unbounded'}"] = {
             "actors": actors, "alone_s": row["work alone"]["seconds"],
             "sender": row["sender alone"]["ratio"], "ours": ours["ratio"]}
-        ratios = [f"{row[who]['ratio']:.2f}" if who in row else "-"
-                  for who in ["sender alone", "pinstrike", *peers]]
+        ratios = [f"{row[who]['ratio']:.2f}" if who in row else "-" for who in ["sender alone", *peers]]
+        ratios.insert(1, ratio_spread(ours, row["work alone"]))
         fewer += [row[who]["runs"] < ours["runs"] for who in peers if who in row]
         lines.append(f"| {work} | {actors} | {bound or '-'} | {row['work alone']['seconds']:.4f} | " +
                      " | ".join(ratios) +
@@ -506,9 +636,10 @@ def measure_workloads(report, options):
     report.section(
         "The classic workloads",
         "`bench_workloads`: 100,000 messages to each actor; times as multiples of the work alone; "
-        "the last three columns are ours (parks: times a thread gave up its processor). "
+        "the last three columns are ours (parks: times a thread gave up its processor), and so are "
+        "the brackets, our quickest and slowest run as multiples of the work's median. "
         f"{sum(fewer)} of {len(fewer)} peers' figures are of fewer runs than ours, which had "
-        f"{options.runs}: 15 s are what each got in a cell, or one run.",
+        f"{options.runs}: 5 s are what each got in a cell, or one run.",
         "\n".join(lines), "Peers ahead of ours: " + ("; ".join(behind) or "none") + ". The work "
         "alone deals actors to two cores, of 15 one gets 8: who lets the system move threads about can "
         "come to 0.94 of it. Ours are placed so that both cores have as much to do, by what the work "
@@ -522,11 +653,12 @@ def measure_actors(report, options):
     pairs = {row["who"]: row for row in objects_of(options, "pairs")}  # 40 M pings a pair
     many = {row["who"]: row for row in objects_of(options, "many_actors")}
     lines = ["| | seconds for all | ms for a million messages |", "|---|---|---|"]
-    lines += [f"| {who} | {row['seconds']:.2f} | {1e3 * row['seconds_per_million']:.1f} |"
-              for who, row in pairs.items()]
+    lines += [f"| {who} | {row['seconds']:.2f} ({row['seconds_min']:.2f} to {row['seconds_max']:.2f}) | "
+              f"{1e3 * row['seconds_per_million']:.1f} |" for who, row in pairs.items()]
     each = pairs["pinstrike"]["messages_each"] / 1e6
     more = ["| | M messages/s | allocations while it runs |", "|---|---|---|"]
-    more += [f"| {who} | {row['millions_per_second']:.1f} | {row['run_allocations']} |"
+    more += [f"| {who} | {row['millions_per_second']:.1f} ({row['millions_per_second_min']:.1f} to "
+             f"{row['millions_per_second_max']:.1f}) | {row['run_allocations']} |"
              for who, row in many.items()]
     report.section("Pairs of actors, and ten thousand",
                    f"Four pairs, {each:.0f} M pings a pair in order, a \"more\" every 1000 "
@@ -571,10 +703,12 @@ def row_goals(report, found):
     report.goal("histogram", 4, median_of(found["metrics"], "histogram: pin"), "ns", lower=True)
 
 
-PARTS = {"path": measure_path, "both": measure_both, "stages": measure_stages, "counting": measure_counting,
-         "latency": measure_latency, "start": measure_start, "rows": measure_rows,
+PARTS = {"distance": measure_distance, "path": measure_path, "both": measure_both, "far": measure_far,
+         "stages": measure_stages, "counting": measure_counting, "latency": measure_latency,
+         "start": measure_start, "rows": measure_rows,
          "scaling": measure_scaling, "actors": measure_actors, "workloads": measure_workloads,
          "allocations": measure_allocations, "limits": explain_limits}
+MEASURED_NEAR = {"path", "both", "far", "stages", "counting", "latency", "rows"}
 
 
 def arguments():
@@ -598,6 +732,8 @@ def main():
     if options.hugepages is not None:
         path.reserve_hugepages(options.hugepages)
     report = Report(options.out)
+    if MEASURED_NEAR & set(options.parts):
+        options.parts.append("distance")  # how far is near holds for this machine, today
     for name in (name for name in PARTS if name in options.parts):
         about = path.machine(options.compiler, path.enough_hugepages())
         steal, begun = path.Steal(), time.monotonic()

@@ -5,8 +5,12 @@
 // whole. The runs of all take turns, so that a disturbed stretch meets all alike. The limits
 // beside them are this machine's: a cache line that two cores write in turn, and memcpy.
 //
-//     bench_ring [RUNS]
+//     bench_ring [RUNS [FROM:TO]]
+//
+// FROM:TO: count only what was measured while the two cores lay so far from each other
+// (distance.h).
 #include "actors/machine.h"
+#include "tests/bench/distance.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ring_contenders.h"
 
@@ -254,6 +258,12 @@ int main(int argc, char** argv) {
         return 77;
     }
     const int runs = argc > 1 ? std::atoi(argv[1]) : 5;
+    Distances distances;
+    if (argc > 2 && !read(argv[2], distances)) {
+        fmt::print(stderr, "usage: bench_ring [RUNS [FROM:TO]], nanoseconds\n");
+        return 2;
+    }
+    AtDistance at_distance{distances};
     std::vector<Row> rows;
     add_size<Record<8>>(rows);
     add_size<Record<1>>(rows);
@@ -262,7 +272,7 @@ int main(int argc, char** argv) {
         {"limit: two lines and their counts, there and back", "ns", bounce_with_data, 0});
     for (int run = 0; run < runs; ++run) {
         for (Row& row : rows) {
-            row.runs.push_back(row.measure(row.capacity));
+            row.runs.push_back(at_distance.measure([&] { return row.measure(row.capacity); }));
         }
     }
     std::sort(rows.begin(), rows.end(),
@@ -271,5 +281,6 @@ int main(int argc, char** argv) {
     for (const Row& row : rows) {
         print_row(row.name, spread_of(row.runs), row.unit);
     }
+    print_distance(at_distance);
     return 0;
 }

@@ -1,13 +1,17 @@
 // The actor runtime: messages a second from one core to another, and back-pressure.
-// `bench_runtime RUNS` for more runs.
+//
+//     bench_runtime [RUNS [FROM:TO]]
+//
+// FROM:TO: count only what was measured while the two cores lay so far from each other
+// (distance.h).
 #include "actors/command/sample_work.h"
 #include "actors/runtime/core_thread.h"
 #include "actors/runtime/coroutine.h"
+#include "tests/bench/distance.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/runtime_caf.h"
 
 #include <immintrin.h>
-#include <sched.h>
 
 #include <chrono>
 #include <cstdint>
@@ -239,6 +243,11 @@ int main(int argc, char** argv) {
         return 77;
     }
     const int runs = argc > 1 ? std::atoi(argv[1]) : 7;
+    pinstrike::bench::Distances distances;
+    if (argc > 2 && !read(argv[2], distances)) {
+        std::fprintf(stderr, "usage: bench_runtime [RUNS [FROM:TO]], nanoseconds\n");
+        return 2;
+    }
     std::vector<Row> rows{
         {"empty handler, from a thread", push_from_thread<Empty>, "M messages/s"},
         {"  as a coroutine", push_from_thread<EmptyScript>, "M messages/s"},
@@ -252,14 +261,13 @@ int main(int argc, char** argv) {
         {"  as a coroutine", bounded_sums<SummingScript>, "ms"},
         {"  the work alone, one core", work_alone, "ms"},
     };
-    // The main thread sends too: away from the receiver's cpu.
-    cpu_set_t set;
+    pinstrike::bench::AtDistance at_distance{distances};
     for (int run = 0; run < runs; ++run) {
         for (Row& each : rows) {
-            CPU_ZERO(&set);
-            CPU_SET(0, &set);
-            sched_setaffinity(0, sizeof(set), &set);
-            each.figures.push_back(each.measure());
+            each.figures.push_back(at_distance.measure([&] {
+                pinstrike::bench::place_on(0);  // the main thread sends too: away from the receiver
+                return each.measure();
+            }));
         }
     }
     pinstrike::bench::print_head("");
@@ -267,5 +275,6 @@ int main(int argc, char** argv) {
         pinstrike::bench::print_row(each.what, pinstrike::bench::spread_of(each.figures),
                                     each.unit);
     }
+    print_distance(at_distance);
     return 0;
 }

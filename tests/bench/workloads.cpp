@@ -37,7 +37,7 @@ struct Options {
     bool json = false;
 };
 
-constexpr double patience_s = 15;
+constexpr double patience_s = 5;
 
 struct Contender {
     std::string_view name;

@@ -1,0 +1,52 @@
+"""How far processors 0 and 1 lie from each other, for scripts: distance.h says why it matters."""
+
+import json
+import subprocess
+import time
+
+PATIENCE_SECONDS = 300
+
+
+def watch(program, seconds):
+    """What bench_distance saw in that time: near_to_ns, near_share, changes, samples."""
+    done = subprocess.run([program, "--seconds", str(seconds), "--json"], check=True,
+                          stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)
+
+
+def span(near_to_ns, far=False):
+    """As --distance of a benchmark takes it."""
+    return f"{near_to_ns}:inf" if far else f"0:{near_to_ns}"
+
+
+class Near:
+    """Runs whole programs while the processors lie near each other."""
+
+    def __init__(self, program, near_to_ns):
+        self.program = program
+        self.near_to_ns = near_to_ns
+        self.waited = 0.0
+        self.taken_again = 0
+
+    def take(self, measure):
+        """What `measure` gives; again where the processors were far behind it. When five minutes
+        have been waited in all, whatever the distance."""
+        while True:
+            while self.is_far():
+                time.sleep(0.1)
+                self.waited += 0.1
+            figure = measure()
+            if not self.is_far():
+                return figure
+            self.taken_again += 1
+
+    def is_far(self):
+        if self.waited > PATIENCE_SECONDS:
+            return False
+        [[_, bounce_ns]] = watch(self.program, 0)["samples"]
+        return bounce_ns >= self.near_to_ns
+
+    def told(self):
+        return (f"Runs that were taken again, as the processors' distance had changed: "
+                f"{self.taken_again}" +
+                ("; some had to be taken at any distance." if self.waited > PATIENCE_SECONDS else "."))
