@@ -1,0 +1,75 @@
+"""The actor runtime beside its peers: the classic workloads, pairs, and ten thousand actors."""
+
+import itertools
+
+import limits
+from parts.running import objects_of
+
+
+def ratio_spread(ours, alone):
+    low, high = (ours[f"seconds_{end}"] / alone["seconds"] for end in ("min", "max"))
+    return f"{ours['ratio']:.2f} ({low:.2f} to {high:.2f})"
+
+
+def measure_workloads(report, options):
+    """Each cell: one sender, T actors, a piece of work a message; ours, the peers', the work alone."""
+    cells = {}
+    for cell in itertools.product(("sum100", "sum1000", "sha512"), (1, 15, 20, 30, 100), (0, 100)):
+        work, actors, bound = cell  # one at a time: the peers take minutes to a cell of 100 actors
+        for row in objects_of(options, "workloads", "--work", work, "--actors", actors, "--bound", bound):
+            cells.setdefault(cell, {})[row["who"]] = row
+    peers = [who for who in next(iter(cells.values()))
+             if who not in ("work alone", "sender alone", "pinstrike")]
+    lines = ["| work | actors | bound | alone, s | sender alone | **pinstrike** | " +
+             " | ".join(peers) + " | allocations | parks | refusals |",
+             "|---" * (9 + len(peers)) + "|"]
+    worst, behind, fewer, kept = 0.0, [], [], {}
+    for (work, actors, bound), row in cells.items():
+        ours = row["pinstrike"]
+        worst = max(worst, ours["ratio"])
+        behind += [f"{work}, {actors} actors, {f'bounded to {bound}' if bound else 'unbounded'}: {who}"
+                   for who in peers if who in row and row[who]["ratio"] < ours["ratio"]]
+        kept[f"{work}, {actors}, {bound or 'unbounded'}"] = {
+            "actors": actors, "alone_s": row["work alone"]["seconds"],
+            "sender": row["sender alone"]["ratio"], "ours": ours["ratio"]}
+        ratios = [f"{row[who]['ratio']:.2f}" if who in row else "-" for who in ["sender alone", *peers]]
+        ratios.insert(1, ratio_spread(ours, row["work alone"]))
+        fewer += [row[who]["runs"] < ours["runs"] for who in peers if who in row]
+        lines.append(f"| {work} | {actors} | {bound or '-'} | {row['work alone']['seconds']:.4f} | " +
+                     " | ".join(ratios) +
+                     f" | {ours['allocations']} | {ours['parks']} | {ours['refusals']} |")
+    report.section(
+        "The classic workloads",
+        "`bench_workloads`: 100,000 messages to each actor; times as multiples of the work alone; "
+        "the last three columns are ours (parks: times a thread gave up its processor), and so are "
+        "the brackets, our quickest and slowest run as multiples of the work's median. "
+        f"{sum(fewer)} of {len(fewer)} peers' figures are of fewer runs than ours, which had "
+        f"{options.runs}: 5 s are what each got in a cell, or one run.",
+        "\n".join(lines), "Peers ahead of ours: " + ("; ".join(behind) or "none") + ". The work "
+        "alone deals actors to two cores, of 15 one gets 8: who lets the system move threads about can "
+        "come to 0.94 of it. Ours are placed so that both cores have as much to do, by what the work "
+        "and the sender alone took in the same run: whoever uses the runtime says where an actor "
+        "lives. Where peers' threads run, their scheduler or the system decides.")
+    report.goal("the worst workload, of the work alone", limits.WITHIN, worst, "times", lower=True)
+    report.part["cells"] = kept
+
+
+def measure_actors(report, options):
+    pairs = {row["who"]: row for row in objects_of(options, "pairs")}  # 40 M pings a pair
+    many = {row["who"]: row for row in objects_of(options, "many_actors")}
+    lines = ["| | seconds for all | ms for a million messages |", "|---|---|---|"]
+    lines += [f"| {who} | {row['seconds']:.2f} ({row['seconds_min']:.2f} to {row['seconds_max']:.2f}) | "
+              f"{1e3 * row['seconds_per_million']:.1f} |" for who, row in pairs.items()]
+    each = pairs["pinstrike"]["messages_each"] / 1e6
+    more = ["| | M messages/s | allocations while it runs |", "|---|---|---|"]
+    more += [f"| {who} | {row['millions_per_second']:.1f} ({row['millions_per_second_min']:.1f} to "
+             f"{row['millions_per_second_max']:.1f}) | {row['run_allocations']} |"
+             for who, row in many.items()]
+    report.section("Pairs of actors, and ten thousand",
+                   f"Four pairs, {each:.0f} M pings a pair in order, a \"more\" every 1000 "
+                   "(`bench_pairs`):",
+                   "\n".join(lines), "10,000 actors in a ring on two cores "
+                   "(`bench_many_actors`; across: each message goes to the other core):",
+                   "\n".join(more))
+    report.goal("four pairs, a more every 1000", 10,
+                1e3 * pairs["pinstrike"]["seconds_per_million"], "ms per M messages", lower=True)

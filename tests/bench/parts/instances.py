@@ -1,0 +1,202 @@
+"""Instances of the program: how late messages come to an actor, how soon one is ready, what allocates."""
+
+import contextlib
+import csv
+import io
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import path
+from parts.running import near, output_of
+
+INSTANCE = """
+name: latency
+kind: opra
+lines: 1-96
+ports: [{{name: simulator, kind: sim}}]
+pollers: [{{name: poller0, cpu: 0}}]
+cores: [{{name: core0, cpu: 1}}]
+book: {{series_capacity: 1500000}}
+traffic: {{series_count: 1500000, session: false, shape: ordinary, mix: 0,
+  rate_messages_per_second: {rate:.0f}}}
+metrics_address: 127.0.0.1:{port}
+"""
+
+STARTING = """
+name: start
+kind: opra
+lines: 1-96
+ports: [{{name: capture, kind: pcap, files: [{capture}], pace: real}}]
+pollers: [{{name: poller0, cpu: 0}}]
+cores: [{{name: core0, cpu: 1}}]
+when_full: wait
+book: {{series_capacity: 1500000}}
+"""
+
+PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "max")
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@contextlib.contextmanager
+def instance(options, text):
+    """Runs; gives the config, and the seconds until it did."""
+    with tempfile.TemporaryDirectory(prefix="pinstrike-report-") as folder:
+        config = Path(folder) / "report.yaml"
+        config.write_text(text)
+        begun = time.monotonic()
+        with subprocess.Popen([options.pinstrike, "run", config, "--for", "60s"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as process:
+            try:
+                if not any("running" in line for line in process.stderr):
+                    sys.exit("report.py: the instance never said that it runs")
+                yield config, time.monotonic() - begun
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=60)
+
+
+def stops_of(text):
+    """The histogram of stops that `pinstrike latency` prints: thread, a second, percent of its
+    time, how many of each length, the longest in microseconds."""
+    head, *rows = re.search(r"^stops, us .*\n(?: .*\n)+", text, re.MULTILINE).group().splitlines()
+    lengths = re.findall(r"\S+-\S+|-1 ms|> 1 ms", head)
+    for row in rows:
+        thread, per_second, percent, *counts, longest = row.replace(" %", "").replace(",", "").split()
+        yield {"thread": thread, "per_second": float(per_second), "percent": float(percent),
+               "counts": dict(zip(lengths, map(int, counts))),
+               "longest_us": 0.0 if longest == "-" else float(longest)}
+
+
+def events_of(port):
+    """That the core of a running instance has taken so far."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    return float(re.search(r"^pinstrike_core_events_total\{.*\} (\S+)$", text, re.MULTILINE).group(1))
+
+
+def capacity_of(taker, options):
+    """M messages/s that the instance carries with nothing to wait for: what the poller makes and
+    takes itself, of both streams."""
+    def rate():
+        port = free_port()
+        with instance(options, INSTANCE.format(rate=1e9, port=port)):
+            time.sleep(1)
+            begun, before = time.monotonic(), events_of(port)
+            time.sleep(3)
+            return (events_of(port) - before) / (time.monotonic() - begun) / 1e6
+
+    return [taker.take(rate) for _ in range(options.runs)]
+
+
+def latency_at(options, rate):
+    """Rows of the percentiles, and the stops meanwhile."""
+    text = INSTANCE.format(rate=rate * 1e6, port=free_port())
+    with instance(options, text) as (config, _):
+        time.sleep(2)
+        table_file = config.parent / "latency.csv"
+        told = output_of(options.pinstrike, "latency", config, "--seconds", 10, "--csv", table_file,
+                         timeout=120)
+        rows = [row for row in csv.DictReader(io.StringIO(table_file.read_text()))
+                if row["stage"] == "receive to actor" and row["samples"] != "by_time"]
+    return rows, list(stops_of(told))
+
+
+def median_latencies(taker, options, rate):
+    """Each percentile's median over the runs, in ns, by which samples; and all runs' stops by thread."""
+    found, stops = {}, {}
+    for _ in range(options.runs):
+        rows, stopped = taker.take(lambda: latency_at(options, rate))
+        for row in rows:
+            for name in PERCENTILES:
+                if row[f"{name}_ns"]:
+                    found.setdefault(row["samples"], {}).setdefault(name, []).append(
+                        float(row[f"{name}_ns"]))
+        for stop in stopped:
+            stops.setdefault(stop["thread"], []).append(stop)
+    medians = {samples: {name: statistics.median(values) for name, values in of.items()}
+               for samples, of in found.items()}
+    return medians, [together(thread, of) for thread, of in stops.items()]
+
+
+def together(thread, stops):
+    """The stops of several runs as one."""
+    return {"thread": thread,
+            "per_second": statistics.mean(stop["per_second"] for stop in stops),
+            "percent": statistics.mean(stop["percent"] for stop in stops),
+            "counts": {length: sum(stop["counts"][length] for stop in stops)
+                       for length in stops[0]["counts"]},
+            "longest_us": max(stop["longest_us"] for stop in stops)}
+
+
+def measure_latency(report, options):
+    taker = near(report, options)
+    carried = capacity_of(taker, options)
+    capacity = statistics.median(carried)
+    names = PERCENTILES
+    lines = ["| of capacity | M messages/s | samples | " + " | ".join(names) + " |", "|---" * 9 + "|"]
+    stopped = []
+    for share, goal in ((0.1, 0.5), (0.5, 0.8)):
+        medians, stops = median_latencies(taker, options, share * capacity)
+        stopped += [(share, stop) for stop in stops]
+        for samples, of in medians.items():
+            lines.append(f"| {share:.0%} | {share * capacity:.1f} | {samples} | " + " | ".join(
+                f"{of[name] / 1e3:.2f}" if name in of else "-" for name in names) + " |")
+        for name, most in (("p50", goal), ("p99", 2), ("p99.9", 10)):
+            report.goal(f"receive to actor at {share:.0%}, {name}, without stops", most,
+                        medians["without_stops"][name] / 1e3, "us", lower=True)
+    lengths = list(stopped[0][1]["counts"])
+    found = ["| of capacity | thread | stops a second | % of its time | " +
+             " | ".join(f"{length} us" if length[0].isdigit() else length for length in lengths) +
+             " | longest, us |", "|---" * (5 + len(lengths)) + "|"]
+    found += [f"| {share:.0%} | {stop['thread']} | {stop['per_second']:.0f} | {stop['percent']:.2f} | " +
+              " | ".join(map(str, stop["counts"].values())) + f" | {stop['longest_us']:.0f} |"
+              for share, stop in stopped]
+    report.section("Latency, receive to actor",
+                   "`pinstrike latency` of an instance that its simulator sends ordinary packets on "
+                   "both streams, at a share of what the same instance carries when nothing paces it: "
+                   f"{path.spread(carried, 1)} M messages/s. The poller makes what it takes, which is part of "
+                   "its work. Microseconds, from when each packet "
+                   "was due, whenever the poller looked (what a pause of the poller of more than "
+                   "10 ms keeps from being sent, as a NIC's ring would drop it, is not sent later). "
+                   f"Of each figure the median over {options.runs} runs of 10 s. {taker.told()}",
+                   "\n".join(lines),
+                   f"The machine's stops meanwhile, of all {options.runs} runs: turns of 5 us or more in which a thread "
+                   "did nothing, so that no slow handler is taken for one (`tests/actors/"
+                   "planted_stops_test.cpp` plants both, and finds the stops alone). What comes "
+                   "while a thread works off what a stop piled up is left out as well, for as long "
+                   "again at most. What hits a thread at work is not found, and stays in all "
+                   "figures.", "\n".join(found))
+    report.part["stops"] = [{"share": f"{share:.0%}", **stop} for share, stop in stopped]
+
+
+def measure_start(report, options):
+    seconds = []
+    with tempfile.TemporaryDirectory(prefix="pinstrike-report-") as folder:
+        capture = Path(folder) / "start.pcap"
+        output_of(options.pinstrike, "generate", "--out", capture, "--preset", "ordinary")
+        for _ in range(options.runs):
+            with instance(options, STARTING.format(capture=capture)) as (_, until):
+                seconds.append(until)
+    report.section("Start", "From the program's start until its pollers poll, 96 lines and a book "
+                   f"of 1.5 M series, input from a capture: {path.spread(seconds, 2)} s.")
+    report.goal("ready with a book of 1.5 M series", 2, statistics.median(seconds), "s", lower=True)
+
+
+def measure_allocations(report, options):
+    told = output_of(sys.executable, Path(__file__).parents[1] / "allocations.py", options.pinstrike)
+    report.section("What allocates, where and when", "`allocations.py`: all that was allocated, "
+                   "by the room whose code did; rings and books are mapped, and not in it.", told)

@@ -1,0 +1,131 @@
+"""The whole path on two processors, near each other and far."""
+
+import argparse
+import statistics
+
+import bars
+import distance
+import path
+from parts.running import output_of, rows_of, span, table
+
+
+def measure_distance(report, options):
+    seen = distance.watch(options.build / "tests/bench/bench_distance", 60)
+    near = sorted(ns for _, ns in seen["samples"] if ns < seen["near_to_ns"])
+    far = sorted(ns for _, ns in seen["samples"] if ns >= seen["near_to_ns"])
+    told = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
+            f"{statistics.median(far):.0f} ns. It changed {seen['changes']} times; the line that parts "
+            f"them is {seen['near_to_ns']:.0f} ns" if far else
+            f"{statistics.median(near):.0f} ns in the median, and never far from it")
+    report.section("How far the two processors lie from each other",
+                   "`bench_distance`: a line from one to the other and another back, sampled for a "
+                   f"minute in which nothing else ran: {told}. A virtual machine is not told where "
+                   "its processors are; what two threads pass to each other goes as fast as this. So "
+                   "figures of two threads below are of trials before and behind which they were "
+                   "near, where no other is named.",
+                   report.plot("distance", bars.dots(
+                       "A line there and another back, between processors 0 and 1", "ns",
+                       seen["samples"], seen["near_to_ns"])))
+    report.part["near_to_ns"] = seen["near_to_ns"]
+    report.part["told"] = told
+    report.part["moves"] = bool(far)
+
+
+def path_options(report, options, far=False):
+    """Far apart they lie seldom: three runs of that, or an hour would not do."""
+    return argparse.Namespace(pinstrike=options.pinstrike, seconds=0.5, far=far,
+                              runs=min(options.runs, 3) if far else options.runs,
+                              bench=options.build / "tests/bench/bench_path",
+                              distance=span(report, far))
+
+
+def measure_path(report, options):
+    cells = path.CELLS
+    huge = path.enough_hugepages()
+    how = path_options(report, options)
+    figures = path.measure(how, cells, huge)
+    held = {(shape, "a", "book"): path.held_for_ten_seconds(how, figures, (shape, "a", "book"), huge)
+            for shape in path.SHAPES}
+    report.section(
+        "The whole path, on two cores",
+        "The highest offered rate at which nothing was missed, refused or lost, by `path.py`: one "
+        "poller, and one core that keeps a book of 1.5 M series or only empties its ring (drain); "
+        "trusting: UDP checksums are not summed here, as behind a NIC that gives its verdict. "
+        "A and B: each message is counted once. Frames: of the capture that is looped; of full blocks "
+        "without a book 2,000, which stay in the last cache, where a NIC puts what it receives. " +
+        figures.uncounted(), figures.table(), "A search's trials are of half a second. Rates that "
+        "lost nothing in ten seconds of such trials, tried downwards from the median by its "
+        "tenths (here the machine's worst half second of ten decides):",
+        held_table(figures, held))
+    for cell, goal in {("full", "a", "drain"): 150, ("full-mix", "a", "drain"): 120}.items():
+        report.goal(" ".join(cell), goal, statistics.median(figures.messages[cell]),
+                    "M messages/s")
+    report.goal("ordinary a drain", 22,
+                statistics.median(figures.packets["ordinary", "a", "drain"]), "M packets/s")
+    for shape, goal, unit in (("full", 75, "M messages/s"), ("full-mix", 62, "M messages/s"),
+                              ("ordinary", 14, "M packets/s")):
+        cell = shape, "a", "book"
+        of = figures.messages if unit == "M messages/s" else figures.packets
+        report.goal(" ".join(cell), goal, statistics.median(of[cell]), unit)
+        report.goal(" ".join(cell) + ", ten seconds", goal, held[cell] and held[cell] / 1e6 * (
+            figures.messages_per_packet(cell) if unit == "M messages/s" else 1), unit)
+    report.part["rates"] = {f"{shape}, {streams.upper()}": statistics.median(figures.messages[cell])
+                            for cell in cells for shape, streams, end in [cell] if end == "book"}
+    report.part["testpmd"] = ceilings(figures)
+    report.part["packets"] = {" ".join(cell): statistics.median(rates)
+                              for cell, rates in figures.packets.items()}
+
+
+def held_table(figures, held):
+    lines = ["| shape | M packets/s | M messages/s | of the median |", "|---|---|---|---|"]
+    for cell, rate in held.items():
+        packets = (rate or 0) / 1e6
+        lines.append(f"| {cell[0]} | {packets:.2f} | {packets * figures.messages_per_packet(cell):.1f} "
+                     f"| {packets / statistics.median(figures.packets[cell]):.2f} |" if rate else
+                     f"| {cell[0]} | not half of the median | | |")
+    return "\n".join(lines)
+
+
+def ceilings(figures):
+    """testpmd's M packets/s, by what limits.py calls a capture."""
+    return {path.called(*kind): statistics.median(rates)
+            for kind, rates in figures.ceilings.items() if rates}
+
+
+def measure_both(report, options):
+    """The poll path alone with both streams, which only the whole report's goals ask for."""
+    cells = [(shape, "ab", "drain") for shape in ("full", "full-mix", "ordinary")]
+    figures = path.measure(path_options(report, options), cells, path.enough_hugepages())
+    report.section(
+        "The poll path alone, both streams",
+        "As above, without a book: the core only empties its ring. Each message is counted once, each "
+        "packet twice. " + figures.uncounted(), figures.table())
+    for shape, goal in {"full": 100, "full-mix": 85}.items():
+        report.goal(f"{shape} ab drain", goal,
+                    statistics.median(figures.messages[shape, "ab", "drain"]), "M messages/s")
+    report.goal("ordinary ab drain, unique", 12,
+                statistics.median(figures.packets["ordinary", "ab", "drain"]) / 2, "M packets/s")
+    report.part["testpmd"] = ceilings(figures)
+
+
+def measure_far(report, options):
+    """What it costs that the processors lie far apart."""
+    title = "With the two processors far apart"
+    if not report.needed("distance", "moves"):
+        report.section(title, "They never were: not measured.")
+        return
+    cells = [(shape, "a", end) for shape in ("full", "ordinary") for end in ("drain", "book")]
+    close_by = report.needed("path", "packets")
+    figures = path.measure(path_options(report, options, far=True), cells, path.enough_hugepages())
+    lines = ["| shape | streams | end | M packets/s, far | near | far of near |", "|---|---|---|---|---|---|"]
+    for cell in cells:
+        close, rates = close_by[" ".join(cell)], figures.packets[cell]
+        lines.append(f"| {cell[0]} | A | {cell[2]} | {path.spread(rates, 2)} | {close:.2f} | " +
+                     (f"{statistics.median(rates) / close:.2f} |" if rates else "- |"))
+    rings = output_of(options.build / "tests/bench/bench_ring", options.runs, span(report, far=True))
+    report.section(title, "As in the whole path, while a line took the longer of the two ways: what a poller "
+                   "and a core lose that are put where they share no cache. -: they did not lie so for "
+                   "long enough. " + (figures.uncounted() if figures.stood_still else ""),
+                   "\n".join(lines), "`bench_ring`, likewise: " +
+                   ("they did not lie so for long enough." if "given up" in rings else
+                    "\n\n" + table(rows_of(rings))))
