@@ -79,13 +79,16 @@ std::vector<feed::LineConfig> all_lines() {
     return feed::opra::published_lines(numbers);
 }
 
-std::unique_ptr<actors::PollerTask> make_poller(nic::CaptureReader reader,
-                                                actors::Producer<Event> producer) {
+std::unique_ptr<nic::Port> open_port(nic::CaptureReader reader) {
     constexpr std::size_t burst_packets = 64;
     std::vector<nic::CaptureReader> readers;
     readers.push_back(std::move(reader));
-    auto port =
-        std::make_unique<nic::PcapPort>("capture", std::move(readers), nic::Pace{}, burst_packets);
+    return std::make_unique<nic::PcapPort>("capture", std::move(readers), nic::Pace{},
+                                           burst_packets);
+}
+
+std::unique_ptr<actors::PollerTask> make_poller(std::unique_ptr<nic::Port> port,
+                                                actors::Producer<Event> producer) {
     std::vector<feed::LineConfig> lines = all_lines();
     std::vector<actors::Producer<Event>> producers;
     producers.push_back(std::move(producer));
@@ -96,7 +99,8 @@ std::unique_ptr<actors::PollerTask> make_poller(nic::CaptureReader reader,
         actors::router_to(std::move(producers), lines_count));
 }
 
-constexpr std::size_t room_records = 1 << 16;  // for more than a burst brings
+/// For a burst, and what lines had held back behind a hole.
+constexpr std::size_t room_records = 1 << 19;
 
 /// Takes all that is in the ring, and keeps of it what is wanted yet.
 void keep(actors::Consumer<Event>& ring, std::size_t most, RecordedEvents& events) {
@@ -119,7 +123,9 @@ RecordedEvents record_capture(const std::string& file, std::size_t most, Problem
         return events;
     }
     auto ring = actors::Ring<Event>::make(room_records);
-    const auto poller = make_poller(std::move(*reader), std::move(ring.producer));
+    auto opened = open_port(std::move(*reader));
+    const nic::Port& port = *opened;
+    const auto poller = make_poller(std::move(opened), std::move(ring.producer));
     const nic::Clock clock;
     while (!poller->exhausted() && events.messages < most) {
         poller->step(clock.wall_ns());
@@ -127,6 +133,9 @@ RecordedEvents record_capture(const std::string& file, std::size_t most, Problem
     }
     poller->finish();
     keep(ring.consumer, most, events);
+    for (const std::string& remark : port.remarks()) {
+        tell(problems, "", remark);  // it names the file
+    }
     if (events.messages == 0) {
         tell(problems, file, "holds no message of a line that OPRA publishes");
     }

@@ -23,7 +23,8 @@ struct RecordedEvents {
 [[nodiscard]] RecordedEvents record_events(feed::opra::TrafficConfig config);
 
 /// The first `most` events of a capture of OPRA's published lines, as a poller hands them on: both
-/// streams arbitrated, gaps and all. None: the problems tell why.
+/// streams arbitrated, gaps and all. None: the problems tell why; they tell as well where the file
+/// ends in the middle of something.
 [[nodiscard]] RecordedEvents record_capture(const std::string& file, std::size_t most,
                                             Problems& problems);
 

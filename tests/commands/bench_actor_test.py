@@ -77,6 +77,18 @@ class Bench(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.check_row(rows(done.stdout)["alone"], 20000)
 
+    def test_a_capture_that_is_cut_short_is_taken_and_told(self):
+        with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
+            whole, cut = f"{folder}/day.pcap", f"{folder}/cut.pcap"
+            subprocess.run([PINSTRIKE, "generate", "--out", whole, "--preset", "ordinary",
+                            "--messages", "5000"], check=True, capture_output=True)
+            with open(whole, "rb") as file, open(cut, "wb") as copy:
+                copy.write(file.read()[:-7])
+            done = bench_actor("book", "--capture", cut, "--messages", 20000)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("cut.pcap", done.stderr)
+            self.check_row(rows(done.stdout)["alone"], 20000)
+
     def test_a_capture_without_messages_is_no_traffic(self):
         with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
             empty = f"{folder}/empty.pcap"
