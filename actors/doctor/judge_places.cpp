@@ -226,8 +226,7 @@ void judge_caches(const Host& host, const Need& need, Findings& findings) {
                     .wanted = "one for pollers and cores, where it has so many",
                     .why =
                         "what a poller hands to a core goes from cache to cache, and takes several "
-                        "times as long "
-                        "where they share none",
+                        "times as long where they share none",
                     .mend = {}};
     const auto caches = caches_of(host, need);
     if (caches.empty()) {

@@ -14,7 +14,7 @@ def measure_distance(report, options):
     near = sorted(ns for _, ns in seen["samples"] if ns < seen["near_to_ns"])
     far = sorted(ns for _, ns in seen["samples"] if ns >= seen["near_to_ns"])
     told = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
-            f"{statistics.median(far):.0f} ns. It changed {seen['changes']} times; the line that parts "
+            f"{statistics.median(far):.0f} ns. Changes: {seen['changes']}; the line that parts "
             f"them is {seen['near_to_ns']:.0f} ns" if far else
             f"{statistics.median(near):.0f} ns in the median, and never far from it")
     report.section("How far the two processors lie from each other",
@@ -124,7 +124,7 @@ def measure_far(report, options):
                      (f"{statistics.median(rates) / close:.2f} |" if rates else "- |"))
     rings = output_of(options.build / "tests/bench/bench_ring", options.runs, span(report, far=True))
     report.section(title, "As in the whole path, while a line took the longer of the two ways: what a poller "
-                   "and a core lose that are put where they share no cache. -: they did not lie so for "
+                   "and a core may lose that share no cache. -: they did not lie so for "
                    "long enough. " + (figures.uncounted() if figures.stood_still else ""),
                    "\n".join(lines), "`bench_ring`, likewise: " +
                    ("they did not lie so for long enough." if "given up" in rings else
