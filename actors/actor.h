@@ -74,7 +74,7 @@ class EventBatch {
     /// Asks for the record that lies one batch behind that of `event`, if it is there: another
     /// thread wrote it, so it has a long way to come.
     void ask_behind(const feed::Event& event) const {
-        if (static_cast<std::size_t>(&event - records_.data()) < behind_) {
+        if (&event < records_.data() + behind_) {
             __builtin_prefetch(&event + records_.size());
         }
     }

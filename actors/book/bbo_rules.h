@@ -79,25 +79,30 @@ constexpr SidesMask sides_mask_of(const QuoteEffect& effect) {
     return mask;
 }
 
-/// Without an appendage and with one. The last row is for what is no indicator: it changes nothing.
-constexpr std::array<std::array<SidesMask, 17>, 2> make_sides_masks() {
-    std::array<std::array<SidesMask, 17>, 2> masks{};
+/// By indicator, without an appendage and with one. What is no indicator changes nothing.
+constexpr std::array<std::array<SidesMask, 256>, 2> make_sides_masks() {
+    std::array<std::array<SidesMask, 256>, 2> masks{};
     for (std::size_t appended = 0; appended < masks.size(); ++appended) {
-        for (std::size_t i = 0; i < 16; ++i) {
-            masks[appended][i] = sides_mask_of(quote_effects[appended]['A' + i]);
+        for (std::size_t i = 0; i < 256; ++i) {
+            masks[appended][i] = sides_mask_of(quote_effects[appended][i]);
         }
-        masks[appended][16] = sides_mask_of({});
     }
     return masks;
 }
 
-inline constexpr std::array<std::array<SidesMask, 17>, 2> sides_masks = make_sides_masks();
+inline constexpr std::array<std::array<SidesMask, 256>, 2> sides_masks = make_sides_masks();
 
 /// Of eight words, bid before offer.
 inline __m256i load_sides(const void* words) {
     __m256i loaded;
     std::memcpy(&loaded, words, sizeof loaded);
     return loaded;
+}
+
+/// Both sides in one store: what is loaded as one right behind it need not wait.
+inline void store_sides(BookEntry& entry, __m256i sides) {
+    static_assert(offsetof(BookEntry, offer) == offsetof(BookEntry, bid) + sizeof(BookSide));
+    std::memcpy(static_cast<void*>(&entry.bid), &sides, sizeof sides);
 }
 
 /// Sequence and marks of a side that a quote states, as its upper two words.
@@ -138,22 +143,22 @@ inline __m256i appended_sides(const feed::Event& event) {
 }
 
 /// A quote in order: both sides at once, as its indicator says, without a branch on that.
-/// `flushed`: what the entry says was flushed before it.
-inline void state_quote(BookEntry& entry, const feed::Event& event, bool flushed) {
-    static_assert(offsetof(BookEntry, offer) == offsetof(BookEntry, bid) + sizeof(BookSide));
-    const bool appended = event.header.records > 1;
-    const auto letter = static_cast<unsigned char>(event.header.indicator) - unsigned{'A'};
-    const SidesMask& mask = sides_masks[appended ? 1 : 0][std::min(letter, 16U)];
-    const __m256i kept = _mm256_andnot_si256(_mm256_set1_epi64x(-static_cast<long long>(flushed)),
-                                             load_sides(mask.keep.data()));
-    __m256i sides =
-        _mm256_or_si256(_mm256_and_si256(load_sides(&entry.bid), kept),
-                        _mm256_and_si256(own_sides(event), load_sides(mask.own.data())));
-    if (appended) {
-        const __m256i best = appended_sides(event);
-        sides = _mm256_or_si256(sides, _mm256_and_si256(best, load_sides(mask.appendage.data())));
+inline void state_quote(BookEntry& entry, const feed::Event& event) {
+    const auto indicator = static_cast<unsigned char>(event.header.indicator);
+    const auto stated = [&entry, &event](const SidesMask& mask) {
+        return _mm256_or_si256(
+            _mm256_and_si256(load_sides(&entry.bid), load_sides(mask.keep.data())),
+            _mm256_and_si256(own_sides(event), load_sides(mask.own.data())));
+    };
+    __m256i sides;
+    if (event.header.records == 1) [[likely]] {
+        sides = stated(sides_masks[0][indicator]);
+    } else {
+        const SidesMask& mask = sides_masks[1][indicator];
+        sides = _mm256_or_si256(stated(mask), _mm256_and_si256(appended_sides(event),
+                                                               load_sides(mask.appendage.data())));
     }
-    std::memcpy(static_cast<void*>(&entry.bid), &sides, sizeof sides);
+    store_sides(entry, sides);
 }
 
 }  // namespace pinstrike::actors

@@ -7,10 +7,9 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// About a third full at most: fuller, more probes go on to a second line, which nobody has asked
-/// for ahead (tests/bench/book.cpp).
+/// Fuller, more series lie in their second slot or astray, which costs a second line.
 constexpr double table_load = 0.36;
-constexpr double venue_load = 0.6;
+constexpr double venue_load = 0.45;
 /// Participants that quote a series, on average over the series of a day (18 exchanges, of which
 /// few quote the far ones).
 constexpr std::size_t venues_per_series = 10;
@@ -90,84 +89,99 @@ void Book::on_events(EventBatch batch) {
     if (transfer_ != nullptr) [[unlikely]] {
         note_for_transfer(batch);
     }
+    if (config_.venue_quotes) {
+        apply_all<true>(batch);
+    } else {
+        apply_all<false>(batch);
+    }
+}
+
+template <bool keeps_venues>
+void Book::apply_all(EventBatch batch) {
     Ahead ahead[ahead_messages];
     EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
     unsigned count = 0;
     for (; count < ahead_messages && at != end; ++at, ++count) {
-        ahead[count] = look_ahead(batch, *at);
+        look_ahead(ahead[count], *at);
+        batch.ask_behind(*at);
         if (count >= half_way) {
             look_again(ahead[count - half_way]);
         }
     }
     unsigned next = 0;
     for (; at != end; ++at, next = (next + 1) % ahead_messages) {
-        apply(ahead[next]);
-        ahead[next] = look_ahead(batch, *at);
+        apply<keeps_venues>(ahead[next]);
+        look_ahead(ahead[next], *at);
+        batch.ask_behind(*at);
         look_again(ahead[(next + half_way) % ahead_messages]);
     }
+    for (unsigned i = count < half_way ? 0 : count - half_way; i < count; ++i) {
+        look_again(ahead[(next + i) % ahead_messages]);
+    }
     for (unsigned i = 0; i < count; ++i) {
-        next = next < count ? next : 0;
-        apply(ahead[next++]);
+        apply<keeps_venues>(ahead[(next + i) % ahead_messages]);
     }
     if (count > 0) {
-        watch(ahead[sample_++ % count]);
+        watch(*ahead[sample_++ % count].event);
     }
 }
 
+/// Inline the quotes of series whose line nothing happened to, which are nearly all, and what is
+/// rare out of line.
+template <bool keeps_venues>
 [[gnu::always_inline]] inline void Book::apply(const Ahead& ahead) {
-    if (ahead.event->header.kind == feed::EventKind::quote) [[likely]] {
-        apply_quote(*ahead.event, ahead.home);
-    } else {
-        apply_series(*ahead.event, ahead.home);
+    const feed::Event& event = *ahead.event;
+    const feed::Header& header = event.header;
+    if (header.kind != feed::EventKind::quote) [[unlikely]] {
+        return apply_series(event);
     }
+    BookEntry* const entry = ahead.entry;
+    const LineMemory& line = lines_[header.line];
+    if (keeps_venues || is_late(header) || !(entry->key == event.body.quote.series)) [[unlikely]] {
+        return apply_rare_quote(event);
+    }
+    if (entry->epoch != line.epoch || entry->line != header.line) [[unlikely]] {
+        if (!stands(*entry, line, header.line)) {
+            return apply_rare_quote(event);
+        }
+        if (line.flush > entry->epoch) {
+            store_sides(*entry, _mm256_setzero_si256());
+        }
+        entry->epoch = line.epoch;
+    }
+    ++entry->quotes;
+    state_quote(*entry, event);
 }
 
 /// An event that was remembered.
 void Book::apply_again(const feed::Event& event) {
-    apply({&event, home_of(event)});
+    if (event.header.kind == feed::EventKind::quote) {
+        apply_rare_quote(event);
+    } else {
+        apply_series(event);
+    }
 }
 
 /// Offers one series of the batch's end, at a place that changes, to the busiest.
-void Book::watch(const Ahead& ahead) {
-    const feed::Event& event = *ahead.event;
-    if (event.header.kind == feed::EventKind::quote && !is_empty(event.body.series)) {
-        const BookEntry* const entry = table_.find(event.body.series, ahead.home);
+void Book::watch(const feed::Event& event) {
+    if (event.header.kind == feed::EventKind::quote) {
+        const BookEntry* const entry = table_.find(event.body.series);
         if (entry != nullptr) {
             candidates_.offer(entry->key, entry->quotes);
         }
     }
 }
 
-/// Inline, and what is rare out of line.
-[[gnu::always_inline]] inline void Book::apply_quote(const feed::Event& event, std::size_t home) {
-    const feed::Header& header = event.header;
-    const LineMemory& line = lines_[header.line];
-    BookEntry* const entry = table_.find(event.body.quote.series, home);
-    if (entry == nullptr || is_late(header) || config_.venue_quotes) [[unlikely]] {
-        return apply_rare_quote(event, home);
-    }
-    bool flushed = false;
-    if (entry->epoch != line.epoch || entry->line != header.line) [[unlikely]] {
-        if (!stands(*entry, line, header.line)) {
-            return apply_rare_quote(event, home);
-        }
-        flushed = line.flush > entry->epoch;
-        entry->epoch = line.epoch;
-    }
-    ++entry->quotes;
-    state_quote(*entry, event, flushed);
-}
-
 /// The first of a series, or since something happened to its line; one that comes late; all where
 /// venues' quotes are kept.
-[[gnu::noinline]] void Book::apply_rare_quote(const feed::Event& event, std::size_t home) {
+[[gnu::noinline]] void Book::apply_rare_quote(const feed::Event& event) {
     const feed::Header& header = event.header;
     if ((header.flags & feed::flag_before_day) != 0) {
         counters_.bump(BookCount::late_before_day);
         return;
     }
-    BookEntry* const entry = entry_for(event.body.quote.series, home);
+    BookEntry* const entry = entry_for(event.body.quote.series);
     if (entry == nullptr) {
         return;
     }
@@ -177,26 +191,26 @@ void Book::watch(const Ahead& ahead) {
         return;
     }
     ++entry->quotes;
-    state_quote(*entry, event, false);
+    state_quote(*entry, event);
     if (config_.venue_quotes) {
         keep_venue_quote(event);
     }
 }
 
-void Book::apply_series(const feed::Event& event, std::size_t home) {
+void Book::apply_series(const feed::Event& event) {
     using feed::EventKind;
     switch (event.header.kind) {
         case EventKind::trade:
-            apply_trade(event, home);
+            apply_trade(event);
             break;
         case EventKind::open_interest:
-            apply_open_interest(event, home);
+            apply_open_interest(event);
             break;
         case EventKind::end_of_day:
-            apply_end_of_day(event, home);
+            apply_end_of_day(event);
             break;
         case EventKind::series_map:
-            apply_series_map(event, home);
+            apply_series_map(event);
             break;
         case EventKind::control:
             apply_control(event);
@@ -209,12 +223,12 @@ void Book::apply_series(const feed::Event& event, std::size_t home) {
     }
 }
 
-void Book::apply_trade(const feed::Event& event, std::size_t home) {
+void Book::apply_trade(const feed::Event& event) {
     if ((event.header.flags & feed::flag_before_day) != 0) {
         counters_.bump(BookCount::late_before_day);
         return;
     }
-    if (BookEntry* const entry = entry_for(event.body.trade.series, home)) {
+    if (BookEntry* const entry = entry_for(event.body.trade.series)) {
         const Standing standing = arrive(*entry, event.header);
         if (standing.late && covered(*entry, event.header)) {
             return;
@@ -223,12 +237,12 @@ void Book::apply_trade(const feed::Event& event, std::size_t home) {
     }
 }
 
-void Book::apply_open_interest(const feed::Event& event, std::size_t home) {
+void Book::apply_open_interest(const feed::Event& event) {
     if ((event.header.flags & feed::flag_before_day) != 0) {
         counters_.bump(BookCount::late_before_day);
         return;
     }
-    if (BookEntry* const entry = entry_for(event.body.open_interest.series, home)) {
+    if (BookEntry* const entry = entry_for(event.body.open_interest.series)) {
         const Standing standing = arrive(*entry, event.header);
         if (standing.late && covered(*entry, event.header)) {
             return;
@@ -239,13 +253,13 @@ void Book::apply_open_interest(const feed::Event& event, std::size_t home) {
 }
 
 /// A summary lists no series, but is the latest message of one that is listed.
-void Book::apply_end_of_day(const feed::Event& event, std::size_t home) {
+void Book::apply_end_of_day(const feed::Event& event) {
     if ((event.header.flags & feed::flag_before_day) != 0) {
         counters_.bump(BookCount::late_before_day);
         return;
     }
     const feed::SeriesKey& key = event.body.end_of_day.series;
-    BookEntry* const entry = is_empty(key) ? nullptr : table_.find(key, home);
+    BookEntry* const entry = table_.find(key);
     if (entry != nullptr && known(*entry)) {
         arrive(*entry, event.header);
     }

@@ -15,8 +15,8 @@
 // out costs each message, and cuts batches into pieces too short to look ahead in.
 //
 // While a message of a batch is applied, the entries of those behind it are on their way from
-// memory: of one 32 messages behind its home is asked for, and of one 16 behind what comes next, if
-// the home is another's.
+// memory: of one 32 messages behind the first of two places is asked for, and of one 16 behind the
+// second, if the series is not there.
 #pragma once
 
 #include "actors/actor.h"
@@ -100,7 +100,8 @@ class Book final : public Actor {
     /// A message whose entry is on its way from memory.
     struct Ahead {
         const feed::Event* event;
-        std::size_t home;
+        FlatTable<BookEntry>::Places places;
+        BookEntry* entry;  ///< once the first of its places has come
     };
 
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
@@ -130,50 +131,45 @@ class Book final : public Actor {
 
     [[nodiscard]] bool lists(const feed::SeriesKey& key) const;
 
-    /// Where the entry of a message is looked for first. Line and gap events have bytes where
-    /// others have a series: what is fetched is of no use then, and of no harm.
-    [[nodiscard]] std::size_t home_of(const feed::Event& event) const {
-        return table_.home(feed::hash(event.body.series));
+    /// Line and gap events have bytes where others have a series: what is fetched is of no use
+    /// then, and of no harm.
+    void look_ahead(Ahead& ahead, const feed::Event& event) const {
+        ahead.event = &event;
+        ahead.places = table_.places(feed::hash(event.body.series));
+        __builtin_prefetch(ahead.places.first, 1);
     }
 
-    [[nodiscard]] Ahead look_ahead(const EventBatch& batch, const feed::Event& event) const {
-        const std::size_t home = home_of(event);
-        table_.prefetch(home);
-        batch.ask_behind(event);
-        return {&event, home};
+    /// Half the way later, when the first place has come.
+    static void look_again(Ahead& ahead) {
+        ahead.entry = ahead.places.of(ahead.event->body.series);
+        __builtin_prefetch(ahead.entry, 1);
     }
 
-    /// Half the way later, when the home has come.
-    void look_again(const Ahead& ahead) const {
-        table_.prefetch_on(ahead.event->body.series, ahead.home);
-    }
-
+    template <bool keeps_venues>
+    void apply_all(EventBatch batch);
+    template <bool keeps_venues>
     void apply(const Ahead& ahead);
     void apply_again(const feed::Event& event);
-    void watch(const Ahead& ahead);
-    void apply_series(const feed::Event& event, std::size_t home);
-    void apply_quote(const feed::Event& event, std::size_t home);
-    void apply_rare_quote(const feed::Event& event, std::size_t home);
-    void apply_trade(const feed::Event& event, std::size_t home);
-    void apply_open_interest(const feed::Event& event, std::size_t home);
-    void apply_end_of_day(const feed::Event& event, std::size_t home);
-    void apply_series_map(const feed::Event& event, std::size_t home);
+    void watch(const feed::Event& event);
+    void apply_series(const feed::Event& event);
+    void apply_rare_quote(const feed::Event& event);
+    void apply_trade(const feed::Event& event);
+    void apply_open_interest(const feed::Event& event);
+    void apply_end_of_day(const feed::Event& event);
+    void apply_series_map(const feed::Event& event);
     void apply_late_quote(BookEntry& entry, const feed::Event& event, const Standing& standing);
     void apply_control(const feed::Event& event);
     void apply_gap(const feed::Event& event);
     void keep_venue_quote(const feed::Event& event);
 
-    [[gnu::always_inline]] BookEntry* entry_for(const feed::SeriesKey& key, std::size_t home) {
-        BookEntry* entry = is_empty(key) ? nullptr : table_.find_or_insert(key, home);
-        if (entry == nullptr) [[unlikely]] {
-            entry = make_room_for(key, home);
-        }
-        return entry;
+    BookEntry* entry_for(const feed::SeriesKey& key) {
+        BookEntry* const entry = table_.find(key);
+        return entry != nullptr ? entry : enter(key);
     }
 
     Standing arrive(BookEntry& entry, const feed::Header& header);
     Standing arrive_late(BookEntry& entry, const feed::Header& header);
-    BookEntry* make_room_for(const feed::SeriesKey& key, std::size_t home);
+    BookEntry* enter(const feed::SeriesKey& key);
     bool settle(BookEntry& entry);
 
     void settle_anew(BookEntry& entry, std::uint16_t line) {
@@ -207,6 +203,7 @@ class Book final : public Actor {
                     const CoveredPlace& place) const;
     void note_forced(const StateRecord& record);
     std::size_t walk();
+    void walk_again(std::size_t inserted_slot);
     void give(BookEntry& entry, StateRecord& record);
     [[nodiscard]] bool covered(const BookEntry& entry, const feed::Header& header) const;
 

@@ -7,26 +7,37 @@
 
 namespace pinstrike::actors {
 
-/// The table is full: takes out what a start of day left in it, and tries again.
-BookEntry* Book::make_room_for(const feed::SeriesKey& key, std::size_t home) {
-    BookEntry* entry = nullptr;
-    if (!is_empty(key) && sweeper_.busy()) {
+/// Enters a series that has no entry. If the table is full, takes out what a start of day left in
+/// it, and tries again.
+BookEntry* Book::enter(const feed::SeriesKey& key) {
+    BookEntry* entry = table_.insert(key);
+    if (entry == nullptr && !is_empty(key) && sweeper_.busy()) {
         sweep(sweeper_.left());
-        if (transfer_ != nullptr) {
-            transfer_->next_slot = 0;  // entries moved: a walk begins again
-        }
-        entry = table_.find_or_insert(key, home);
+        entry = table_.insert(key);
     }
     if (entry == nullptr) {
         counters_.bump(BookCount::series_refused);
+        return nullptr;
+    }
+    if (transfer_ != nullptr) {
+        walk_again(table_.slot_of(*entry));
     }
     return entry;
+}
+
+/// An insertion may have moved entries of its group past a walk, if that is in it.
+void Book::walk_again(std::size_t inserted_slot) {
+    constexpr std::size_t group = FlatTable<BookEntry>::group_slots;
+    std::size_t& next = transfer_->next_slot;
+    if (next / group == inserted_slot / group) {
+        next -= next % group;
+    }
 }
 
 /// Takes a place in the table, which the first message of the series will find. What comes on
 /// another line than that of the series (line 220) says nothing that its own line does not say, and
 /// no start of day of this feed may ever take back what is announced of a line it does not take.
-void Book::apply_series_map(const feed::Event& event, std::size_t home) {
+void Book::apply_series_map(const feed::Event& event) {
     const feed::SeriesMap& map = event.body.series_map;
     if (map.mapped_line != event.header.line) {
         return;
@@ -35,7 +46,7 @@ void Book::apply_series_map(const feed::Event& event, std::size_t home) {
         counters_.bump(BookCount::late_before_day);
         return;
     }
-    BookEntry* const entry = entry_for(map.series, home);
+    BookEntry* const entry = entry_for(map.series);
     if (entry == nullptr) {
         return;
     }

@@ -24,7 +24,7 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const St
         return;  // a series takes no sides from before a flush, nor from a line it has left
     }
     BookEntry stated = entry;
-    state_quote(stated, event, false);
+    state_quote(stated, event);
     const QuoteEffect effect = quote_effect(event.header);
     const auto yield = [&standing](BookSide& side, const BookSide& to, SideEffect on_side) {
         if (on_side != SideEffect::none && yields(side, standing.sequence)) {

@@ -12,9 +12,7 @@ void Book::on_timer(std::int64_t now_ns) {
     if (transfer_ != nullptr) {
         time_transfer();
     }
-    if (transfer_ == nullptr || !transfer_->walking) {
-        sweep(slots_per_timer);  // what is taken out moves others, past a walk
-    }
+    sweep(slots_per_timer);
     sweep_venues(slots_per_timer);
     const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was
     if (now_ns >= publish_due_ns_ || set_back) {

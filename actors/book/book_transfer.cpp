@@ -211,8 +211,7 @@ StateVerdict Book::take_state(const StateRecord& record) {
     if (verdict != StateVerdict::taken) {
         return verdict;
     }
-    const std::size_t home = table_.home(feed::hash(record.key));
-    BookEntry* const entry = entry_for(record.key, home);
+    BookEntry* const entry = entry_for(record.key);
     if (entry == nullptr) {
         return StateVerdict::no_room;
     }

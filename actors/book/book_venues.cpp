@@ -8,7 +8,10 @@ namespace pinstrike::actors {
 void Book::keep_venue_quote(const feed::Event& event) {
     const feed::Header& header = event.header;
     const VenueKey key{event.body.quote.series, static_cast<unsigned char>(header.participant)};
-    VenueEntry* const entry = venues_.find_or_insert(key, venues_.home(hash(key)));
+    VenueEntry* entry = venues_.find(key);
+    if (entry == nullptr) {
+        entry = venues_.insert(key);
+    }
     if (entry == nullptr) {
         counters_.bump(BookCount::venue_quotes_refused);
         return;

@@ -1,15 +1,17 @@
 // path: hot
 //
-// A flat open-addressing table of fixed size: linear probing over entries that hold their own key,
-// no allocation after its construction, no rehash, no tombstone. An entry may be looked up by a
-// home slot worked out earlier, so that a batch can prefetch ahead.
+// A flat table of fixed size over entries that hold their own key: no allocation after its
+// construction, no rehash of the whole.
 //
-// Where keys share a home, or one has run on into the next, a second line is needed, and one that
-// nobody had asked for would hold up the messages behind it as well. So who prefetches looks twice:
-// it asks for the home, and once that has come for the slot behind it, if the home is another's.
+// Speed rests on this: a key lies in one of two slots, which its hash names, so that who looks
+// ahead can have the right line on its way before it is needed, and no search goes on into a third,
+// which nobody had asked for. Both are in one group of 64 slots (a page of memory where an entry is
+// a cache line). A key that finds both taken takes one, and whose that was moves to its other slot,
+// and so on. Where that comes to no end (one key in a thousand of a book as full as may be, one in
+// six thousand at two thirds of that), a key lies astray: behind its first slot in the group, where
+// it is searched for if the group has any such.
 //
-// Slots behind the last home (the tail) let a probe run on without wrapping round; the very last
-// slot stays empty for ever and ends every probe.
+// An entry never leaves its group. It may move there when another is inserted, and then only.
 #pragma once
 
 #include "actors/book/pages.h"
@@ -17,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace pinstrike::actors {
 
@@ -27,75 +30,77 @@ class FlatTable {
   public:
     using Key = decltype(Entry::key);
 
+    static constexpr std::size_t group_slots = 64;
+
+    /// Where a key may be.
+    struct Places {
+        Entry* first;
+        Entry* second;
+
+        /// Where it is, if it is there and not astray.
+        [[nodiscard]] Entry* of(const Key& key) const { return first->key == key ? first : second; }
+    };
+
     FlatTable() = default;
 
-    /// Room for `capacity` entries in about capacity / `load` slots.
+    /// Room for `capacity` entries in about capacity / `load` slots: less than 0.5, beyond which
+    /// two slots a key are too few.
     FlatTable(std::size_t capacity, double load)
         : entries_(slots_for(capacity, load)),
-          homes_(homes_for(capacity, load)),
+          astray_(slots_for(capacity, load) / group_slots),
           capacity_(capacity) {}
 
-    void prefault() { entries_.prefault(); }
-
-    /// The low 32 bits of the hash choose the slot: a router takes the high ones.
-    [[nodiscard]] std::size_t home(std::uint64_t hash_value) const {
-        return static_cast<std::size_t>((hash_value & 0xFFFF'FFFFU) * homes_ >> 32);
+    void prefault() {
+        entries_.prefault();
+        astray_.prefault();
     }
 
-    /// Asks memory for a home.
-    void prefetch(std::size_t home_slot) const {
-        __builtin_prefetch(entries_.data() + home_slot, 1, 3);
-    }
-
-    /// Once a home has come: asks for the slot behind it, where the home is another key's. Without
-    /// a branch, for nobody foresees which are.
-    void prefetch_on(const Key& key, std::size_t home_slot) const {
-        prefetch(home_slot + (entries_[home_slot].key == key ? 0 : 1));
+    /// The low 32 bits of the hash choose the first slot, five above them the second: a router
+    /// takes the highest.
+    [[nodiscard]] Places places(std::uint64_t hash_value) const {
+        const std::size_t slot = (hash_value & 0xFFFF'FFFFU) * entries_.size() >> 32;
+        const std::size_t apart = (hash_value >> 32) % group_slots | 1U;
+        return {entries_.data() + slot, entries_.data() + (slot ^ apart)};
     }
 
     /// Null where the key is not in the table.
-    [[nodiscard]] Entry* find(const Key& key, std::size_t home_slot) const {
-        Entry* entry = entries_.data() + home_slot;
-        while (!(entry->key == key)) {
-            if (is_empty(entry->key)) {
-                return nullptr;
-            }
-            ++entry;
-        }
-        return entry;
-    }
-
     [[nodiscard]] Entry* find(const Key& key) const {
-        return is_empty(key) ? nullptr : find(key, home(hash(key)));
-    }
-
-    /// The key's entry, made of zeros if there was none; null when the table is full.
-    [[nodiscard]] Entry* find_or_insert(const Key& key, std::size_t home_slot) {
-        Entry* entry = entries_.data() + home_slot;
-        while (!(entry->key == key)) {
-            if (is_empty(entry->key)) [[unlikely]] {
-                return insert_at(entry, key);
-            }
-            ++entry;
+        if (is_empty(key)) {
+            return nullptr;
         }
-        return entry;
+        const Places both = places(hash(key));
+        Entry* const entry = both.of(key);
+        return entry->key == key ? entry : find_astray(key, *both.first);
     }
 
-    /// Takes an entry out; entries behind it move up, so indices from `slot` on change.
+    /// Enters a key that is not there: its entry, made of zeros; null when the table is full, or
+    /// the key's group is (once in 15 million tables as full as may be, of 2.2 M at a load of
+    /// 0.36).
+    [[nodiscard]] Entry* insert(const Key& key) {
+        if (full() || is_empty(key)) {
+            return nullptr;
+        }
+        Entry fresh{};
+        fresh.key = key;
+        if (!settle(fresh)) {
+            return nullptr;
+        }
+        ++used_;
+        return find(key);
+    }
+
     void erase(std::size_t slot) {
-        Entry* const entries = entries_.data();
-        std::size_t hole = slot;
-        for (std::size_t next = slot + 1; !is_empty(entries[next].key); ++next) {
-            if (home(hash(entries[next].key)) <= hole) {
-                entries[hole] = entries[next];
-                hole = next;
-            }
-        }
-        entries[hole] = Entry{};
+        Entry& entry = entries_[slot];
+        count_out(entry);
+        entry = Entry{};
         --used_;
     }
 
     [[nodiscard]] Entry& at(std::size_t slot) const { return entries_[slot]; }
+
+    [[nodiscard]] std::size_t slot_of(const Entry& entry) const {
+        return static_cast<std::size_t>(&entry - entries_.data());
+    }
 
     [[nodiscard]] std::size_t slots() const { return entries_.size(); }
 
@@ -105,36 +110,82 @@ class FlatTable {
 
     /// Bytes of a table of that many entries.
     [[nodiscard]] static std::size_t bytes_for(std::size_t capacity, double load) {
-        return slots_for(capacity, load) * sizeof(Entry);
+        const std::size_t slots = slots_for(capacity, load);
+        return slots * sizeof(Entry) + slots / group_slots;
     }
 
   private:
-    static std::size_t homes_for(std::size_t capacity, double load) {
-        return std::max<std::size_t>(static_cast<std::size_t>(static_cast<double>(capacity) / load),
-                                     1);
-    }
-
     static std::size_t slots_for(std::size_t capacity, double load) {
-        return homes_for(capacity, load) + tail_for(capacity);
+        const auto slots = static_cast<std::size_t>(static_cast<double>(capacity) / load);
+        return (slots / group_slots + 1) * group_slots;
     }
 
-    /// Longest run of a probe beyond the last home; clusters at loads below 0.6 stay far shorter.
-    static std::size_t tail_for(std::size_t capacity) {
-        return std::min<std::size_t>(capacity, 4096) + 1;
+    /// The first slot of a group, going round in it from one of its slots, that meets a condition;
+    /// null if none does.
+    template <class Condition>
+    [[nodiscard]] Entry* look_round(const Entry& from, Condition&& condition) const {
+        const std::size_t begin = slot_of(from);
+        Entry* const group = entries_.data() + begin / group_slots * group_slots;
+        for (std::size_t i = 0; i < group_slots; ++i) {
+            Entry* const entry = group + (begin + i) % group_slots;
+            if (condition(*entry)) {
+                return entry;
+            }
+        }
+        return nullptr;
     }
 
-    Entry* insert_at(Entry* entry, const Key& key) {
-        const bool last = entry + 1 == entries_.data() + entries_.size();
-        if (full() || last || is_empty(key)) {
+    [[nodiscard]] Entry* find_astray(const Key& key, const Entry& first) const {
+        if (astray_[slot_of(first) / group_slots] == 0) [[likely]] {
             return nullptr;
         }
-        entry->key = key;
-        ++used_;
-        return entry;
+        return look_round(first, [&key](const Entry& entry) { return entry.key == key; });
+    }
+
+    [[nodiscard]] Entry* find_free(const Key& key) const {
+        return look_round(*places(hash(key)).first,
+                          [](const Entry& entry) { return is_empty(entry.key); });
+    }
+
+    /// Puts an entry whose key is not there into a slot. False: its group is full.
+    bool settle(const Entry& fresh) {
+        constexpr unsigned moves_max = 32;
+        const Places both = places(hash(fresh.key));
+        if (is_empty(both.first->key) || is_empty(both.second->key)) {
+            *(is_empty(both.first->key) ? both.first : both.second) = fresh;
+            return true;
+        }
+        if (find_free(fresh.key) == nullptr) {
+            return false;
+        }
+        Entry homeless = fresh;
+        Entry* slot = both.first;
+        for (unsigned i = 0; i < moves_max; ++i) {
+            if (is_empty(slot->key)) {
+                *slot = homeless;
+                return true;
+            }
+            count_out(*slot);
+            std::swap(homeless, *slot);
+            const Places next = places(hash(homeless.key));
+            slot = slot == next.first ? next.second : next.first;
+        }
+        slot = find_free(homeless.key);
+        *slot = homeless;
+        ++astray_[slot_of(*slot) / group_slots];
+        return true;
+    }
+
+    /// Of an entry that leaves its slot.
+    void count_out(const Entry& entry) {
+        const Places both = places(hash(entry.key));
+        if (&entry != both.first && &entry != both.second) {
+            --astray_[slot_of(entry) / group_slots];
+        }
     }
 
     PageArray<Entry> entries_;
-    std::size_t homes_ = 0;
+    PageArray<std::uint8_t> astray_;  ///< how many, by group
     std::size_t capacity_ = 0;
     std::size_t used_ = 0;
 };
@@ -155,12 +206,10 @@ class Sweeper {
     template <class Entry, class Gone>
     void advance(FlatTable<Entry>& table, std::size_t slots_count, Gone&& gone) {
         const std::size_t end = std::min(end_, next_ + slots_count);
-        while (next_ < end) {
+        for (; next_ < end; ++next_) {
             Entry& entry = table.at(next_);
             if (!is_empty(entry.key) && gone(entry)) {
-                table.erase(next_);  // another may have moved up into this slot
-            } else {
-                ++next_;
+                table.erase(next_);
             }
         }
     }

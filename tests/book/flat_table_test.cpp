@@ -1,6 +1,6 @@
 // path: cold
 //
-// The table against a map: entries come and go at random, few homes for many keys.
+// The table against a map: entries come and go at random, keys that share their slots among them.
 #include "actors/book/flat_table.h"
 
 #include <gtest/gtest.h>
@@ -9,25 +9,33 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 
 namespace pinstrike::actors {
 namespace {
 
-/// Its hash is what a test wants it to be.
+/// Keys below `crowd_end` have one of few hashes, the others one of their own.
 struct Key {
     std::uint64_t number;
 
     friend bool operator==(const Key&, const Key&) = default;
 };
 
+constexpr std::uint64_t crowd_end = 40;
+
 [[maybe_unused]] bool is_empty(const Key& key) {
     return key.number == 0;
 }
 
-/// Few homes, the last one too: keys share them, and run on behind it.
+/// The first slot, the last one, and their like.
 std::uint64_t hash(const Key& key) {
     constexpr std::array<std::uint64_t, 5> hashes{0, 1, 0x7FFF'FFFF, 0xFFFF'FFFE, 0xFFFF'FFFF};
-    return hashes[key.number % hashes.size()];
+    if (key.number < crowd_end) {
+        return hashes[key.number % hashes.size()];
+    }
+    std::uint64_t mixed = key.number * 0x9E37'79B9'7F4A'7C15ULL;
+    mixed ^= mixed >> 32;
+    return mixed * 0xD6E8'FEB8'6659'FD93ULL;
 }
 
 struct alignas(64) Entry {
@@ -36,16 +44,15 @@ struct alignas(64) Entry {
     std::array<std::uint64_t, 6> rest;
 };
 
-constexpr std::size_t capacity = 12;
-constexpr std::uint64_t numbers = 24;
+constexpr double load = 0.45;
 using Table = FlatTable<Entry>;
+using Known = std::map<std::uint64_t, std::uint64_t>;
 
 std::size_t slot_of(const Table& table, std::uint64_t number) {
-    const Entry* const entry = table.find(Key{number});
-    return static_cast<std::size_t>(entry - &table.at(0));
+    return table.slot_of(*table.find(Key{number}));
 }
 
-void expect_same(const Table& table, const std::map<std::uint64_t, std::uint64_t>& known) {
+void expect_same(const Table& table, const Known& known, std::uint64_t numbers) {
     ASSERT_EQ(table.used(), known.size());
     for (std::uint64_t number = 1; number <= numbers; ++number) {
         const Entry* const entry = table.find(Key{number});
@@ -57,32 +64,113 @@ void expect_same(const Table& table, const std::map<std::uint64_t, std::uint64_t
     }
 }
 
-TEST(FlatTable, KeepsWhatAMapKeeps) {
+std::map<std::uint64_t, std::size_t> slots_of(const Table& table, const Known& known) {
+    std::map<std::uint64_t, std::size_t> slots;
+    for (const auto& [number, value] : known) {
+        slots[number] = slot_of(table, number);
+    }
+    return slots;
+}
+
+/// An insertion moves entries in their own groups alone.
+void expect_groups_kept(const Table& table, const std::map<std::uint64_t, std::size_t>& before) {
+    for (const auto& [number, slot] : before) {
+        ASSERT_EQ(slot_of(table, number) / Table::group_slots, slot / Table::group_slots) << number;
+    }
+}
+
+/// `steps` times at random: a known number of 1 to `numbers` out, or one in.
+void come_and_go(std::size_t capacity, std::uint64_t numbers, std::uint64_t steps,
+                 std::uint64_t seed) {
+    std::mt19937_64 random{seed};
+    Table table(capacity, load);
+    Known known;
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+        const std::uint64_t number = 1 + random() % numbers;
+        const auto before = slots_of(table, known);
+        if (random() % 3 == 0 && known.contains(number)) {
+            table.erase(slot_of(table, number));
+            known.erase(number);
+            for (const auto& [other, slot] : before) {
+                ASSERT_TRUE(other == number || slot_of(table, other) == slot) << "moved by another";
+            }
+            continue;
+        }
+        Entry* entry = table.find(Key{number});
+        ASSERT_EQ(entry != nullptr, known.contains(number));
+        if (entry == nullptr) {
+            entry = table.insert(Key{number});
+        }
+        if (entry == nullptr) {
+            ASSERT_EQ(known.size(), capacity) << "refused though there is room";
+        } else {
+            entry->value = known[number] = step;
+        }
+        ASSERT_NO_FATAL_FAILURE(expect_groups_kept(table, before));
+        ASSERT_NO_FATAL_FAILURE(expect_same(table, known, numbers));
+    }
+}
+
+TEST(FlatTable, KeepsWhatAMapKeepsWhereKeysShareSlots) {
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         SCOPED_TRACE(seed);
-        std::mt19937_64 random{seed};
-        Table table(capacity, 0.36);
-        std::map<std::uint64_t, std::uint64_t> known;
-        for (std::uint64_t step = 1; step <= 400; ++step) {
-            const std::uint64_t number = 1 + random() % numbers;
-            if (random() % 2 == 0 && known.contains(number)) {
-                table.erase(slot_of(table, number));
-                known.erase(number);
-            } else if (Entry* const entry =
-                           table.find_or_insert(Key{number}, table.home(hash(Key{number})))) {
-                entry->value = known[number] = step;
-            } else {
-                ASSERT_EQ(known.size(), capacity) << "refused though there is room";
-                ASSERT_FALSE(known.contains(number));
-            }
-            ASSERT_NO_FATAL_FAILURE(expect_same(table, known));
-        }
+        ASSERT_NO_FATAL_FAILURE(come_and_go(12, 24, 400, seed));
     }
+}
+
+TEST(FlatTable, KeepsWhatAMapKeepsInManyGroups) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE(seed);
+        ASSERT_NO_FATAL_FAILURE(come_and_go(300, 400, 1500, seed));
+    }
+}
+
+/// Of keys with hashes of their own nearly all lie in one of their two slots, in a table that is as
+/// full as may be.
+TEST(FlatTable, FewLieAstray) {
+    constexpr std::uint64_t count = 100'000;
+    Table table(count, load);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        ASSERT_NE(table.insert(Key{crowd_end + i}), nullptr) << i;
+    }
+    EXPECT_EQ(table.insert(Key{crowd_end + count}), nullptr) << "more than it has room for";
+    std::uint64_t astray = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const Key key{crowd_end + i};
+        const Entry* const entry = table.find(key);
+        ASSERT_NE(entry, nullptr) << i;
+        astray += table.places(hash(key)).of(key) == entry ? 0 : 1;
+    }
+    EXPECT_LT(astray, count / 100);
+}
+
+TEST(FlatTable, ASweepTakesOutWhatItIsTold) {
+    Table table(200, load);
+    for (std::uint64_t number = 1; number <= 150; ++number) {
+        table.insert(Key{number})->value = number;
+    }
+    Sweeper sweeper;
+    sweeper.start(table.slots());
+    std::multiset<std::uint64_t> seen;
+    while (sweeper.busy()) {
+        sweeper.advance(table, 7, [&seen](const Entry& entry) {
+            seen.insert(entry.key.number);
+            return entry.value % 2 == 0;
+        });
+    }
+    EXPECT_EQ(seen.size(), 150U);
+    for (std::uint64_t number = 1; number <= 150; ++number) {
+        EXPECT_EQ(seen.count(number), 1U);
+        EXPECT_EQ(table.find(Key{number}) == nullptr, number % 2 == 0) << number;
+    }
+    EXPECT_EQ(table.used(), 75U);
 }
 
 TEST(FlatTable, ClaimsAsMuchMemoryAsItSays) {
     for (const std::size_t wanted : {1UL, 2UL, 3UL, 100UL, 5000UL}) {
-        EXPECT_EQ(Table::bytes_for(wanted, 0.36), Table(wanted, 0.36).slots() * sizeof(Entry));
+        const Table table(wanted, load);
+        EXPECT_EQ(Table::bytes_for(wanted, load),
+                  table.slots() * sizeof(Entry) + table.slots() / Table::group_slots);
     }
 }
 

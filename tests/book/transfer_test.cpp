@@ -24,8 +24,9 @@ using Kind = StateRecord::Kind;
 /// A book, and the other end of its roads.
 class Instance {
   public:
-    explicit Instance(bool takes, std::size_t journal_messages = 4096)
-        : Instance(StateRoads::make(), takes, journal_messages) {}
+    explicit Instance(bool takes, std::size_t journal_messages = 4096,
+                      std::size_t series_capacity = 64)
+        : Instance(StateRoads::make(), takes, journal_messages, series_capacity) {}
 
     /// What it says of a round: refused series by verdict.
     struct Round {
@@ -33,11 +34,14 @@ class Instance {
         bool answered = false;
     };
 
-    std::vector<StateRecord> give() {
+    /// `meanwhile()` is called between the steps of the walk.
+    template <class Meanwhile>
+    std::vector<StateRecord> give(Meanwhile&& meanwhile) {
         tell(Kind::give);
         std::vector<StateRecord> given;
         for (int timer = 0; timer < 1000; ++timer) {
             pass();
+            meanwhile();
             for (const StateRecord& record : read()) {
                 if (record.kind == Kind::end) {
                     return given;
@@ -47,6 +51,10 @@ class Instance {
         }
         ADD_FAILURE() << "the walk does not end";
         return given;
+    }
+
+    std::vector<StateRecord> give() {
+        return give([] {});
     }
 
     Round take(const std::vector<StateRecord>& records, bool forced = false) {
@@ -77,11 +85,12 @@ class Instance {
 
     void pass() { book.on_timer(now_ns_ += 1'000'000); }
 
-    Book book{BookConfig{.series_capacity = 64}, 1};
+    Book book;
 
   private:
-    Instance(std::pair<StateRoads, StateRoads> ends, bool takes, std::size_t journal_messages)
-        : roads_(std::move(ends.first)) {
+    Instance(std::pair<StateRoads, StateRoads> ends, bool takes, std::size_t journal_messages,
+             std::size_t series_capacity)
+        : book(BookConfig{.series_capacity = series_capacity}, 1), roads_(std::move(ends.first)) {
         book.join_transfer({takes, journal_messages}, std::move(ends.second));
         book.on_start({});
     }
@@ -135,6 +144,47 @@ TEST(BookTransfer, WhatCameBeforeIsTakenAndWhatCameSinceStays) {
     EXPECT_EQ(said_of(taker.book, qqq), said_of(giver.book, qqq));
     EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);  // again: nothing twice
     EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+}
+
+/// New series move others about in the table while it is walked. How many were not given.
+unsigned missing_of_a_walk(std::uint16_t year) {
+    constexpr unsigned before = 2000;
+    constexpr unsigned capacity = 8000;
+    constexpr unsigned each_step = 120;
+    const auto key = [year](unsigned i) {
+        return key_of("SPY", 'A', 16, year, (i + 1) * 50'000'000LL);
+    };
+    Instance giver(false, 4096, capacity);
+    std::uint32_t sequence = 0;
+    const auto quote = [&](unsigned first, unsigned end) {
+        Events events;
+        for (unsigned i = first; i < end; ++i) {
+            events.quote(key(i), 1, ++sequence);
+        }
+        events.play(giver.book);
+    };
+    quote(0, before);
+    unsigned known = before;
+    std::map<std::int64_t, unsigned> times;
+    for (const StateRecord& record : giver.give([&] {
+             const unsigned more = std::min(each_step, capacity - known);
+             quote(known, known + more);
+             known += more;
+         })) {
+        ++times[record.key.strike_e8];
+    }
+    EXPECT_EQ(known, capacity) << "too few came while the table was walked";
+    unsigned missing = 0;
+    for (unsigned i = 0; i < before; ++i) {
+        missing += times[key(i).strike_e8] == 0 ? 1 : 0;
+    }
+    return missing;
+}
+
+TEST(BookTransfer, WhatIsEnteredMeanwhileHidesNothing) {
+    for (std::uint16_t year = 27; year < 67; ++year) {
+        ASSERT_EQ(missing_of_a_walk(year), 0U) << year;
+    }
 }
 
 TEST(BookTransfer, AHoleBetweenIsNotPapered) {
