@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -27,6 +28,14 @@ using actors::BookConfig;
 constexpr std::size_t series_count = 1'500'000;
 constexpr std::size_t quotes_count = 1'000'000;
 constexpr std::size_t batch_records = 256;
+
+/// What is quoted: `uniform`, or by the model above; of mixed indicators, or each both sides' best.
+struct Traffic {
+    std::size_t series = series_count;
+    std::size_t quotes = quotes_count;
+    bool uniform = false;
+    bool mixed = false;
+};
 
 feed::SeriesKey key_of(std::uint32_t index) {
     // About 300 series a root, as roots of letters, the strikes side by side as listed.
@@ -43,17 +52,15 @@ feed::SeriesKey key_of(std::uint32_t index) {
     return {std::bit_cast<std::uint64_t>(bytes), std::int64_t{1 + within / 24} * 2'50000000};
 }
 
-/// Draws series numbers: `uniform`, or by the model above.
+/// Draws series numbers.
 class Draw {
   public:
-    explicit Draw(bool uniform) : uniform_(uniform), order_(series_count) {
-        for (std::uint32_t i = 0; i < series_count; ++i) {
-            order_[i] = i;
-        }
+    explicit Draw(const Traffic& traffic) : uniform_(traffic.uniform), order_(traffic.series) {
+        std::iota(order_.begin(), order_.end(), 0U);
         std::shuffle(order_.begin(), order_.end(), random_);
     }
 
-    std::uint32_t operator()() { return order_[uniform_ ? between(0, series_count) : skewed()]; }
+    std::uint32_t operator()() { return order_[uniform_ ? between(0, order_.size()) : skewed()]; }
 
     double share() { return std::uniform_real_distribution<>(0, 1)(random_); }
 
@@ -64,7 +71,7 @@ class Draw {
                : dice < 0.23 ? between(1'000, 10'000)
                : dice < 0.59 ? between(10'000, 100'000)
                : dice < 0.82 ? between(100'000, 300'000)
-                             : between(300'000, series_count);
+                             : between(300'000, order_.size());
     }
 
     std::size_t between(std::size_t first, std::size_t end) {
@@ -102,10 +109,10 @@ char mixed_indicator(double dice) {
                          : 'O';
 }
 
-Records make_quotes(bool uniform, bool mixed) {
-    Draw draw(uniform);
-    Records records(quotes_count + quotes_count / 6);
-    for (std::uint32_t i = 0; i < quotes_count; ++i) {
+Records make_quotes(const Traffic& traffic) {
+    Draw draw(traffic);
+    Records records(traffic.quotes + traffic.quotes / 6);
+    for (std::uint32_t i = 0; i < traffic.quotes; ++i) {
         feed::Event event{};
         const std::uint32_t series = draw();
         event.header.kind = feed::EventKind::quote;
@@ -113,7 +120,7 @@ Records make_quotes(bool uniform, bool mixed) {
         event.header.sequence = i;
         event.header.participant = 'C';
         event.header.code = 'B';
-        event.header.indicator = mixed ? mixed_indicator(draw.share()) : 'F';
+        event.header.indicator = traffic.mixed ? mixed_indicator(draw.share()) : 'F';
         event.body.quote = {key_of(series), static_cast<std::int32_t>(i % 1000), 10, 1100, 20};
         const bool appendage = std::strchr("MCO", event.header.indicator) != nullptr;
         event.header.records = appendage ? 2 : 1;
@@ -153,7 +160,7 @@ void measure_limit(std::size_t capacity) {
     constexpr std::size_t ahead = 32;
     const actors::PageArray<Line> table(
         static_cast<std::size_t>(static_cast<double>(capacity) / load));
-    Draw draw(false);
+    Draw draw(Traffic{});
     std::vector<std::uint32_t> places(quotes_count + ahead);
     for (std::uint32_t& place : places) {
         const std::uint64_t hash = (draw() + std::uint64_t{1}) * 0x9E37'79B9'7F4A'7C15U;
@@ -170,12 +177,12 @@ void measure_limit(std::size_t capacity) {
                      "M quotes/s");
 }
 
-void measure(const std::string& name, std::size_t capacity, bool uniform, bool mixed) {
+void measure(const std::string& name, std::size_t capacity, const Traffic& traffic) {
     const auto book = std::make_unique<Book>(BookConfig{.series_capacity = capacity}, 1);
     book->on_start({});
     {
-        std::vector<feed::Event> every(series_count, feed::Event{});
-        for (std::uint32_t i = 0; i < series_count; ++i) {
+        std::vector<feed::Event> every(traffic.series, feed::Event{});
+        for (std::uint32_t i = 0; i < traffic.series; ++i) {
             every[i].header.kind = feed::EventKind::quote;
             every[i].header.line = static_cast<std::uint16_t>(1 + i / 300 % 96);
             every[i].header.indicator = 'F';
@@ -183,12 +190,12 @@ void measure(const std::string& name, std::size_t capacity, bool uniform, bool m
         }
         book->on_events(actors::EventBatch{every});
     }
-    const Records records = make_quotes(uniform, mixed);
-    const auto run = [&book](const std::vector<actors::EventBatch>& batches) {
+    const Records records = make_quotes(traffic);
+    const auto run = [&book, &traffic](const std::vector<actors::EventBatch>& batches) {
         for (const actors::EventBatch& batch : batches) {
             book->on_events(batch);
         }
-        return quotes_count;
+        return traffic.quotes;
     };
     const auto batches = cut(records.all(), batch_records);
     const auto singles = cut(records.all(), 1);
@@ -202,10 +209,12 @@ void measure(const std::string& name, std::size_t capacity, bool uniform, bool m
 
 int main() {
     bench::print_head("book, 1.5 M series");
-    measure("skewed, plain quotes", 2'200'000, false, false);
-    measure("skewed, realistic mix", 2'200'000, false, true);
-    measure("uniform, plain quotes", 2'200'000, true, false);
-    measure("uniform, realistic mix", 2'200'000, true, true);
-    measure("skewed, plain, table as full as may be", series_count, false, false);
+    measure("skewed, plain quotes", 2'200'000, {});
+    measure("skewed, realistic mix", 2'200'000, {.mixed = true});
+    measure("uniform, plain quotes", 2'200'000, {.uniform = true});
+    measure("uniform, realistic mix", 2'200'000, {.uniform = true, .mixed = true});
+    measure("skewed, plain, table as full as may be", series_count, {});
+    measure("20,000 series, which caches hold", 30'000,
+            {.series = 20'000, .quotes = 20'000, .uniform = true});
     measure_limit(2'200'000);
 }

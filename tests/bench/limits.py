@@ -113,8 +113,15 @@ def book_goal(parts, *_):
     told = ("" if limit is None else
             f" Touching lines of a table as large in the same order, and nothing else, makes {limit:.0f} "
             f"M a second here, {1e3 / limit:.0f} ns of the {1e3 / rate:.0f} that a quote takes.")
+    cached = row_of(parts, "book", "20,000 series, which caches hold, pre")
+    close = row_of(parts, "machine", "8,000 lines side")
+    apart = row_of(parts, "machine", "8,000 lines in")
+    work = ("" if cached is None or apart is None else
+            f" Of 20,000 series, whose lines caches hold, a quote takes {1e3 / cached:.1f} ns: so much are "
+            f"its instructions. The rest is waiting for lines and their pages: lines that a second cache "
+            f"holds take {close:.1f} ns each where they lie side by side, and {apart:.1f} all over a table.")
     return (f"a quote's entry is a line of a table that no cache holds: without the prefetch "
-            f"{1e3 / alone:.0f} ns a quote.{told}")
+            f"{1e3 / alone:.0f} ns a quote.{told}{work}")
 
 
 def bounded_goal(parts, *_):
@@ -188,10 +195,15 @@ def machine(parts):
     beside = row_of(parts, "machine", "additions, four") / 1e3
     line = row_of(parts, "machine", "a line of memory")
     ahead = row_of(parts, "machine", "lines of memory")
+    close = row_of(parts, "machine", "8,000 lines side")
+    apart = row_of(parts, "machine", "8,000 lines in")
+    pages = ("" if close is None or apart is None else
+             f" Of 8,000 lines, half a MiB, one takes {close:.1f} ns where they lie side by side, and "
+             f"{apart:.1f} in 250 MiB of huge pages: what it takes to find a page here.")
     return (f"A thread gets {chain:.1f} G additions a second where each waits for the one before, and "
             f"{beside:.1f} G of four side by side, of the {4 * chain:.0f} that a core with four units "
             f"would give: {beside / (4 * chain):.0%} of a core. A line of memory takes {line:.0f} ns; "
-            f"{ahead:.0f} M lines a second come where 32 are asked for ahead. {between_cores(parts)}")
+            f"{ahead:.0f} M lines a second come where 32 are asked for ahead.{pages} {between_cores(parts)}")
 
 
 def table(parts):
