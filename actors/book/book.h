@@ -203,7 +203,6 @@ class Book final : public Actor {
                     const CoveredPlace& place) const;
     void note_forced(const StateRecord& record);
     std::size_t walk();
-    void walk_again(std::size_t inserted_slot);
     void give(BookEntry& entry, StateRecord& record);
     [[nodiscard]] bool covered(const BookEntry& entry, const feed::Header& header) const;
 

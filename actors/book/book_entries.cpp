@@ -19,19 +19,11 @@ BookEntry* Book::enter(const feed::SeriesKey& key) {
         counters_.bump(BookCount::series_refused);
         return nullptr;
     }
+    sweeper_.inserted(table_, *entry);
     if (transfer_ != nullptr) {
-        walk_again(table_.slot_of(*entry));
+        transfer_->next_slot = table_.pass_on(transfer_->next_slot, *entry);
     }
     return entry;
-}
-
-/// An insertion may have moved entries of its group past a walk, if that is in it.
-void Book::walk_again(std::size_t inserted_slot) {
-    constexpr std::size_t group = FlatTable<BookEntry>::group_slots;
-    std::size_t& next = transfer_->next_slot;
-    if (next / group == inserted_slot / group) {
-        next -= next % group;
-    }
 }
 
 /// Takes a place in the table, which the first message of the series will find. What comes on

@@ -11,10 +11,11 @@ void Book::keep_venue_quote(const feed::Event& event) {
     VenueEntry* entry = venues_.find(key);
     if (entry == nullptr) {
         entry = venues_.insert(key);
-    }
-    if (entry == nullptr) {
-        counters_.bump(BookCount::venue_quotes_refused);
-        return;
+        if (entry == nullptr) {
+            counters_.bump(BookCount::venue_quotes_refused);
+            return;
+        }
+        venue_sweeper_.inserted(venues_, *entry);
     }
     const LineMemory& line = lines_[header.line];
     const bool same = entry->epoch != 0 && !forgotten(*entry) && entry->line == header.line;

@@ -30,8 +30,6 @@ class FlatTable {
   public:
     using Key = decltype(Entry::key);
 
-    static constexpr std::size_t group_slots = 64;
-
     /// Where a key may be.
     struct Places {
         Entry* first;
@@ -102,6 +100,13 @@ class FlatTable {
         return static_cast<std::size_t>(&entry - entries_.data());
     }
 
+    /// Where a pass over the slots goes on behind an insertion, which may have moved entries of its
+    /// group to slots that were passed.
+    [[nodiscard]] std::size_t pass_on(std::size_t next_slot, const Entry& inserted) const {
+        const bool inside = next_slot / group_slots == slot_of(inserted) / group_slots;
+        return inside ? next_slot - next_slot % group_slots : next_slot;
+    }
+
     [[nodiscard]] std::size_t slots() const { return entries_.size(); }
 
     [[nodiscard]] std::size_t used() const { return used_; }
@@ -115,6 +120,8 @@ class FlatTable {
     }
 
   private:
+    static constexpr std::size_t group_slots = 64;
+
     static std::size_t slots_for(std::size_t capacity, double load) {
         const auto slots = static_cast<std::size_t>(static_cast<double>(capacity) / load);
         return (slots / group_slots + 1) * group_slots;
@@ -190,7 +197,8 @@ class FlatTable {
     std::size_t used_ = 0;
 };
 
-/// A pass over a table that takes out what a condition says, a few slots at a time.
+/// A pass over a table that takes out what a condition says, a few slots at a time. It may look at
+/// an entry twice.
 class Sweeper {
   public:
     void start(std::size_t slots_count) {
@@ -201,6 +209,12 @@ class Sweeper {
     [[nodiscard]] bool busy() const { return next_ < end_; }
 
     [[nodiscard]] std::size_t left() const { return end_ - next_; }
+
+    /// To be told of each insertion.
+    template <class Entry>
+    void inserted(const FlatTable<Entry>& table, const Entry& entry) {
+        next_ = table.pass_on(next_, entry);
+    }
 
     /// Looks at the next slots; `gone(entry)` says which entries are taken out.
     template <class Entry, class Gone>

@@ -7,9 +7,8 @@
 // should come near to four times as many: where they do not, the core's units are shared with
 // somebody else's thread, which a virtual machine cannot see. Lines read one after the other, each
 // telling which is next, show what memory takes; many asked for at once, how many are on their way
-// together. Few lines, which the second cache holds, take longer the more pages they lie in, where
-// their places must be looked up: on a host that gives a virtual machine small pages for what it
-// believes to be large ones, nearly as long as the third cache takes.
+// together. Few lines, which the second cache holds, take longer in many pages than side by side,
+// by what it takes to find a page: in a virtual machine not only its own pages, but its host's.
 #include "actors/book/pages.h"
 #include "tests/bench/measure.h"
 

@@ -46,6 +46,7 @@ struct alignas(64) Entry {
 
 constexpr double load = 0.45;
 using Table = FlatTable<Entry>;
+constexpr std::size_t group_slots = 64;
 using Known = std::map<std::uint64_t, std::uint64_t>;
 
 std::size_t slot_of(const Table& table, std::uint64_t number) {
@@ -75,7 +76,7 @@ std::map<std::uint64_t, std::size_t> slots_of(const Table& table, const Known& k
 /// An insertion moves entries in their own groups alone.
 void expect_groups_kept(const Table& table, const std::map<std::uint64_t, std::size_t>& before) {
     for (const auto& [number, slot] : before) {
-        ASSERT_EQ(slot_of(table, number) / Table::group_slots, slot / Table::group_slots) << number;
+        ASSERT_EQ(slot_of(table, number) / group_slots, slot / group_slots) << number;
     }
 }
 
@@ -166,11 +167,40 @@ TEST(FlatTable, ASweepTakesOutWhatItIsTold) {
     EXPECT_EQ(table.used(), 75U);
 }
 
+/// New keys move others about while a table is swept. How many that should have gone are left.
+std::size_t left_of_a_sweep(std::uint64_t first_number) {
+    constexpr std::uint64_t old = 600;
+    constexpr std::uint64_t all = 2000;
+    Table table(all, load);
+    for (std::uint64_t i = 0; i < old; ++i) {
+        table.insert(Key{first_number + i})->value = 1;
+    }
+    Sweeper sweeper;
+    sweeper.start(table.slots());
+    for (std::uint64_t i = old; sweeper.busy(); ++i) {
+        sweeper.advance(table, 3, [](const Entry& entry) { return entry.value == 1; });
+        if (i < all) {
+            sweeper.inserted(table, *table.insert(Key{first_number + i}));
+        }
+    }
+    std::size_t left = 0;
+    for (std::size_t slot = 0; slot < table.slots(); ++slot) {
+        left += table.at(slot).value == 1 ? 1 : 0;
+    }
+    return left;
+}
+
+TEST(FlatTable, ASweepMissesNothingThatIsMovedMeanwhile) {
+    for (std::uint64_t round = 1; round <= 200; ++round) {
+        ASSERT_EQ(left_of_a_sweep(crowd_end + round * 10'000), 0U) << round;
+    }
+}
+
 TEST(FlatTable, ClaimsAsMuchMemoryAsItSays) {
     for (const std::size_t wanted : {1UL, 2UL, 3UL, 100UL, 5000UL}) {
         const Table table(wanted, load);
         EXPECT_EQ(Table::bytes_for(wanted, load),
-                  table.slots() * sizeof(Entry) + table.slots() / Table::group_slots);
+                  table.slots() * sizeof(Entry) + table.slots() / group_slots);
     }
 }
 
