@@ -5,10 +5,10 @@
 //     receive a burst      nic     one indirect call
 //     parse_udp            nic     a datagram, or the reason to drop the frame
 //     routes_.find         here    which line, which stream
-//     Feed::check          feed    a block, walked and checked whole, or the reason to refuse it
-//     Arbiter::admit       feed    all of it, nothing of it, or the slow path
-//     Feed::decode         feed    events, written straight into the rings (router.h)
-//     Router::publish      here    once a burst
+//     Feed::open           feed    a block, its header and checksum found good, or why it is
+//     refused Arbiter::foresee     feed    by its header: all of it, nothing of it, or the slow
+//     path Feed::decode_straight  feed  messages checked and written as events, into the rings
+//     (router.h) Router::publish      here    once a burst
 //
 // Nothing here blocks, allocates, or reads a clock: the time of a step is given. Captures run on
 // the time of their packets, and all timers with them, so that a replay gives the same events at
@@ -225,12 +225,13 @@ class Poller final : public PollerTask {
     }
 
     template <bool keeps>
-    void admit(Input& input, Line& line, const LineRoute& route, std::span<const std::byte> payload,
-               std::int64_t ts_receive_ns) {
+    [[gnu::always_inline]] void admit(Input& input, Line& line, const LineRoute& route,
+                                      std::span<const std::byte> payload,
+                                      std::int64_t ts_receive_ns) {
         feed::Block block;
-        const auto result = Feed::check(payload, block_checksum_, scratch_, block);
+        const auto result = Feed::open(payload, block_checksum_, block);
         // Only now: a store whose address comes late, as the line's does, holds up the loads behind
-        // it, and check() is all loads.
+        // it, and open() is all loads.
         if (!route.retransmission) [[likely]] {
             line.arbiter.count_packet(route.stream);
         } else {
@@ -244,26 +245,52 @@ class Poller final : public PollerTask {
         }
         block.ts_receive_ns = ts_receive_ns;
         block.retransmitted = block.retransmitted || route.retransmission;
-        switch (line.arbiter.admit(block, route.stream)) {
+        const feed::Verdict verdict = line.arbiter.foresee(block, route.stream);
+        if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
+            line.arbiter.take_next(block, route.stream);
+            note_first<keeps>(input, line, block, route.stream);
+        } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
+            [[likely]] {
+            line.arbiter.take_duplicate(block, route.stream);
+            line.lead.second(block, route.stream);
+        } else {
+            feed::Block walked = block;  // so that the other can stay in registers
+            admit_walked<keeps>(input, line, walked, route.stream);
+        }
+    }
+
+    /// The way of what does not go straight: all its messages are looked at before anything is
+    /// done. Apart, so that nothing of it burdens the others.
+    template <bool keeps>
+    [[gnu::noinline]] void admit_walked(Input& input, Line& line, feed::Block& block,
+                                        feed::Stream stream) {
+        count_rejects(line, Feed::walk(scratch_, block));
+        switch (line.arbiter.admit(block, stream)) {
             case feed::Verdict::deliver_all:
                 select(line);
                 decode(block, 0, block.messages, 0);
-                if (sample_ts_exchange_ns_ == 0) {
-                    sample_ts_exchange_ns_ = block.ts_exchange_ns;
-                }
-                line.lead.first(block, route.stream);
-                if constexpr (keeps) {
-                    keep(input, line, block);
-                }
+                note_first<keeps>(input, line, block, stream);
                 break;
             case feed::Verdict::duplicate_all:
-                line.lead.second(block, route.stream);
+                line.lead.second(block, stream);
                 break;
             case feed::Verdict::slow:
-                if (admit_slow(line, block, route.stream) && keeps) {
+                if (admit_slow(line, block, stream) && keeps) {
                     keep(input, line, block);
                 }
                 break;
+        }
+    }
+
+    /// The first copy of a block was delivered.
+    template <bool keeps>
+    void note_first(Input& input, Line& line, const feed::Block& block, feed::Stream stream) {
+        if (sample_ts_exchange_ns_ == 0) {
+            sample_ts_exchange_ns_ = block.ts_exchange_ns;
+        }
+        line.lead.first(block, stream);
+        if constexpr (keeps) {
+            keep(input, line, block);
         }
     }
 
@@ -312,6 +339,14 @@ class Poller final : public PollerTask {
     void select(Line& line) {
         line_ = &line;
         router_.begin(line.index);
+    }
+
+    /// False: it does not go straight, and nothing of it was decoded.
+    [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
+        select(line);
+        Decoded decoded{*this};
+        return line.day.original(block.ts_exchange_ns) &&
+               Feed::decode_straight(block, header_of(block, 0), line.separate_session, decoded);
     }
 
     void decode(const feed::Block& block, unsigned first, unsigned count,

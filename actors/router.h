@@ -76,7 +76,7 @@ class Router {
     /// At the core of an underlying: its value belongs to no series.
     [[nodiscard]] feed::Event* claim_symbol(std::uint64_t symbol_word,
                                             std::size_t records) noexcept {
-        return claim_from(lanes_[core_of(feed::hash_symbol(symbol_word), lanes_.size())], records);
+        return claim_from(lane_of(symbol_word), records);
     }
 
     /// At one core for all messages of the line that name no series and no symbol (text).
@@ -84,11 +84,12 @@ class Router {
         return claim_from(lanes_[line % lanes_.size()], records);
     }
 
-    /// Room for messages of `records` records in all, side by side, or nullptr where there is none:
-    /// they are claimed one by one then. It is in the ring where there is one core only. Else it is
-    /// a place apart, from which take() hands them to their cores: where a message goes is known
-    /// late, by its series, and stores that wait for it would hold up what is decoded behind it.
-    [[nodiscard]] feed::Event* offer(std::size_t records) noexcept {
+    /// Room for messages of a series or a symbol each, of `records` records in all, side by side,
+    /// or nullptr where there is none: they are claimed one by one then. It is in the ring where
+    /// there is one core only. Else it is a place apart, from which take() hands them to their
+    /// cores: where a message goes is known late, by its series, and stores that wait for it would
+    /// hold up what is decoded behind it.
+    [[nodiscard, gnu::always_inline]] feed::Event* offer(std::size_t records) noexcept {
         note_refused();
         if (lanes_.size() == 1) {
             return lanes_[0].ring.offer(records, lanes_[0].closed);
@@ -96,8 +97,9 @@ class Router {
         return records <= apart_.size() ? apart_.data() : nullptr;
     }
 
-    /// So much of what was offered last has been filled, all of it with messages of series.
-    void take(std::size_t messages, std::size_t records) noexcept {
+    /// So much of what was offered last has been filled, all of it with messages of a series or a
+    /// symbol each.
+    [[gnu::always_inline]] void take(std::size_t messages, std::size_t records) noexcept {
         if (lanes_.size() != 1) {
             return hand_out(records);
         }
@@ -203,6 +205,18 @@ class Router {
         return lanes_[core_of(series, config_.sharding, lanes_.size())];
     }
 
+    [[nodiscard]] Lane& lane_of(std::uint64_t symbol_word) noexcept {
+        return lanes_[core_of(feed::hash_symbol(symbol_word), lanes_.size())];
+    }
+
+    /// Of a message that was offered room.
+    [[nodiscard]] Lane& lane_of(const feed::Event& event) noexcept {
+        if (event.header.kind == feed::EventKind::underlying) [[unlikely]] {
+            return lane_of(event.body.underlying.symbol);
+        }
+        return lane_of(event.body.series);
+    }
+
     [[nodiscard]] feed::Event* claim_from(Lane& lane, std::size_t records) noexcept {
         note_refused();
         ++lane.routed_count;
@@ -215,12 +229,12 @@ class Router {
     }
 
     /// Each message of those apart to the core of its series.
-    void hand_out(std::size_t records) noexcept {
+    [[gnu::noinline]] void hand_out(std::size_t records) noexcept {
         const feed::Event* event = apart_.data();
         const feed::Event* const end = event + records;
         while (event != end) {
             const std::size_t count = event->header.records;
-            feed::Event* const slots = claim_from(lane_of(event->body.series), count);
+            feed::Event* const slots = claim_from(lane_of(*event), count);
             for (std::size_t i = 0; i < count; ++i) {
                 slots[i] = event[i];
             }

@@ -3,8 +3,9 @@
 // One line's two streams made into one: every message once, in order, and whatever neither stream
 // brought declared lost (spec e). The arbiter knows blocks and numbers, not what is in them.
 //
-// Nearly every block is either exactly the next one or wholly old. admit() says so in a few
-// compares, and the caller decodes the block or drops it. Everything else (holes, resets, streams
+// Nearly every block is either exactly the next one or wholly old. foresee() says so in a few
+// compares of its header, before anybody has looked at its messages, and the caller decodes the
+// block or drops it. Everything else (holes, resets, streams
 // that are in different epochs, retransmissions, blocks that cannot be decoded to their end) goes
 // through admit_slow(), which tells an ArbiterSink what to do.
 //
@@ -78,8 +79,8 @@ class ArbiterSink {
 };
 
 enum class Verdict : std::uint8_t {
-    deliver_all,    ///< the caller decodes the whole block; it is counted
-    duplicate_all,  ///< nothing to do; it is counted
+    deliver_all,    ///< the next one: the caller decodes the whole block
+    duplicate_all,  ///< wholly old: nothing to do
     slow,           ///< the caller calls admit_slow
 };
 
@@ -107,7 +108,17 @@ class Arbiter {
     /// Every datagram of the stream's own group, good or bad.
     void count_packet(Stream stream) { state_of(stream).counters.bump(StreamCount::packets); }
 
-    /// Decides at once what can be.
+    /// What becomes of a block by its header, should it hold data and all of it be decodable.
+    /// Counts nothing: who finds it so says take_next() or take_duplicate().
+    [[nodiscard]] Verdict foresee(const Block& block, Stream stream) const;
+
+    /// The block that foresee() called next was decoded, or will be.
+    void take_next(const Block& block, Stream stream);
+
+    /// The block that foresee() called wholly old needs nothing.
+    void take_duplicate(const Block& block, Stream stream);
+
+    /// All at once, of a block whose messages were walked: decides and counts what can be.
     [[nodiscard]] Verdict admit(const Block& block, Stream stream);
 
     /// Whatever admit() called slow. `stream` is of no account for a retransmitted block.
@@ -229,6 +240,12 @@ class Arbiter {
     [[nodiscard]] StreamState& state_of(Stream stream) {
         return streams_[static_cast<std::size_t>(stream)];
     }
+
+    [[nodiscard]] const StreamState& state_of(Stream stream) const {
+        return streams_[static_cast<std::size_t>(stream)];
+    }
+
+    void follow(const Block& block, Stream stream, StreamCount became);
 
     [[nodiscard]] StreamState& state_of(const Arrival& arrival) {
         return streams_[static_cast<std::size_t>(arrival.source)];
@@ -379,33 +396,54 @@ class Arbiter {
     }
 };
 
-inline Verdict Arbiter::admit(const Block& block, Stream stream) {
-    StreamState& state = state_of(stream);
+inline Verdict Arbiter::foresee(const Block& block, Stream stream) const {
     const std::uint64_t next = std::uint64_t{block.sequence} + block.messages;
-    const bool plain = state.fast && block.role == BlockRole::data && !block.retransmitted &&
-                       block.messages != 0 && block.decodable == block.messages &&
+    const bool plain = state_of(stream).fast && !block.retransmitted && block.messages != 0 &&
                        block.ts_exchange_ns >= earliest_ts_ns_ && next <= numbers_per_turn;
-    if (!plain) {
+    if (!plain) [[unlikely]] {
         return Verdict::slow;
     }
-    Verdict verdict = Verdict::deliver_all;
     if (block.sequence == in_order_) {
-        in_order_ = next;
-        expected_number_ = static_cast<std::uint32_t>(next);
-        newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
-        counters_.bump(LineCount::highest, block.messages);
-        counters_.bump(LineCount::delivered, block.messages);
-        state.counters.bump(StreamCount::accepted, block.messages);
-    } else if (block.sequence >= duplicates_from_ && next <= expected_number_ &&
-               block.ts_exchange_ns <= newest_ts_ns_) {
-        state.counters.bump(StreamCount::duplicate, block.messages);
-        verdict = Verdict::duplicate_all;
-    } else {
-        return Verdict::slow;
+        return Verdict::deliver_all;
     }
-    state.next_number = static_cast<std::uint32_t>(next);
+    return block.sequence >= duplicates_from_ && next <= expected_number_ &&
+                   block.ts_exchange_ns <= newest_ts_ns_
+               ? Verdict::duplicate_all
+               : Verdict::slow;
+}
+
+inline void Arbiter::take_next(const Block& block, Stream stream) {
+    const std::uint64_t next = std::uint64_t{block.sequence} + block.messages;
+    in_order_ = next;
+    expected_number_ = static_cast<std::uint32_t>(next);
+    newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
+    counters_.bump(LineCount::highest, block.messages);
+    counters_.bump(LineCount::delivered, block.messages);
+    follow(block, stream, StreamCount::accepted);
+}
+
+inline void Arbiter::take_duplicate(const Block& block, Stream stream) {
+    follow(block, stream, StreamCount::duplicate);
+}
+
+inline void Arbiter::follow(const Block& block, Stream stream, StreamCount became) {
+    StreamState& state = state_of(stream);
+    state.next_number = block.sequence + block.messages;
     state.newest_ts_ns = block.ts_exchange_ns;
     state.counters.bump(StreamCount::messages, block.messages);
+    state.counters.bump(became, block.messages);
+}
+
+inline Verdict Arbiter::admit(const Block& block, Stream stream) {
+    if (block.role != BlockRole::data || block.decodable != block.messages) [[unlikely]] {
+        return Verdict::slow;
+    }
+    const Verdict verdict = foresee(block, stream);
+    if (verdict == Verdict::deliver_all) {
+        take_next(block, stream);
+    } else if (verdict == Verdict::duplicate_all) {
+        take_duplicate(block, stream);
+    }
     return verdict;
 }
 

@@ -194,7 +194,7 @@ template <class Sum>
         return Drop::udp_truncated;
     }
     const bool sent_without_checksum = load_be16(udp.data() + 6) == 0;
-    const auto udp_sum = [&] {
+    const auto udp_sum = [&]() __attribute__((always_inline)) {
         return udp_pseudo_sum(header + 12, udp_bytes) + checksum_sum(udp.data(), udp_bytes);
     };
     if (!sent_without_checksum && checksum_is_wrong(packet.udp_checksum, check, udp_sum))
@@ -229,10 +229,13 @@ template <class Sum>
 /// Finds the UDP datagram in a frame, or says why the frame is dropped; `out` is then unspecified.
 /// `check` governs the checksums of both UDP and the IPv4 header. A UDP checksum of zero means that
 /// the sender made none (RFC 768), and is accepted.
-[[nodiscard]] inline Drop parse_udp(const Packet& packet, ChecksumCheck check,
-                                    Datagram& out) noexcept {
+[[nodiscard, gnu::always_inline]] inline Drop parse_udp(const Packet& packet, ChecksumCheck check,
+                                                        Datagram& out) noexcept {
     if (!begins_plainly(packet.frame())) [[unlikely]] {
-        return parse_unusual_udp(packet, check, out);
+        Datagram unusual;  // apart, so that `out` can stay in registers
+        const Drop drop = parse_unusual_udp(packet, check, unusual);
+        out = unusual;
+        return drop;
     }
     Ipv4Packet ip;
     if (const Drop drop = walk_plain_ipv4(packet.frame(), ip); drop != not_dropped) [[unlikely]] {

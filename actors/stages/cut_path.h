@@ -147,7 +147,7 @@ class CutPath final : private feed::ArbiterSink {
     void check(Line& line, feed::Stream stream, std::span<const std::byte> payload,
                std::int64_t ts_receive_ns) {
         feed::Block block;
-        const auto result = Feed::check(payload, true, scratch_, block);
+        const auto result = Feed::open(payload, true, block);
         line.arbiter.count_packet(stream);  // behind it, as the poller does
         if (!result.accepted) [[unlikely]] {
             return;
@@ -155,26 +155,50 @@ class CutPath final : private feed::ArbiterSink {
         block.ts_receive_ns = ts_receive_ns;
         if constexpr (last == Stage::check) {
             keep(block.messages);
-            keep(block.places);
+            keep(block.bytes.data());
         } else {
             arbitrate(line, stream, block);
         }
     }
 
     void arbitrate(Line& line, feed::Stream stream, const feed::Block& block) {
-        const feed::Verdict verdict = line.arbiter.admit(block, stream);
         line_ = &line;
-        if (verdict == feed::Verdict::slow) [[unlikely]] {
-            line.arbiter.admit_slow(block, stream, now_ns_, *this);
-        } else if constexpr (last == Stage::arbitrate) {
-            keep(verdict);
-        } else if (verdict == feed::Verdict::deliver_all) {
-            decode(block, 0, block.messages, 0);
+        const feed::Verdict verdict = line.arbiter.foresee(block, stream);
+        if (verdict == feed::Verdict::deliver_all && decode_straight(block)) [[likely]] {
+            line.arbiter.take_next(block, stream);
+        } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
+            [[likely]] {
+            line.arbiter.take_duplicate(block, stream);
+        } else {
+            feed::Block walked = block;
+            arbitrate_walked(line, stream, walked);
         }
     }
 
-    void decode(const feed::Block& block, unsigned first, unsigned count,
-                feed::DeliveryFlags flags) {
+    [[nodiscard, gnu::always_inline]] bool decode_straight(const feed::Block& block) {
+        if constexpr (last == Stage::arbitrate) {
+            keep(block.messages);
+            return true;
+        } else {
+            const bool straight =
+                Feed::decode_straight(block, header_of(block, 0), line_->separate_session, slots_);
+            keep(&slots_);
+            return straight;
+        }
+    }
+
+    [[gnu::noinline]] void arbitrate_walked(Line& line, feed::Stream stream, feed::Block& block) {
+        static_cast<void>(Feed::walk(scratch_, block));
+        const feed::Verdict verdict = line.arbiter.admit(block, stream);
+        if (verdict == feed::Verdict::slow) {
+            line.arbiter.admit_slow(block, stream, now_ns_, *this);
+        } else if (verdict == feed::Verdict::deliver_all) {
+            deliver(block, 0, block.messages, 0);
+        }
+    }
+
+    [[nodiscard]] feed::Header header_of(const feed::Block& block,
+                                         feed::DeliveryFlags flags) const {
         feed::Header base;
         base.venue = Feed::venue;
         base.flags = flags;
@@ -182,8 +206,7 @@ class CutPath final : private feed::ArbiterSink {
         base.session = block.session;
         base.ts_exchange_ns = block.ts_exchange_ns;
         base.ts_receive_ns = block.ts_receive_ns;
-        Feed::decode(block, first, count, base, line_->separate_session, slots_);
-        keep(&slots_);
+        return base;
     }
 
     // What the slow path decides, where a looped capture begins anew.
@@ -191,7 +214,9 @@ class CutPath final : private feed::ArbiterSink {
     void deliver(const feed::Block& block, unsigned first, unsigned count,
                  feed::DeliveryFlags flags) override {
         if (last > Stage::arbitrate && block.places != nullptr) {
-            decode(block, first, count, flags);
+            Feed::decode(block, first, count, header_of(block, flags), line_->separate_session,
+                         slots_);
+            keep(&slots_);
         }
     }
 

@@ -10,8 +10,6 @@
 #include "feed/opra/quote_event.h"
 #include "feed/opra/quote_form.h"
 #include "feed/opra/test_symbols.h"
-#include "feed/opra/walk.h"
-#include "feed/opra/wide_quotes.h"
 
 #include <algorithm>
 #include <array>
@@ -26,9 +24,9 @@ namespace pinstrike::feed::opra {
 /// Where decoded messages go: the router of a poller, or a collector in tests.
 ///
 /// claim() gives `records` contiguous slots, or nullptr where the ring refuses them; decode fills
-/// every byte that an actor may read. offer() gives room for many records of messages of series at
-/// once, or nullptr; take() says how many messages and records were put there, before anything else
-/// is claimed. filtered() is told of each message kept back as a test.
+/// every byte that an actor may read. offer() gives room for many records of messages of a series
+/// or a symbol each at once, or nullptr; take() says how many messages and records were put there,
+/// before anything else is claimed. filtered() is told of each message kept back as a test.
 template <class Sink>
 concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t symbol_word,
                              std::uint16_t line, unsigned records, const Event& event) {
@@ -121,6 +119,9 @@ inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_
     }
 }
 
+/// So many records at most are of one quote.
+inline constexpr unsigned quote_records_max = 2;
+
 /// Are the numbers of so many messages a sum, over no wrap?
 [[nodiscard]] inline bool counts_on(std::uint32_t sequence, unsigned messages) {
     return std::uint64_t{sequence} + messages <= std::uint64_t{1} << 32;
@@ -131,22 +132,10 @@ inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_
 template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
-    constexpr unsigned quote_records_max = 2;
     Event* const offered =
         counts_on(block.sequence, end) ? sink.offer(quote_records_max * (end - first)) : nullptr;
     if (offered == nullptr) {
         return first;
-    }
-    if (go_wide(end - first)) {
-        const WideRun run = write_quotes_wide(
-            block.bytes.data(), block.places, first, end,
-            {context.header, context.gth_bits, block.sequence + first, context.wants_tests},
-            offered);
-        for (unsigned test = 0; test < run.tests; ++test) {
-            sink.filtered();
-        }
-        sink.take(run.messages, run.records);
-        return run.end;
     }
     // Copies: what is stored below might be any of these, for all that the compiler knows.
     const std::byte* const bytes = block.bytes.data();
@@ -181,35 +170,6 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     }
     sink.take(messages, static_cast<std::size_t>(event - offered));
     return i;
-}
-
-/// The same for a block of plain quotes (walk.h), where nothing has to be asked of a message but
-/// whether it is a test.
-template <bool wants_tests, EventSink Sink>
-inline unsigned decode_plain_quotes(const Block& block, unsigned first, unsigned end,
-                                    const DecodeContext& context, Sink& sink) {
-    Event* const offered = counts_on(block.sequence, end) ? sink.offer(end - first) : nullptr;
-    if (offered == nullptr) {
-        return first;
-    }
-    Event* event = offered;
-    const std::byte* m = block.bytes.data() + plain_quote_places[first].offset;
-    const QuoteForm& form = quote_forms[0];
-    const __m128i gth = gth_of_name(context.gth_bits);
-    __m256i header = formed_header(numbered_header(context.header, block.sequence + first), form);
-    for (unsigned i = first; i < end; ++i, m += short_quote::bytes) {
-        const QuoteEvent quote{header_of_quote(m, header), quote_body(m, form, gth)};
-        header = next_number(header);
-        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
-            sink.filtered();
-            continue;
-        }
-        quote.store(event);
-        ask_ahead(event++);
-    }
-    const auto messages = static_cast<std::size_t>(event - offered);
-    sink.take(messages, messages);
-    return end;
 }
 
 template <EventSink Sink>

@@ -1,7 +1,9 @@
 // path: hot
 //
-// OPRA as the poll path sees it: check a datagram whole, then decode messages of it. What is true
-// of a block is settled by check(); decode() looks at nothing twice.
+// OPRA as the poll path sees it. Most blocks are opened (header, checksum) and then go straight,
+// messages checked while they are written (straight.h). The general way is to check a datagram
+// whole, then to decode messages of it: what is true of a block is settled by check(), and decode()
+// looks at nothing twice.
 #pragma once
 
 #include "feed/block.h"
@@ -12,8 +14,8 @@
 #include "feed/opra/line_numbers.h"
 #include "feed/opra/quote_form.h"
 #include "feed/opra/rejects.h"
+#include "feed/opra/straight.h"
 #include "feed/opra/walk.h"
-#include "feed/opra/wide_quotes.h"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +35,7 @@ struct Opra {
     using Reject = BlockReject;
     static constexpr const auto& reject_rows = BlockReject_rows;
 
-    /// Where check() puts the places of a block's messages; lives as long as the Block is used.
+    /// Where walk() puts the places of a block's messages; lives as long as the Block is used.
     struct Scratch {
         std::array<MessagePlace, block::messages_max + 1> places;
     };
@@ -44,12 +46,10 @@ struct Opra {
     /// Whether silence on a line is a failure.
     static constexpr bool keeps_alive(std::uint16_t line) { return has_line_integrity(line); }
 
-    /// Checks header, size and checksum of one datagram's payload, and walks all its messages.
-    /// Fills `out` but for its receive time. Not accepted: refused as a whole, moves no sequence,
-    /// and `out` is not to be used. Accepted with out.decodable < out.messages: the rest cannot be
-    /// decoded, for the one reason given. Source: spec (a), (b), (d).
-    static CheckResult check(std::span<const std::byte> payload, bool verify_checksum,
-                             Scratch& scratch, Block& out) {
+    /// Checks header, size and checksum of one datagram's payload. Fills `out` but for its receive
+    /// time and what walk() finds. Not accepted: refused as a whole, moves no sequence, and `out`
+    /// is not to be used. Source: spec (a), (d).
+    static CheckResult open(std::span<const std::byte> payload, bool verify_checksum, Block& out) {
         CheckResult result;
         result.reasons = refusal_of(payload, verify_checksum);
         if (result.reasons != 0) [[unlikely]] {
@@ -65,10 +65,68 @@ struct Opra {
         if (retransmission != ' ' && retransmission != 'V') [[unlikely]] {
             result.reasons |= reason_bit(BlockReject::retransmission_unknown);
         }
-        if (!walk_plain_quotes(out)) {
+        return result;
+    }
+
+    /// Walks all messages of a block that was opened: their places, how many can be decoded and its
+    /// role. Returns reasons: if out.decodable < out.messages, the one why the rest cannot be.
+    /// Source: spec (b). Apart, so that blocks that go straight do not save the registers that it
+    /// needs.
+    [[gnu::noinline]] static std::uint32_t walk(Scratch& scratch, Block& out) {
+        out.places = scratch.places.data();
+        const std::byte* start = out.bytes.data();
+        const std::size_t size = out.bytes.size();
+        std::size_t at = block::header_bytes;
+        unsigned index = find_quotes(out.bytes, out.messages, scratch.places.data(), at);
+        unsigned controls = 0;
+        std::uint32_t reasons = 0;
+        for (; index < out.messages; ++index) {
+            const MessageVerdict verdict = inspect_message(start + at, size - at);
+            if (verdict.bytes == 0) [[unlikely]] {
+                reasons = reason_bit(verdict.reason);
+                break;
+            }
+            scratch.places[index] = place_of(start, at);
+            controls += get_char<message::category>(start + at) == 'H' ? 1 : 0;
+            at += verdict.bytes;
+        }
+        out.decodable = static_cast<std::uint16_t>(index);
+        if (index == out.messages && size - at > 1) [[unlikely]] {
+            reasons |= reason_bit(BlockReject::trailing_bytes);
+        }
+        if (controls != 0 && out.messages > 1) [[unlikely]] {
+            reasons |= reason_bit(BlockReject::control_not_alone);
+        }
+        out.role = controls == out.messages ? role_of_controls(out) : BlockRole::data;
+        return reasons;
+    }
+
+    /// Both.
+    static CheckResult check(std::span<const std::byte> payload, bool verify_checksum,
+                             Scratch& scratch, Block& out) {
+        CheckResult result = open(payload, verify_checksum, out);
+        if (result.accepted) {
             result.reasons |= walk(scratch, out);
         }
         return result;
+    }
+
+    /// Whether the first message of a block that was opened is of data: then it has no other role.
+    [[nodiscard]] static bool begins_with_data(const Block& block) {
+        constexpr std::size_t at = block::header_bytes + message::category.at;
+        return block.bytes.size() > at && static_cast<char>(block.bytes[at]) != 'H';
+    }
+
+    /// Walks and decodes all messages of a block that was opened, in one pass. False: nothing was
+    /// decoded, since one of them is a control or a text, or cannot be decoded, or there is no room
+    /// for all. `base` and `gth` as for decode().
+    template <EventSink Sink>
+    [[nodiscard, gnu::always_inline]] static bool decode_straight(const Block& block,
+                                                                  const Header& base, bool gth,
+                                                                  Sink& sink) {
+        Header first = base;
+        first.sequence = block.sequence;
+        return detail::decode_straight(block, context_of(first, gth, sink), sink);
     }
 
     /// Decodes messages first .. first+count-1 (all below block.decodable) into `sink`. `base` has
@@ -77,16 +135,9 @@ struct Opra {
     template <EventSink Sink>
     static void decode(const Block& block, unsigned first, unsigned count, const Header& base,
                        bool gth, Sink& sink) {
-        const DecodeContext context{detail::quote_header(base),
-                                    gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0, base.line,
-                                    static_cast<bool>(sink.wants_tests())};
+        const DecodeContext context = context_of(base, gth, sink);
         const unsigned end = first + count;
         unsigned i = first;
-        if (block.places == plain_quote_places.data()) {
-            i = context.wants_tests
-                    ? detail::decode_plain_quotes<true>(block, first, end, context, sink)
-                    : detail::decode_plain_quotes<false>(block, first, end, context, sink);
-        }
         for (; i < end; ++i) {
             i = detail::decode_quotes(block, i, end, context, sink);
             if (i < end) {
@@ -96,6 +147,12 @@ struct Opra {
     }
 
   private:
+    template <EventSink Sink>
+    static DecodeContext context_of(const Header& base, bool gth, Sink& sink) {
+        return {detail::quote_header(base), gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0,
+                base.line, static_cast<bool>(sink.wants_tests())};
+    }
+
     /// Why the block is refused as a whole, as a reason's bit; 0: it is not.
     static std::uint32_t refusal_of(std::span<const std::byte> payload, bool verify_checksum) {
         const std::byte* start = payload.data();
@@ -129,51 +186,6 @@ struct Opra {
         out.session = get<block::session>(start);
         out.ts_exchange_ns = std::int64_t{get<block::seconds>(start)} * 1'000'000'000 +
                              get<block::nanoseconds>(start);
-    }
-
-    /// True if the block holds short quotes without appendages only, as it nearly always does:
-    /// where its messages are needs no walk then.
-    static bool walk_plain_quotes(Block& out) {
-        const std::size_t size = block::header_bytes + out.messages * short_quote::bytes;
-        if (out.bytes.size() - size > 1 || !are_plain_quotes(out.bytes.data(), out.messages)) {
-            return false;
-        }
-        out.places = plain_quote_places.data();
-        out.decodable = out.messages;
-        out.role = BlockRole::data;
-        return true;
-    }
-
-    /// Finds the messages; sets places, decodable and role. Returns reasons. Apart, so that blocks
-    /// of plain quotes do not save the registers that it needs.
-    [[gnu::noinline]] static std::uint32_t walk(Scratch& scratch, Block& out) {
-        out.places = scratch.places.data();
-        const std::byte* start = out.bytes.data();
-        const std::size_t size = out.bytes.size();
-        std::size_t at = block::header_bytes;
-        const auto find = go_wide(out.messages) ? find_quotes_wide : find_quotes;
-        unsigned index = find(out.bytes, out.messages, scratch.places.data(), at);
-        unsigned controls = 0;
-        std::uint32_t reasons = 0;
-        for (; index < out.messages; ++index) {
-            const MessageVerdict verdict = inspect_message(start + at, size - at);
-            if (verdict.bytes == 0) [[unlikely]] {
-                reasons = reason_bit(verdict.reason);
-                break;
-            }
-            scratch.places[index] = place_of(start, at);
-            controls += get_char<message::category>(start + at) == 'H' ? 1 : 0;
-            at += verdict.bytes;
-        }
-        out.decodable = static_cast<std::uint16_t>(index);
-        if (index == out.messages && size - at > 1) [[unlikely]] {
-            reasons |= reason_bit(BlockReject::trailing_bytes);
-        }
-        if (controls != 0 && out.messages > 1) [[unlikely]] {
-            reasons |= reason_bit(BlockReject::control_not_alone);
-        }
-        out.role = controls == out.messages ? role_of_controls(out) : BlockRole::data;
-        return reasons;
     }
 
     /// Of a message that was inspected.

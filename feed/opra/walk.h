@@ -141,16 +141,6 @@ inline constexpr Field no_expiration{0, 0};
     return detail::inspect_other(category, m, left);
 }
 
-/// The places of messages in a block of short quotes without appendages, the commonest of all. A
-/// block whose places are these is such a block.
-inline constexpr auto plain_quote_places = [] {
-    std::array<MessagePlace, (block::bytes_max - block::header_bytes) / short_quote::bytes> at{};
-    for (std::size_t i = 0; i < at.size(); ++i) {
-        at[i].offset = static_cast<std::uint16_t>(block::header_bytes + i * short_quote::bytes);
-    }
-    return at;
-}();
-
 namespace detail {
 
 /// By byte of 32: the least value that will do, and how many more will do.
@@ -217,80 +207,13 @@ inline constexpr auto quote_limits = [] {
     return limits;
 }();
 
-/// For each byte of a block the length of a quote that began there, were its indicator known.
-class QuoteLengths {
-  public:
-    /// So much of a block must be left to be looked at.
-    static constexpr std::size_t least_bytes = 32 + message::indicator.at;
-
-    QuoteLengths(std::span<const std::byte> block, std::size_t first) {
-        const std::size_t last = block.size() - least_bytes;
-        for (std::size_t at = first; at < last; at += 32) {
-            find(block.data(), at);
-        }
-        find(block.data(), last);
-    }
-
-    [[nodiscard]] std::size_t operator[](std::size_t at) const { return lengths_[at]; }
-
-  private:
-    void find(const std::byte* block, std::size_t at) {
-        const __m256i categories = load_32(block + at + message::category.at);
-        const __m256i indicators = load_32(block + at + message::indicator.at);
-        const __m256i fixed = _mm256_or_si256(of_category(categories, 'q', short_quote::bytes),
-                                              of_category(categories, 'k', long_quote::bytes));
-        const __m256i all = _mm256_add_epi8(fixed, of_indicator(indicators));
-        std::memcpy(&lengths_[at], &all, sizeof all);
-    }
-
-    [[nodiscard]] static __m256i of_category(__m256i categories, char category, std::size_t bytes) {
-        return _mm256_and_si256(_mm256_cmpeq_epi8(categories, _mm256_set1_epi8(category)),
-                                _mm256_set1_epi8(static_cast<char>(bytes)));
-    }
-
-    /// A space, which is less than any letter, announces nothing.
-    [[nodiscard]] static __m256i of_indicator(__m256i indicators) {
-        static constexpr auto by_letter = [] {
-            std::array<std::uint8_t, 16> table{};
-            for (std::size_t i = 0; i < table.size(); ++i) {
-                table[i] = appendages_bytes['A' + i];
-            }
-            return table;
-        }();
-        __m128i row;
-        std::memcpy(&row, by_letter.data(), sizeof row);
-        return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row),
-                                   _mm256_sub_epi8(indicators, _mm256_set1_epi8('A')));
-    }
-
-    std::array<std::uint8_t, block::bytes_max> lengths_;
-};
-
 }  // namespace detail
 
-/// Whether the first `count` messages of a block, for which there is room in it, are short quotes
-/// without appendages that inspect_message() would let pass. It asks all of them at once: no
-/// message has to wait for the length of the one before.
-[[nodiscard]] inline bool are_plain_quotes(const std::byte* block_start, unsigned count) {
-    __m256i wrong = _mm256_setzero_si256();
-    unsigned appendages = 0;
-    const std::byte* m = block_start + block::header_bytes;
-    for (unsigned i = 0; i < count; ++i, m += short_quote::bytes) {
-        wrong = _mm256_or_si256(
-            wrong, detail::excess(m - detail::before_head, detail::quote_limits[0].head));
-        appendages |= appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
-    }
-    return appendages == 0 && _mm256_testz_si256(wrong, wrong) != 0;
-}
-
-namespace detail {
-
-/// find_quotes(), where `length_of` says of a message's place and shape how long it is, or anything
-/// else if it is no quote.
-template <class LengthOf>
+/// Finds the quotes that come next in a block, at most `count`, up to anything else. They may be
+/// long or short, with or without appendages, without a branch on which they are. Writes their
+/// places and moves `at` behind them. Returns how many; 0 if inspect_message() would refuse one.
 [[nodiscard]] inline unsigned find_quotes(std::span<const std::byte> block, unsigned count,
-                                          MessagePlace* places, std::size_t& at,
-                                          LengthOf&& length_of) {
+                                          MessagePlace* places, std::size_t& at) {
     const std::size_t size = block.size();
     __m256i wrong = _mm256_setzero_si256();
     std::size_t next = at;
@@ -298,14 +221,13 @@ template <class LengthOf>
     for (; found < count && next + short_quote::bytes <= size; ++found) {
         const std::byte* m = block.data() + next;
         const QuoteShape shape = quote_shape_of(m);
-        const std::size_t bytes = length_of(next, shape);
-        const std::size_t end = next + bytes;
-        if (bytes != shape.bytes() || end > size) {
+        const std::size_t end = next + shape.bytes();
+        if (end > size) {  // or it is no quote
             break;
         }
-        const QuoteLimits& limits = quote_limits[shape.form()];
-        wrong = _mm256_or_si256(wrong, excess(m - before_head, limits.head));
-        wrong = _mm256_or_si256(wrong, excess(block.data() + end - 32, limits.tail));
+        const detail::QuoteLimits& limits = detail::quote_limits[shape.form()];
+        wrong = _mm256_or_si256(wrong, detail::excess(m - detail::before_head, limits.head));
+        wrong = _mm256_or_si256(wrong, detail::excess(block.data() + end - 32, limits.tail));
         places[found] = {static_cast<std::uint16_t>(next), shape.form()};
         next = end;
     }
@@ -314,27 +236,6 @@ template <class LengthOf>
     }
     at = next;
     return found;
-}
-
-}  // namespace detail
-
-/// Finds the quotes that come next in a block, at most `count`, up to anything else. They may be
-/// long or short, with or without appendages, without a branch on which they are. Writes their
-/// places and moves `at` behind them. Returns how many; 0 if inspect_message() would refuse one.
-/// `block` is at most block::bytes_max long.
-///
-/// Where each begins is known only once the length of the one before it is. Among many, that is
-/// one load each if all lengths that might be asked for are looked up before.
-[[nodiscard]] inline unsigned find_quotes(std::span<const std::byte> block, unsigned count,
-                                          MessagePlace* places, std::size_t& at) {
-    constexpr unsigned many = 8;
-    if (count >= many && block.size() - at >= detail::QuoteLengths::least_bytes) {
-        const detail::QuoteLengths lengths{block, at};
-        return detail::find_quotes(block, count, places, at,
-                                   [&](std::size_t next, QuoteShape) { return lengths[next]; });
-    }
-    return detail::find_quotes(block, count, places, at,
-                               [](std::size_t, QuoteShape shape) { return shape.bytes(); });
 }
 
 }  // namespace pinstrike::feed::opra

@@ -218,10 +218,10 @@ PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::s
 // --- events ---
 
 /// The header that quotes share, in a whole record, with the number of the first.
-PINSTRIKE_WIDE inline __m512i shared_record(const WideContext& context) {
+PINSTRIKE_WIDE inline __m512i shared_record(const DecodeContext& context) {
     return _mm512_inserti64x4(
         _mm512_maskz_set1_epi64(1U << (body_at / 8), static_cast<long long>(context.gth_bits)),
-        detail::numbered_header(context.header, context.sequence), 0);
+        context.header, 0);
 }
 
 /// The event of the message in `message`, of which `code` is the strike's, as an index.
@@ -240,54 +240,47 @@ PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message
 
 }  // namespace
 
-PINSTRIKE_WIDE unsigned find_quotes_wide(std::span<const std::byte> block, unsigned count,
-                                         MessagePlace* places, std::size_t& at) {
+PINSTRIKE_WIDE StraightRun run_wide(StraightBlock block, const DecodeContext& context,
+                                    Event* events) {
     alignas(64) std::array<std::uint8_t, block::bytes_max + 2 * 64> lengths;
-    find_lengths(block, at, lengths.data());
+    find_lengths({block.bytes, block.size}, block::header_bytes, lengths.data());
+    const std::byte* const bytes = block.bytes;
+    const bool wants_tests = context.wants_tests;
+    const __m512i next_number = _mm512_maskz_set1_epi32(1U << (offsetof(Header, sequence) / 4), 1);
+    __m512i numbered = shared_record(context);
     __m512i wrong = _mm512_setzero_si512();
-    std::size_t next = at;
-    unsigned found = 0;
-    for (; found < count && next + short_quote::bytes <= block.size(); ++found) {
-        const std::byte* m = block.data() + next;
-        const std::size_t bytes = lengths[next];
-        const QuoteShape shape = quote_shape_of(m);
-        if (bytes != shape.bytes() || block.size() - next < bytes) {  // or six bits deceived
-            break;
+    unsigned tests = 0;
+    Event* event = events;
+    std::size_t at = block::header_bytes;
+    for (unsigned i = 0; i < block.messages;
+         ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
+        const std::size_t left = block.size - at;
+        if (left < message::header_bytes) [[unlikely]] {
+            return {};
         }
+        const std::byte* m = bytes + at;
+        const std::size_t length = lengths[at];
+        const QuoteShape shape = quote_shape_of(m);
+        if (length != shape.bytes() || length > left) [[unlikely]] {  // six bits may deceive
+            const detail::TakenAmid other =
+                detail::take_amid_quotes(m, left, block.sequence + i, context, event);
+            if (other.bytes == 0) {
+                return {};
+            }
+            at += other.bytes;
+            event += other.records;
+            tests += other.tests;
+            continue;
+        }
+        at += length;
         const WideForm& form = wide_forms[shape.form()];
         const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
         const __m512i above = _mm512_sub_epi8(message, row(form.least));
         wrong = _mm512_or_si512(wrong, _mm512_subs_epu8(above, row(form.more)));
-        places[found] = {static_cast<std::uint16_t>(next), shape.form()};
-        next += bytes;
-    }
-    if (_mm512_test_epi8_mask(wrong, wrong) != 0) {
-        return 0;
-    }
-    at = next;
-    return found;
-}
-
-PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const MessagePlace* places,
-                                         unsigned first, unsigned end, const WideContext& context,
-                                         Event* events) {
-    const __m512i next_number = _mm512_maskz_set1_epi32(1U << (offsetof(Header, sequence) / 4), 1);
-    __m512i numbered = shared_record(context);
-    unsigned tests = 0;
-    Event* event = events;
-    unsigned i = first;
-    for (; i < end; ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
-        const MessagePlace place = places[i];
-        if (place.form == no_quote_form) [[unlikely]] {
-            break;
-        }
-        const std::byte* m = block + place.offset;
-        const WideForm& form = wide_forms[place.form];
-        if (is_test(m, form) && !context.wants_tests) [[unlikely]] {
+        if (is_test(m, form) && !wants_tests) [[unlikely]] {
             ++tests;
             continue;
         }
-        const __m512i message = _mm512_maskz_loadu_epi8(form.bytes_mask, m);
         const unsigned code =
             (static_cast<std::uint8_t>(m[long_quote::strike_code.at]) & form.code_mask) |
             form.strike_code;
@@ -295,9 +288,10 @@ PINSTRIKE_WIDE WideRun write_quotes_wide(const std::byte* block, const MessagePl
         detail::store_32(event + 1, _mm512_castsi512_si256(_mm512_or_si512(
                                         placed(form.bests, message), row(form.bests_fill))));
         ask_ahead(event);
-        event += appendage_sides_of_form(place.form) == 0 ? 1 : 2;
+        event += appendage_sides_of_form(shape.form()) == 0 ? 1 : 2;
     }
-    return {i, i - first - tests, static_cast<std::size_t>(event - events), tests};
+    return {block.size - at <= 1 && _mm512_test_epi8_mask(wrong, wrong) == 0, tests,
+            static_cast<std::size_t>(event - events)};
 }
 
 }  // namespace pinstrike::feed::opra

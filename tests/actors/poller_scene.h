@@ -54,20 +54,60 @@ struct Toy {
 
     static constexpr bool keeps_alive(std::uint16_t) { return true; }
 
-    static Result check(std::span<const std::byte> payload, bool, Scratch& scratch,
-                        feed::Block& out) {
+    static Result open(std::span<const std::byte> payload, bool, feed::Block& out) {
         if (payload.size() < header_bytes) {
             return {false, 1};
         }
         out.bytes = payload;
         out.sequence = nic::load_be32(payload.data());
         out.messages = std::to_integer<std::uint16_t>(payload[4]);
-        out.decodable = out.messages;
         const auto role_and_day = std::to_integer<std::uint8_t>(payload[5]);
         out.role = static_cast<feed::BlockRole>(role_and_day % 16);
-        out.places = scratch.places.data();
         out.ts_exchange_ns = 1'000 + role_and_day / 16 * day_ns + out.sequence;
         return {true, payload.size() > header_bytes ? 2U : 0U};
+    }
+
+    static std::uint32_t walk(Scratch& scratch, feed::Block& out) {
+        out.decodable = out.messages;
+        out.places = scratch.places.data();
+        return 0;
+    }
+
+    static Result check(std::span<const std::byte> payload, bool verify, Scratch& scratch,
+                        feed::Block& out) {
+        const Result result = open(payload, verify, out);
+        walk(scratch, out);
+        return result;
+    }
+
+    static bool begins_with_data(const feed::Block& block) {
+        return block.role == feed::BlockRole::data;
+    }
+
+    static bool is_control(std::uint32_t number) { return number == 50 || number == 70; }
+
+    template <class Sink>
+    static bool decode_straight(const feed::Block& block, const feed::Header& base, bool,
+                                Sink& sink) {
+        Event* const offered = begins_with_data(block) ? sink.offer(block.messages) : nullptr;
+        Event* event = offered;
+        for (unsigned i = 0; event != nullptr && i < block.messages; ++i) {
+            const std::uint32_t number = block.sequence + i;
+            if (is_control(number)) {
+                return false;  // what was written is not taken
+            }
+            if (number == 60 && !sink.wants_tests()) {
+                sink.filtered();
+                continue;
+            }
+            *event++ = event_of(number, base);
+        }
+        if (event == nullptr) {
+            return false;
+        }
+        const auto written = static_cast<std::size_t>(event - offered);
+        sink.take(written, written);
+        return true;
     }
 
     template <class Sink>
@@ -78,25 +118,27 @@ struct Toy {
             const std::uint32_t number = block.sequence + i;
             if (number == 60 && !sink.wants_tests()) {
                 sink.filtered();
-                continue;
-            }
-            Event event = testing::quote_of(testing::series_of("SPX"), number);
-            if (number == 50) {
-                event = testing::control_of('P', feed::Forget::quotes, number);
-            } else if (number == 70) {
-                event = testing::control_of('J', feed::Forget::nothing, number);
-                event.body.control.ends_day = true;
-            }
-            const feed::EventKind kind = event.header.kind;
-            event.header = base;
-            event.header.kind = kind;
-            event.header.sequence = number;
-            if (kind == EventKind::control) {
-                sink.broadcast(event);
+            } else if (is_control(number)) {
+                sink.broadcast(event_of(number, base));
             } else {
-                *sink.claim(event.body.series, 1U) = event;
+                *sink.claim(testing::series_of("SPX"), 1U) = event_of(number, base);
             }
         }
+    }
+
+    static Event event_of(std::uint32_t number, const feed::Header& base) {
+        Event event = testing::quote_of(testing::series_of("SPX"), number);
+        if (number == 50) {
+            event = testing::control_of('P', feed::Forget::quotes, number);
+        } else if (number == 70) {
+            event = testing::control_of('J', feed::Forget::nothing, number);
+            event.body.control.ends_day = true;
+        }
+        const feed::EventKind kind = event.header.kind;
+        event.header = base;
+        event.header.kind = kind;
+        event.header.sequence = number;
+        return event;
     }
 };
 

@@ -4,7 +4,7 @@
 //
 //     bench_distance [--seconds S] [--json]
 //
-// Samples are parted into two classes. Where the median of one is more than two and a half times
+// Samples are parted into two classes. Where the median of one is more than three times
 // the other's, near is what lies below their geometric mean; elsewhere all is.
 #include "tests/bench/distance.h"
 
@@ -69,7 +69,7 @@ std::size_t split(const std::vector<double>& sorted) {
 
 /// Below it, near.
 double near_to(const std::vector<double>& sorted) {
-    constexpr double apart = 2.5;
+    constexpr double apart = 3;
     const std::size_t upper = split(sorted);
     const double near = sorted[upper / 2];
     const double far = sorted[(upper + sorted.size()) / 2];

@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <string_view>
 
 namespace pinstrike::feed::opra {
 
@@ -243,6 +244,42 @@ std::string compare_events(const Collector& collector, const Block& block, const
     return {};
 }
 
+/// Whether a block is one that goes straight, by what the full parser made of it.
+bool should_go_straight(const CheckResult& result, const Block& block, const Parsed& parsed) {
+    constexpr std::uint32_t of_no_account = reason_bit(BlockReject::bytes_after_block) |
+                                            reason_bit(BlockReject::retransmission_unknown);
+    constexpr std::uint64_t numbers = std::uint64_t{1} << 32;
+    return (result.reasons & ~of_no_account) == 0 &&
+           std::uint64_t{block.sequence} + block.messages <= numbers &&
+           std::all_of(parsed.block->messages.begin(), parsed.block->messages.end(),
+                       [](const wire::Message& message) {
+                           return std::string_view{"kqaYdfR"}.find(message.category()) !=
+                                  std::string_view::npos;
+                       });
+}
+
+/// The straight way takes all of a block or nothing, and gives the same events.
+std::string straight_disagreement(std::span<const std::byte> exact, bool verify_checksum,
+                                  const CheckResult& result, const Parsed& parsed, bool gth) {
+    Block block;
+    Collector collector{true};
+    if (!Opra::open(exact, verify_checksum, block).accepted) {
+        return "opened: no, checked: yes";
+    }
+    const bool went = Opra::decode_straight(block, base_of(block), gth, collector);
+    if (went != should_go_straight(result, block, parsed)) {
+        return fmt::format("went straight: {}", went);
+    }
+    if (!went) {
+        return collector.messages.empty() ? "" : "not straight, and yet taken";
+    }
+    if (!Opra::begins_with_data(block)) {
+        return "straight, and yet begins with a control";
+    }
+    block.decodable = block.messages;
+    return compare_events(collector, block, parsed, gth);
+}
+
 }  // namespace
 
 Collector decode_all(std::span<const std::byte> payload, bool gth, bool tests) {
@@ -272,6 +309,10 @@ std::string disagreement(std::span<const std::byte> payload, bool verify_checksu
         return found;
     }
     const bool gth = block.sequence % 2 == 0;
+    if (auto what = straight_disagreement(exact, verify_checksum, result, parsed, gth);
+        !what.empty()) {
+        return what;
+    }
     for (const bool offers : {true, false}) {
         Collector collector{true, offers};
         Opra::decode(block, 0, block.decodable, base_of(block), gth, collector);
