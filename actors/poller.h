@@ -2,13 +2,13 @@
 //
 // The whole way of a packet, from a NIC's queue to the rings of the cores, on one thread:
 //
-//     receive a burst      nic     one indirect call
-//     parse_udp            nic     a datagram, or the reason to drop the frame
-//     routes_.find         here    which line, which stream
-//     Feed::open           feed    a block, its header and checksum found good, or why it is
-//     refused Arbiter::foresee     feed    by its header: all of it, nothing of it, or the slow
-//     path Feed::decode_straight  feed  messages checked and written as events, into the rings
-//     (router.h) Router::publish      here    once a burst
+//     receive a burst        nic     one indirect call
+//     parse_udp              nic     a datagram, or the reason to drop the frame
+//     routes_.find           here    which line, which stream
+//     Feed::open             feed    a block of good header and checksum, or why it is refused
+//     Arbiter::foresee       feed    by its header: all of it, nothing of it, or the slow path
+//     Feed::decode_straight  feed    messages, checked while they are written into the rings
+//     Router::publish        here    once a burst
 //
 // Nothing here blocks, allocates, or reads a clock: the time of a step is given. Captures run on
 // the time of their packets, and all timers with them, so that a replay gives the same events at
@@ -19,6 +19,7 @@
 
 #include "actors/arbitration_clock.h"
 #include "actors/even_clock.h"
+#include "actors/line_events.h"
 #include "actors/poller_input.h"
 #include "actors/poller_lines.h"
 #include "actors/poller_task.h"
@@ -344,9 +345,9 @@ class Poller final : public PollerTask {
     /// False: it does not go straight, and nothing of it was decoded.
     [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
         select(line);
-        Decoded decoded{*this};
+        LineEvents<Line> events{router_, line, test_symbols_};
         return line.day.original(block.ts_exchange_ns) &&
-               Feed::decode_straight(block, header_of(block, 0), line.separate_session, decoded);
+               Feed::decode_straight(block, header_of(block, 0), line.separate_session, events);
     }
 
     void decode(const feed::Block& block, unsigned first, unsigned count,
@@ -355,48 +356,9 @@ class Poller final : public PollerTask {
             return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
         }
         const feed::Header base = header_of(block, flags);
-        Decoded decoded{*this};
-        Feed::decode(block, first, count, base, line_->separate_session, decoded);
+        LineEvents<Line> events{router_, *line_, test_symbols_};
+        Feed::decode(block, first, count, base, line_->separate_session, events);
     }
-
-    /// Where Feed::decode puts the events of line_.
-    struct Decoded {
-        Poller& poller;
-
-        feed::Event* claim(const feed::SeriesKey& series, unsigned records) {
-            return poller.router_.claim(series, records);
-        }
-
-        feed::Event* claim_symbol(std::uint64_t symbol_word, unsigned records) {
-            return poller.router_.claim_symbol(symbol_word, records);
-        }
-
-        feed::Event* claim_line(std::uint16_t line, unsigned records) {
-            return poller.router_.claim_line(line, records);
-        }
-
-        feed::Event* offer(std::size_t records) { return poller.router_.offer(records); }
-
-        void take(std::size_t messages, std::size_t records) {
-            poller.router_.take(messages, records);
-        }
-
-        /// A control among the numbered messages.
-        void broadcast(const feed::Event& event) {
-            poller.line_->arbiter.counters().bump(feed::LineCount::controls);
-            poller.router_.broadcast(event);
-            if (event.body.control.forget != feed::Forget::nothing) {
-                poller.line_->arbiter.flush_at(event.header.sequence);
-            }
-            if (event.body.control.ends_day) {
-                poller.line_->day.end(event.header.ts_exchange_ns);
-            }
-        }
-
-        void filtered() { poller.line_->arbiter.counters().bump(feed::LineCount::filtered); }
-
-        [[nodiscard]] bool wants_tests() const { return poller.test_symbols_; }
-    };
 
     /// What the arbiters' slow path decides.
     class Sink final : public feed::ArbiterSink {

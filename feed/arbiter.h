@@ -5,9 +5,9 @@
 //
 // Nearly every block is either exactly the next one or wholly old. foresee() says so in a few
 // compares of its header, before anybody has looked at its messages, and the caller decodes the
-// block or drops it. Everything else (holes, resets, streams
-// that are in different epochs, retransmissions, blocks that cannot be decoded to their end) goes
-// through admit_slow(), which tells an ArbiterSink what to do.
+// block or drops it. Everything else (holes, resets, streams that are in different epochs,
+// retransmissions, blocks that cannot be decoded to their end) goes through admit_slow(), which
+// tells an ArbiterSink what to do.
 //
 // Where is what: arbiter.cpp places numbers and declares gaps; arbiter_epochs.cpp decides to which
 // epoch a block belongs and what a reset does; arbiter_suspicion.cpp finds resets that were missed.

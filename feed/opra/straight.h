@@ -30,6 +30,14 @@
 
 namespace pinstrike::feed::opra::detail {
 
+/// A block that goes straight: its bytes, and how many messages they are to be.
+struct StraightBlock {
+    const std::byte* bytes;
+    std::size_t size;
+    unsigned messages;
+    std::uint32_t sequence;  ///< of the first; those behind it are counted on, over no wrap
+};
+
 /// Whether a block is as long as one of short quotes without appendages would be, with a pad or
 /// without.
 [[nodiscard]] inline bool has_size_of_plain_quotes(StraightBlock block) {
@@ -132,7 +140,7 @@ template <bool wants_tests>
     }
     if (go_wide(block.messages)) {
         const DecodeContext shown = context;
-        return run_wide(block, shown, events);
+        return run_wide(block.bytes, block.size, block.messages, block.sequence, shown, events);
     }
     return run_narrow(block, context, events);
 }

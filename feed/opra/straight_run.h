@@ -14,14 +14,6 @@
 
 namespace pinstrike::feed::opra {
 
-/// A block that goes straight: its bytes, and how many messages they are to be.
-struct StraightBlock {
-    const std::byte* bytes;
-    std::size_t size;
-    unsigned messages;
-    std::uint32_t sequence;  ///< of the first; those behind it are counted on, over no wrap
-};
-
 /// What became of a block's messages.
 struct StraightRun {
     bool sound = false;       ///< else nothing that was written counts

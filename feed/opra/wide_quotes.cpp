@@ -240,11 +240,11 @@ PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message
 
 }  // namespace
 
-PINSTRIKE_WIDE StraightRun run_wide(StraightBlock block, const DecodeContext& context,
+PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, unsigned messages,
+                                    std::uint32_t sequence, const DecodeContext& context,
                                     Event* events) {
     alignas(64) std::array<std::uint8_t, block::bytes_max + 2 * 64> lengths;
-    find_lengths({block.bytes, block.size}, block::header_bytes, lengths.data());
-    const std::byte* const bytes = block.bytes;
+    find_lengths({bytes, size}, block::header_bytes, lengths.data());
     const bool wants_tests = context.wants_tests;
     const __m512i next_number = _mm512_maskz_set1_epi32(1U << (offsetof(Header, sequence) / 4), 1);
     __m512i numbered = shared_record(context);
@@ -252,9 +252,8 @@ PINSTRIKE_WIDE StraightRun run_wide(StraightBlock block, const DecodeContext& co
     unsigned tests = 0;
     Event* event = events;
     std::size_t at = block::header_bytes;
-    for (unsigned i = 0; i < block.messages;
-         ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
-        const std::size_t left = block.size - at;
+    for (unsigned i = 0; i < messages; ++i, numbered = _mm512_add_epi32(numbered, next_number)) {
+        const std::size_t left = size - at;
         if (left < message::header_bytes) [[unlikely]] {
             return {};
         }
@@ -263,7 +262,7 @@ PINSTRIKE_WIDE StraightRun run_wide(StraightBlock block, const DecodeContext& co
         const QuoteShape shape = quote_shape_of(m);
         if (length != shape.bytes() || length > left) [[unlikely]] {  // six bits may deceive
             const detail::TakenAmid other =
-                detail::take_amid_quotes(m, left, block.sequence + i, context, event);
+                detail::take_amid_quotes(m, left, sequence + i, context, event);
             if (other.bytes == 0) {
                 return {};
             }
@@ -290,7 +289,7 @@ PINSTRIKE_WIDE StraightRun run_wide(StraightBlock block, const DecodeContext& co
         ask_ahead(event);
         event += appendage_sides_of_form(shape.form()) == 0 ? 1 : 2;
     }
-    return {block.size - at <= 1 && _mm512_test_epi8_mask(wrong, wrong) == 0, tests,
+    return {size - at <= 1 && _mm512_test_epi8_mask(wrong, wrong) == 0, tests,
             static_cast<std::size_t>(event - events)};
 }
 

@@ -2,13 +2,16 @@
 //
 // Quotes on processors with AVX-512 VBMI: a message, with its appendages at most 63 bytes, is one
 // register, and each record of its event one permutation of it. No branch on whether a quote is
-// long or short, or has appendages: nobody foresees that. Elsewhere walk.h and decode.h do the same
-// work, in more steps, and give the same bytes.
+// long or short, or has appendages: nobody foresees that. Elsewhere straight.h does the same work,
+// in more steps, and gives the same bytes.
 #pragma once
 
 #include "feed/event.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/straight_run.h"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace pinstrike::feed::opra {
 
@@ -21,8 +24,11 @@ extern bool wide_quotes;
     return messages >= worth_it && wide_quotes;
 }
 
-/// A block that goes straight (straight.h). There is room for two records a message.
-[[nodiscard]] StraightRun run_wide(StraightBlock block, const DecodeContext& context,
+/// A block that goes straight (straight.h). There is room for two records a message. `context` is
+/// numbered as the first, `sequence`. One by one, in registers: a struct would be put together in
+/// memory and loaded here in another width.
+[[nodiscard]] StraightRun run_wide(const std::byte* bytes, std::size_t size, unsigned messages,
+                                   std::uint32_t sequence, const DecodeContext& context,
                                    Event* events);
 
 }  // namespace pinstrike::feed::opra

@@ -157,9 +157,13 @@ def held_for_ten_seconds(options, figures, cell, huge):
 
 
 def machine(compiler, huge):
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    virtual = "hypervisor" in Path("/proc/cpuinfo").read_text()
-    parts = [model.group(1) if model else platform.processor(),
+    cpuinfo = Path("/proc/cpuinfo").read_text()
+    virtual = "hypervisor" in cpuinfo
+    name, family, model = (re.search(rf"^{key}\s*: (.*)", cpuinfo, re.MULTILINE)
+                           for key in ("model name", "cpu family", "model"))
+    # A virtual machine's processor is called after its maker alone; its numbers say which it is.
+    parts = [f"{name[1]} (family {family[1]}, model {model[1]})" if name and family and model
+             else platform.processor(),
              f"{os.cpu_count()} {'virtual ' if virtual else ''}cores",
              f"Linux {platform.release()}", compiler,
              "2 MiB huge pages" if huge else "no huge pages",
