@@ -234,7 +234,7 @@ struct QuoteEvent {
     return _mm256_or_si256(shuffled, _mm256_zextsi128_si256(_mm_or_si128(strike_e8, fill)));
 }
 
-/// The event of the quote at `m`, which was inspected; its second record, if it has one, is the
+/// The event of the quote at `m`, whose bytes are there; its second record, if it has one, is the
 /// caller's.
 [[nodiscard]] inline QuoteEvent quote_event(const std::byte* m, __m256i numbered,
                                             const QuoteForm& form, __m128i gth) {

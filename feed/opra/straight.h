@@ -5,6 +5,8 @@
 // written may turn out wrong: it is then not taken, and the block goes by walk.h and decode.h,
 // which say what is wrong with it. So only blocks go straight whose messages are all sound, and
 // none of which concerns more than one core (controls) or takes many records (text): nearly all do.
+// To write what is not sound yet does no harm: whatever a byte is, no table is left by it, no byte
+// outside the block is read, and no message takes more slots than it was offered.
 //
 // Three variants. A block of short quotes without appendages, the commonest, is known by its size,
 // and none of its messages waits for the length of the one before. Others are walked without a
