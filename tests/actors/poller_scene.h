@@ -67,10 +67,17 @@ struct Toy {
         return {true, payload.size() > header_bytes ? 2U : 0U};
     }
 
+    /// No message of a block can be decoded behind whose header this byte stands.
+    static constexpr std::byte unsound{0xEE};
+
+    static bool is_sound(const feed::Block& block) {
+        return block.bytes.size() == header_bytes || block.bytes[header_bytes] != unsound;
+    }
+
     static std::uint32_t walk(Scratch& scratch, feed::Block& out) {
-        out.decodable = out.messages;
+        out.decodable = is_sound(out) ? out.messages : std::uint16_t{0};
         out.places = scratch.places.data();
-        return 0;
+        return is_sound(out) ? 0 : 1;
     }
 
     static Result check(std::span<const std::byte> payload, bool verify, Scratch& scratch,
@@ -89,7 +96,8 @@ struct Toy {
     template <class Sink>
     static bool decode_straight(const feed::Block& block, const feed::Header& base, bool,
                                 Sink& sink) {
-        Event* const offered = begins_with_data(block) ? sink.offer(block.messages) : nullptr;
+        const bool may = begins_with_data(block) && is_sound(block);
+        Event* const offered = may ? sink.offer(block.messages) : nullptr;
         Event* event = offered;
         for (unsigned i = 0; event != nullptr && i < block.messages; ++i) {
             const std::uint32_t number = block.sequence + i;

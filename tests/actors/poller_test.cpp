@@ -25,6 +25,34 @@ TEST(Poller, delivers_each_message_of_two_streams_once_and_in_order) {
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::delivered), 3U);
 }
 
+TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
+    const auto unsound = [](std::uint8_t number) {
+        return std::array{std::byte{0}, std::byte{0}, std::byte{0}, std::byte{number},
+                          std::byte{1}, std::byte{0}, Toy::unsound};
+    };
+    Scene scene;
+    for (std::uint8_t number = 1; number < 40; ++number) {  // how a stream begins is looked at
+        scene.scripts[0]->give(block_frame(number, 1, group_a));
+        scene.scripts[0]->give(block_frame(number, 1, group_b));
+        scene.poller->step(1 * ms);
+    }
+    static_cast<void>(scene.told());
+    scene.scripts[0]->give(block_frame(40, 1, group_a));
+    scene.scripts[0]->give(frame_of(unsound(40), group_b));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "40");
+    EXPECT_EQ(scene.poller->rejects(0, 0), 0U);
+    auto& second = scene.poller->arbiter(0).counters(feed::Stream::b);
+    EXPECT_EQ(second.read(feed::StreamCount::duplicate), 40U);
+    EXPECT_EQ(second.read(feed::StreamCount::rejected), 0U);
+    scene.scripts[0]->give(frame_of(unsound(41), group_b));
+    scene.scripts[0]->give(block_frame(41, 1, group_a));
+    scene.poller->step(2 * ms);
+    EXPECT_EQ(scene.poller->rejects(0, 0), 1U);
+    EXPECT_EQ(second.read(feed::StreamCount::rejected), 1U);
+    EXPECT_EQ(scene.told(), "gap41-41 41! gap41-41") << "lost, and found by the other stream";
+}
+
 TEST(Poller, counts_every_frame_that_is_no_lines) {
     Scene scene;
     const std::array<std::byte, 8> payload{};
