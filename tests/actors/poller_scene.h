@@ -83,7 +83,9 @@ struct Toy {
     static Result check(std::span<const std::byte> payload, bool verify, Scratch& scratch,
                         feed::Block& out) {
         const Result result = open(payload, verify, out);
-        walk(scratch, out);
+        if (result.accepted) {
+            walk(scratch, out);
+        }
         return result;
     }
 
