@@ -78,13 +78,6 @@ std::unique_ptr<Actor> make_book(const BookConfig& config, unsigned cores_count)
 
 // --- hot ---
 
-namespace {
-
-constexpr unsigned ahead_messages = 32;            ///< 16 to 64 measure alike, 8 is too little
-constexpr unsigned half_way = ahead_messages / 2;  ///< a line from memory has come by then
-
-}  // namespace
-
 void Book::on_events(EventBatch batch) {
     if (transfer_ != nullptr) [[unlikely]] {
         note_for_transfer(batch);
@@ -96,47 +89,41 @@ void Book::on_events(EventBatch batch) {
     }
 }
 
+/// Block by block in three passes: the first asks for the lines of all its series, so that as many
+/// are on their way at once as the processor can have; the second for those that lie elsewhere; the
+/// third finds them there.
 template <bool keeps_venues>
 void Book::apply_all(EventBatch batch) {
-    Ahead ahead[ahead_messages];
+    constexpr unsigned block_messages = 128;  // 64 are too few, 256 no better
+    Sought block[block_messages];
     EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
-    unsigned count = 0;
-    for (; count < ahead_messages && at != end; ++at, ++count) {
-        look_ahead(ahead[count], *at);
-        batch.ask_behind(*at);
-        if (count >= half_way) {
-            look_again(ahead[count - half_way]);
+    while (at != end) {
+        unsigned count = 0;
+        for (; count < block_messages && at != end; ++at, ++count) {
+            seek(block[count], *at);
+            batch.ask_behind(*at);
         }
-    }
-    unsigned next = 0;
-    for (; at != end; ++at, next = (next + 1) % ahead_messages) {
-        apply<keeps_venues>(ahead[next]);
-        look_ahead(ahead[next], *at);
-        batch.ask_behind(*at);
-        look_again(ahead[(next + half_way) % ahead_messages]);
-    }
-    for (unsigned i = count < half_way ? 0 : count - half_way; i < count; ++i) {
-        look_again(ahead[(next + i) % ahead_messages]);
-    }
-    for (unsigned i = 0; i < count; ++i) {
-        apply<keeps_venues>(ahead[(next + i) % ahead_messages]);
-    }
-    if (count > 0) {
-        watch(*ahead[sample_++ % count].event);
+        for (unsigned i = 0; i < count; ++i) {
+            seek_again(block[i]);
+        }
+        for (unsigned i = 0; i < count; ++i) {
+            apply<keeps_venues>(block[i]);
+        }
+        watch(*block[sample_++ % count].event);
     }
 }
 
 /// Inline the quotes of series whose line nothing happened to, which are nearly all, and what is
 /// rare out of line.
 template <bool keeps_venues>
-[[gnu::always_inline]] inline void Book::apply(const Ahead& ahead) {
-    const feed::Event& event = *ahead.event;
+[[gnu::always_inline]] inline void Book::apply(const Sought& sought) {
+    const feed::Event& event = *sought.event;
     const feed::Header& header = event.header;
     if (header.kind != feed::EventKind::quote) [[unlikely]] {
         return apply_series(event);
     }
-    BookEntry* const entry = ahead.entry;
+    BookEntry* const entry = sought.entry;
     const LineMemory& line = lines_[header.line];
     if (keeps_venues || is_late(header) || !(entry->key == event.body.quote.series)) [[unlikely]] {
         return apply_rare_quote(event);
@@ -163,7 +150,7 @@ void Book::apply_again(const feed::Event& event) {
     }
 }
 
-/// Offers one series of the batch's end, at a place that changes, to the busiest.
+/// Offers one series of a block, at a place that changes, to the busiest.
 void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
         const BookEntry* const entry = table_.find(event.body.series);

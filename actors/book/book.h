@@ -14,9 +14,8 @@
 // It takes messages of every kind: those that state nothing of a series cost a branch; to pick them
 // out costs each message, and cuts batches into pieces too short to look ahead in.
 //
-// While a message of a batch is applied, the entries of those behind it are on their way from
-// memory: of one 32 messages behind the first of two places is asked for, and of one 16 behind the
-// second, if the series is not there.
+// Messages are applied in blocks, whose entries are on their way from memory together: all series'
+// first places are asked for, then the second of those that are not there, then all is applied.
 #pragma once
 
 #include "actors/actor.h"
@@ -98,7 +97,7 @@ class Book final : public Actor {
 
   private:
     /// A message whose entry is on its way from memory.
-    struct Ahead {
+    struct Sought {
         const feed::Event* event;
         FlatTable<BookEntry>::Places places;
         BookEntry* entry;  ///< once the first of its places has come
@@ -133,22 +132,22 @@ class Book final : public Actor {
 
     /// Line and gap events have bytes where others have a series: what is fetched is of no use
     /// then, and of no harm.
-    void look_ahead(Ahead& ahead, const feed::Event& event) const {
-        ahead.event = &event;
-        ahead.places = table_.places(feed::hash(event.body.series));
-        __builtin_prefetch(ahead.places.first, 1);
+    void seek(Sought& sought, const feed::Event& event) const {
+        sought.event = &event;
+        sought.places = table_.places(feed::hash(event.body.series));
+        __builtin_prefetch(sought.places.first, 1);
     }
 
-    /// Half the way later, when the first place has come.
-    static void look_again(Ahead& ahead) {
-        ahead.entry = ahead.places.of(ahead.event->body.series);
-        __builtin_prefetch(ahead.entry, 1);
+    /// When the first place has come.
+    static void seek_again(Sought& sought) {
+        sought.entry = sought.places.of(sought.event->body.series);
+        __builtin_prefetch(sought.entry, 1);
     }
 
     template <bool keeps_venues>
     void apply_all(EventBatch batch);
     template <bool keeps_venues>
-    void apply(const Ahead& ahead);
+    void apply(const Sought& sought);
     void apply_again(const feed::Event& event);
     void watch(const feed::Event& event);
     void apply_series(const feed::Event& event);
