@@ -111,8 +111,9 @@ def book_goal(parts, *_):
     rate = row_of(parts, "book", "skewed, plain quotes, pre")
     alone = row_of(parts, "book", "skewed, plain quotes, one")
     told = ("" if limit is None else
-            f" Touching lines of a table as large in the same order, and nothing else, makes {limit:.0f} "
-            f"M a second here, {1e3 / limit:.0f} ns of the {1e3 / rate:.0f} that a quote takes.")
+            f" Reading as many records and touching a line of as large a table for each, and nothing "
+            f"else, makes {limit:.0f} M a second here, {1e3 / limit:.0f} ns of the {1e3 / rate:.0f} that a "
+            "quote takes.")
     cached = row_of(parts, "book", "20,000 series, which caches hold, pre")
     close = row_of(parts, "machine", "8,000 lines side")
     apart = row_of(parts, "machine", "8,000 lines in")

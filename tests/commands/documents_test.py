@@ -355,6 +355,23 @@ def check_how_fast():
         fail("README has another table of speed than was expected")
 
 
+def check_sentences():
+    """Figures that stand in README's sentences are the report's as well."""
+    readme, report = (" ".join((ROOT / name).read_text().split())
+                      for name in ("README.md", "tests/bench/report.md"))
+    stolen = re.search(r"## The whole path.*?percent of a trial [\d.]+ \([\d.]+ to ([\d.]+)\)", report)[1]
+    near = re.search(r"another back, sampled .*?(\d+) ns", report)[1]
+    table = rows_of((ROOT / "tests/bench/report.md").read_text(), 4)
+    seconds = {row[0]: f"{float(row[1]):.3g}" for row in table if row[0] in
+               ("full", "full-mix", "ordinary", "ordinary-mix")}
+    expected = [f"(up to {stolen} % of a trial)", f"to the other and another back takes {near} ns in this report",
+                f"(the report: {seconds['full']} M of full blocks, {seconds['full-mix']} M of the mix, "
+                f"{seconds['ordinary']} M of plain ordinary ones, {seconds['ordinary-mix']} M of the mix)"]
+    for sentence in expected:
+        if sentence not in readme:
+            fail(f"README does not say, as the report does: {sentence}")
+
+
 def check_capacity():
     """What the page on capacity says is what the report measured and what `check` computes."""
     page = (ROOT / "deploy/CAPACITY.md").read_text()
@@ -411,6 +428,7 @@ def main():
     check_that_planted_are_found(table, commands)
     check_tuning()
     check_how_fast()
+    check_sentences()
     check_capacity()
     check_worked_example()
     found = [one for path in documents(ROOT)
