@@ -27,8 +27,13 @@ def legend(names, y):
     return out
 
 
+def figure(value):
+    """Three digits that count, and all before the point."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
 def page(title, height, parts):
-    width = LEFT + WIDTH + 140
+    width = LEFT + WIDTH + 150
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}">\n<rect width="100%" height="100%" fill="white"/>\n' +
             text(16, 24, title, size=16, weight="bold") + "\n" + "\n".join(parts) + "\n</svg>\n")
@@ -43,7 +48,7 @@ def bars(title, unit, rows):
         length = WIDTH * value / highest
         parts += [text(LEFT - 8, y + 14, name, "end"),
                   bar(LEFT, y, length, COLOURS[0] if ours else COLOURS[9], f"{value:.4g} {unit}"),
-                  text(LEFT + length + 6, y + 14, f"{value:.3g} {unit}")]
+                  text(LEFT + length + 6, y + 14, f"{figure(value)} {unit}")]
     return page(title, TOP + len(rows) * ROW + 12, parts)
 
 

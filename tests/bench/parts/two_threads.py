@@ -16,7 +16,8 @@ def measure_distance(report, options):
     told = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
             f"{statistics.median(far):.0f} ns. Changes: {seen['changes']}; the line that parts "
             f"them is {seen['near_to_ns']:.0f} ns" if far else
-            f"{statistics.median(near):.0f} ns in the median, and never far from it")
+            f"{statistics.median(near):.0f} ns in the median, {near[len(near) // 50]:.0f} to "
+            f"{near[-len(near) // 50]:.0f} but for a fiftieth at either end, which is near")
     report.section("How far the two processors lie from each other",
                    "`bench_distance`: a line from one to the other and another back, sampled for a "
                    f"minute in which nothing else ran: {told}. A virtual machine is not told where "
