@@ -89,28 +89,28 @@ void Book::on_events(EventBatch batch) {
     }
 }
 
-/// Block by block in three passes: the first asks for the lines of all its series, so that as many
-/// are on their way at once as the processor can have; the second for those that lie elsewhere; the
-/// third finds them there.
+/// Stretch by stretch, in three passes: the first asks for the lines of all its series, so that as
+/// many are on their way at once as the processor can have; the second for those that lie
+/// elsewhere; the third finds them there.
 template <bool keeps_venues>
 void Book::apply_all(EventBatch batch) {
-    constexpr unsigned block_messages = 128;  // 64 are too few, 256 no better
-    Sought block[block_messages];
+    constexpr unsigned stretch_messages = 128;  // 64 are too few, 256 no better
+    Sought stretch[stretch_messages];
     EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
     while (at != end) {
         unsigned count = 0;
-        for (; count < block_messages && at != end; ++at, ++count) {
-            seek(block[count], *at);
+        for (; count < stretch_messages && at != end; ++at, ++count) {
+            seek(stretch[count], *at);
             batch.ask_behind(*at);
         }
         for (unsigned i = 0; i < count; ++i) {
-            seek_again(block[i]);
+            seek_again(stretch[i]);
         }
         for (unsigned i = 0; i < count; ++i) {
-            apply<keeps_venues>(block[i]);
+            apply<keeps_venues>(stretch[i]);
         }
-        watch(*block[sample_++ % count].event);
+        watch(*stretch[sample_++ % count].event);
     }
 }
 
@@ -150,7 +150,7 @@ void Book::apply_again(const feed::Event& event) {
     }
 }
 
-/// Offers one series of a block, at a place that changes, to the busiest.
+/// Offers one series of a stretch, at a place that changes, to the busiest.
 void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
         const BookEntry* const entry = table_.find(event.body.series);

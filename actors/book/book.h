@@ -14,8 +14,9 @@
 // It takes messages of every kind: those that state nothing of a series cost a branch; to pick them
 // out costs each message, and cuts batches into pieces too short to look ahead in.
 //
-// Messages are applied in blocks, whose entries are on their way from memory together: all series'
-// first places are asked for, then the second of those that are not there, then all is applied.
+// Messages are applied in stretches, whose entries are on their way from memory together: all
+// series' first places are asked for, then the second of those that are not there, then all is
+// applied.
 #pragma once
 
 #include "actors/actor.h"

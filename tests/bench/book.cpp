@@ -154,24 +154,24 @@ struct alignas(64) Line {
 };
 
 /// What no book can be faster than: records that stream by, and the line that each names, in a
-/// table as large, asked for in blocks, read and written; nothing of a quote is looked at.
+/// table as large, asked for in stretches, read and written; nothing of a quote is looked at.
 void measure_limit(std::size_t capacity) {
     constexpr double load = 0.36;
-    constexpr std::size_t block = 128;
+    constexpr std::size_t stretch = 128;
     const actors::PageArray<Line> table(
         static_cast<std::size_t>(static_cast<double>(capacity) / load));
-    const actors::PageArray<Line> records(quotes_count / block * block);
+    const actors::PageArray<Line> records(quotes_count / stretch * stretch);
     Draw draw(Traffic{});
     for (std::size_t i = 0; i < records.size(); ++i) {
         const std::uint64_t hash = (draw() + std::uint64_t{1}) * 0x9E37'79B9'7F4A'7C15U;
         records[i].word = (hash >> 32) * table.size() >> 32;
     }
     const auto touch = [&table, &records] {
-        for (std::size_t first = 0; first < records.size(); first += block) {
-            for (std::size_t i = first; i < first + block; ++i) {
+        for (std::size_t first = 0; first < records.size(); first += stretch) {
+            for (std::size_t i = first; i < first + stretch; ++i) {
                 __builtin_prefetch(&table[records[i].word], 1);
             }
-            for (std::size_t i = first; i < first + block; ++i) {
+            for (std::size_t i = first; i < first + stretch; ++i) {
                 ++table[records[i].word].word;
             }
         }

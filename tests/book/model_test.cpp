@@ -43,7 +43,7 @@ void play(std::uint64_t seed) {
     Model model;
     for (int batch = 0; batch < 60; ++batch) {
         Events events;
-        const unsigned steps = session.below(400);  // some batches are several blocks
+        const unsigned steps = session.below(400);  // some batches are several stretches
         for (unsigned step = 0; step < steps; ++step) {
             session.step(events);
         }

@@ -22,10 +22,10 @@ feed::SeriesKey key_at(unsigned index) {
     return key_of(symbol.data(), 'A', 16, 27, std::int64_t{1 + index} * 1'00000000);
 }
 
-/// One batch of many blocks, with trades and appendages amid quotes, that fills the table: first
+/// One batch of many stretches, with trades and appendages amid quotes, that fills the table: first
 /// messages, which enter a series and move others' entries, stand beside later ones of the same
-/// block, which were looked for where their entries lay before.
-TEST(BookBlocks, miss_no_message_whose_entry_moves_within_a_block) {
+/// stretch, which were looked for where their entries lay before.
+TEST(BookStretches, miss_no_message_whose_entry_moves_within_one) {
     const auto book = std::make_unique<Book>(BookConfig{.series_capacity = series_count}, 1);
     book->on_start({});
     Events events;
