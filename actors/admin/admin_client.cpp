@@ -26,6 +26,9 @@ std::string why_not(const std::string& path, int error) {
         case EACCES:
             return fmt::format("{}: only root and the instance's group (pinstrike) may ask there",
                                path);
+        case EAGAIN:
+            return fmt::format("{}: no answer within {} s: its control thread does not come to it",
+                               path, silence_s);
         default:
             return fmt::format("{}: {}", path, std::strerror(error));
     }
@@ -68,12 +71,14 @@ bool ask(const std::string& path, const std::string& request,
         return false;
     }
     const Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const timeval to_ask{silence_s, 0};  // of connect as well
+    const timeval to_hear{patient ? 0 : silence_s, 0};
+    ::setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &to_ask, sizeof to_ask);
+    ::setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &to_hear, sizeof to_hear);
     if (::connect(socket.number(), as_any(*address), sizeof *address) != 0) {
         complaint = why_not(path, errno);
         return false;
     }
-    const timeval patience{patient ? 0 : silence_s, 0};
-    ::setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (!send_all(socket.number(), request + '\n')) {
         complaint = why_not(path, errno);
         return false;
@@ -89,11 +94,7 @@ bool ask(const std::string& path, const std::string& request,
             if (errno == EINTR) {
                 continue;
             }
-            complaint = errno == EAGAIN ? fmt::format(
-                                              "{}: no answer within {} s: its control "
-                                              "thread does not come to it",
-                                              path, silence_s)
-                                        : why_not(path, errno);
+            complaint = why_not(path, errno);
             return false;
         }
         text.append(piece.data(), static_cast<std::size_t>(count));

@@ -4,6 +4,7 @@
 #include "actors/admin/address.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -42,6 +43,12 @@ bool make_way(const std::string& path, const sockaddr_un& address, Problems& pro
     }
     ::unlink(path.c_str());
     return true;
+}
+
+/// Both halves are shut: the other side has closed.
+bool has_gone(int socket) {
+    pollfd looked_at{socket, 0, 0};
+    return ::poll(&looked_at, 1, 0) == 1 && (looked_at.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 Asker asker_of(int socket) {
@@ -87,30 +94,61 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
 }
 
 void AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
+    // First what is there already: a request that has come is not closed for a newer connection.
+    step_connections(now_ns, answer);
     take_connections(now_ns);
+    step_connections(now_ns, answer);
+}
+
+void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
     std::erase_if(connections_, [&](const std::unique_ptr<Connection>& connection) {
         return !step(*connection, now_ns, answer);
     });
 }
 
-/// Those beyond the limit wait in the kernel until others have ended.
+/// Those for which nobody gives way wait in the kernel.
 void AdminSocket::take_connections(std::int64_t now_ns) {
-    while (connections_.size() < connections_max) {
+    while (true) {
+        const bool full = connections_.size() >= connections_max;
+        const auto late = full ? latest(now_ns) : connections_.end();
+        if (full && late == connections_.end()) {
+            return;
+        }
         Descriptor socket{
             ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
         if (socket.number() < 0) {
             return;
         }
+        if (full) {
+            connections_.erase(late);
+        }
         auto connection = std::make_unique<Connection>();
         connection->asker = asker_of(socket.number());
         connection->socket = std::move(socket);
-        connection->moved_ns = now_ns;
+        connection->due_ns = now_ns + patience_ns;
         connections_.push_back(std::move(connection));
     }
 }
 
+/// Of those that were waited for before now: who has not asked before who does not read, and of
+/// these the one that is due first.
+AdminSocket::Connections::iterator AdminSocket::latest(std::int64_t now_ns) {
+    auto late = connections_.end();
+    for (auto each = connections_.begin(); each != connections_.end(); ++each) {
+        const Connection& one = **each;
+        const bool waited_for =
+            (!one.answered || one.owed != 0) && one.due_ns < now_ns + patience_ns;
+        if (waited_for &&
+            (late == connections_.end() ||
+             std::pair{one.answered, one.due_ns} < std::pair{(*late)->answered, (*late)->due_ns})) {
+            late = each;
+        }
+    }
+    return late;
+}
+
 bool AdminSocket::step(Connection& connection, std::int64_t now_ns, const Answer& answer) {
-    if (!read(connection, now_ns)) {
+    if (!read(connection)) {
         return false;
     }
     const std::size_t end = connection.in.find('\n');
@@ -119,20 +157,21 @@ bool AdminSocket::step(Connection& connection, std::int64_t now_ns, const Answer
         connection.reply = answer(connection.in.substr(0, end), connection.asker);
     }
     Reply& reply = connection.reply;
-    if (reply.more) {
-        if (reply.text.size() < pending_bytes_max && !reply.more(reply.text)) {
-            reply.more = nullptr;
-        }
-        connection.moved_ns = reply.text.empty() ? now_ns : connection.moved_ns;
+    if (reply.more && reply.text.size() < pending_bytes_max && !reply.more(reply.text)) {
+        reply.more = nullptr;
     }
-    if (!write(connection, now_ns)) {
+    if (!write(connection)) {
         return false;
     }
+    if (connection.answered && connection.owed == 0) {
+        connection.owed = reply.text.size();
+        connection.due_ns = now_ns + patience_ns;
+    }
     const bool done = connection.answered && reply.text.empty() && !reply.more;
-    return !done && now_ns - connection.moved_ns < patience_ns;
+    return !done && now_ns < connection.due_ns;
 }
 
-bool AdminSocket::read(Connection& connection, std::int64_t now_ns) {
+bool AdminSocket::read(Connection& connection) {
     std::array<char, request_bytes_max> piece;  // NOLINT: filled by recv
     const ssize_t count =
         ::recv(connection.socket.number(), piece.data(), piece.size(), MSG_DONTWAIT);
@@ -140,17 +179,16 @@ bool AdminSocket::read(Connection& connection, std::int64_t now_ns) {
         return would_wait();
     }
     if (count == 0) {
-        // The client has shut down its half: it may still read what it asked for.
-        return connection.answered && (!connection.reply.text.empty());
+        // A client that has shut down its half may still read what it asked for.
+        return connection.answered && !has_gone(connection.socket.number());
     }
-    connection.moved_ns = now_ns;
     if (!connection.answered) {
         connection.in.append(piece.data(), static_cast<std::size_t>(count));
     }
     return connection.in.size() <= request_bytes_max;
 }
 
-bool AdminSocket::write(Connection& connection, std::int64_t now_ns) {
+bool AdminSocket::write(Connection& connection) {
     std::string& text = connection.reply.text;
     std::size_t sent = 0;
     while (sent < text.size()) {
@@ -163,9 +201,9 @@ bool AdminSocket::write(Connection& connection, std::int64_t now_ns) {
             break;
         }
         sent += static_cast<std::size_t>(count);
-        connection.moved_ns = now_ns;
     }
     text.erase(0, sent);
+    connection.owed -= std::min(connection.owed, sent);
     return true;
 }
 

@@ -2,8 +2,10 @@
 //
 // The admin socket: a Unix socket for root and the program's group. Who connects sends one line of
 // JSON, {"ask": "status"}, gets one or more lines of JSON, and the connection ends. README.md says
-// which. All of it happens on the control thread, between its other work, and nothing in it waits:
-// a client that neither asks nor reads is closed after a while.
+// which. All of it happens on the control thread, between its other work, and nothing in it waits.
+// A client has `patience_ns` to send its whole request, and again for what waits to be read; single
+// bytes do not extend it. Where all connections are taken, the one that has been late the longest
+// is closed for a newer one.
 #pragma once
 
 #include "actors/admin/descriptor.h"
@@ -59,23 +61,29 @@ class AdminSocket {
     struct Connection {
         Descriptor socket;
         Asker asker;
-        std::int64_t moved_ns = 0;  ///< when a byte last went either way
+        std::int64_t due_ns = 0;  ///< when the request is whole, or `owed` bytes are taken
         std::string in;
         bool answered = false;
-        Reply reply;  ///< `text`: what is still to be sent
+        Reply reply;           ///< `text`: what is still to be sent
+        std::size_t owed = 0;  ///< bytes of `reply.text` that the client must take until `due_ns`
     };
 
     AdminSocket(std::string path, Descriptor socket);
 
+    using Connections = std::vector<std::unique_ptr<Connection>>;
+
+    void step_connections(std::int64_t now_ns, const Answer& answer);
     void take_connections(std::int64_t now_ns);
+    /// The connection that gives way to a newer one; the end where all must be kept.
+    Connections::iterator latest(std::int64_t now_ns);
     /// False: it has ended.
     static bool step(Connection& connection, std::int64_t now_ns, const Answer& answer);
-    static bool read(Connection& connection, std::int64_t now_ns);
-    static bool write(Connection& connection, std::int64_t now_ns);
+    static bool read(Connection& connection);
+    static bool write(Connection& connection);
 
     std::string path_;
     Descriptor socket_;
-    std::vector<std::unique_ptr<Connection>> connections_;
+    Connections connections_;
 };
 
 }  // namespace pinstrike::actors::admin

@@ -164,21 +164,127 @@ TEST_F(Admin, closes_who_says_nothing_says_too_much_or_does_not_read) {
     EXPECT_THAT(heard(deaf), testing::EndsWith("-"));
 }
 
-TEST_F(Admin, serves_others_while_some_are_idle_and_more_wait_their_turn) {
+/// Adds a line for ever.
+Reply endless(const std::string&, const Asker&) {
+    return {{}, [](std::string& out) {
+                out += std::string(1 << 12, 'y');
+                return true;
+            }};
+}
+
+TEST_F(Admin, single_bytes_do_not_extend_the_time_to_ask) {
     const auto socket = opened();
-    std::vector<Descriptor> idle;
-    for (std::size_t i = 0; i < AdminSocket::connections_max; ++i) {
-        idle.push_back(connected());
+    const Descriptor dripping = connected();
+    std::int64_t now_ns = 1;
+    for (; now_ns < AdminSocket::patience_ns; now_ns += AdminSocket::patience_ns / 8) {
+        say(dripping, "x");
+        socket->step(now_ns, echo);
+        EXPECT_EQ(heard(dripping), "") << now_ns;
     }
-    socket->step(1, echo);
+    socket->step(now_ns, echo);
+    EXPECT_EQ(heard(dripping), "-");
+}
+
+TEST_F(Admin, single_bytes_do_not_extend_the_time_to_read) {
+    const auto socket = opened();
+    const Descriptor dripping = connected();
+    say(dripping, "x\n");
+    std::int64_t now_ns = 1;
+    for (int i = 0; i < 1000; ++i) {
+        socket->step(now_ns, endless);  // until the kernel's buffers are full
+    }
+    bool closed = false;
+    for (int i = 0; i < 10 && !closed; ++i, now_ns += AdminSocket::patience_ns / 8) {
+        std::array<char, 2048> piece{};
+        closed = ::recv(dripping.number(), piece.data(), piece.size(), 0) == 0;
+        char more = 0;
+        socket->step(now_ns, endless);
+        closed = closed || ::send(dripping.number(), &more, 1, MSG_NOSIGNAL) < 0;
+    }
+    EXPECT_TRUE(closed);
+}
+
+TEST_F(Admin, who_reads_what_was_there_in_time_may_read_for_ever) {
+    const auto socket = opened();
+    const Descriptor client = connected();
+    say(client, "x\n");
+    std::int64_t now_ns = 1;
+    for (int i = 0; i < 100; ++i, now_ns += AdminSocket::patience_ns / 4) {
+        for (int j = 0; j < 100; ++j) {
+            socket->step(now_ns, endless);
+        }
+        const std::string text = heard(client);
+        ASSERT_FALSE(text.empty()) << i;
+        ASSERT_EQ(text.back(), 'y') << i;
+    }
+}
+
+TEST_F(Admin, closes_who_is_late_the_longest_for_a_newer_one) {
+    const auto socket = opened();
+    const Descriptor capturing = connected();  // was answered, and waits for what comes
+    const Answer quiet = [](const std::string&, const Asker&) -> Reply {
+        return {{}, [](std::string&) { return true; }};
+    };
+    say(capturing, "x\n");
+    socket->step(1, quiet);
+    std::vector<Descriptor> slow;
+    for (std::int64_t now_ns = 2; slow.size() + 1 < AdminSocket::connections_max; ++now_ns) {
+        slow.push_back(connected());
+        say(slow.back(), "x");
+        socket->step(now_ns, quiet);
+    }
+    for (std::size_t i = 0; i < 30; ++i) {
+        say(slow.front(), "x");
+        const Descriptor good = connected();
+        say(good, "x\n");
+        const std::int64_t now_ns = 100 + static_cast<std::int64_t>(i);
+        socket->step(now_ns, echo);
+        EXPECT_EQ(heard(good), "<x>\n-");
+        EXPECT_EQ(heard(slow.front()), "-");
+        EXPECT_EQ(heard(slow[1]), "");
+        slow.erase(slow.begin());
+        slow.push_back(connected());
+        socket->step(now_ns, echo);
+    }
+    EXPECT_EQ(heard(capturing), "");
+}
+
+TEST_F(Admin, keeps_those_with_whom_it_is_not_late) {
+    const auto socket = opened();
+    const Answer quiet = [](const std::string&, const Asker&) -> Reply {
+        return {{}, [](std::string&) { return true; }};
+    };
+    std::vector<Descriptor> busy;
+    for (std::size_t i = 0; i < AdminSocket::connections_max; ++i) {
+        busy.push_back(connected());
+        say(busy.back(), "x\n");
+    }
+    socket->step(1, quiet);
     const Descriptor late = connected();
     say(late, "x\n");
     socket->step(2, echo);
     EXPECT_EQ(heard(late), "") << "eight are enough at once";
-    idle.clear();
+    busy.clear();
     socket->step(3, echo);
-    socket->step(4, echo);
     EXPECT_EQ(heard(late), "<x>\n-");
+}
+
+TEST_F(Admin, who_has_shut_its_half_is_answered_to_the_end) {
+    const auto socket = opened();
+    const Descriptor client = connected();
+    int left = 3;
+    const Answer later = [&left](const std::string&, const Asker&) -> Reply {
+        return {{}, [&left](std::string& out) {
+                    out += left == 1 ? "last\n" : "";
+                    return --left > 0;
+                }};
+    };
+    say(client, "x\n");
+    ASSERT_EQ(::shutdown(client.number(), SHUT_WR), 0);
+    for (std::int64_t now_ns = 1; now_ns < 4; ++now_ns) {
+        socket->step(now_ns, later);
+    }
+    EXPECT_EQ(heard(client), "last\n-");
 }
 
 TEST_F(Admin, takes_the_place_of_a_dead_one_and_of_nothing_else) {
