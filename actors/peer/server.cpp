@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -32,9 +33,9 @@ struct Shared {
 
 class Connection final : public LinkEnd {
   public:
-    Connection(Tcp::socket socket, asio::ssl::context* tls, std::string peer, Shared& shared)
+    Connection(Tcp::socket socket, asio::ssl::context* tls, nic::Ipv4 peer, Shared& shared)
         : shared_(shared),
-          peer_(std::move(peer)),
+          peer_(peer),
           begun_ns_(shared.now_ns),
           link_(std::make_shared<Link>(make_channel(std::move(socket), tls), *this)) {
         link_->start(Role::server);
@@ -71,7 +72,7 @@ class Connection final : public LinkEnd {
         if (!session_) {  // still agreeing on TLS
             const bool late = now_ns - begun_ns_ >= shared_.limits.authenticate_within_ns;
             if (link_->closed() || late) {
-                tell({News::Kind::turned_away, peer_,
+                tell({News::Kind::turned_away, nic::text_of(peer_),
                       "it did not begin: " + (late ? "too slow" : link_->fault())});
                 return false;
             }
@@ -96,27 +97,45 @@ class Connection final : public LinkEnd {
         }
     }
 
+    [[nodiscard]] nic::Ipv4 peer() const { return peer_; }
+
+    /// The other side proved that it knows the secret.
+    [[nodiscard]] bool proven() const { return session_ && session_->open(); }
+
+    /// Before the server drops it for a newer one.
+    void give_way(const TellNews& tell) {
+        if (session_ && !session_->ended()) {
+            session_->close(SessionEnd::gave_way);
+            return tell_changes(tell);
+        }
+        if (!session_) {
+            shared_.counters.ends.bump(SessionEnd::gave_way);
+            tell({News::Kind::turned_away, nic::text_of(peer_),
+                  std::string{row_of(SessionEnd::gave_way).sentence}});
+        }
+    }
+
   private:
     void tell_changes(const TellNews& tell) {
         if (session_->open() && !told_open_) {
             told_open_ = true;
-            tell({News::Kind::connected, peer_, "it can ask for what it lacks"});
+            tell({News::Kind::connected, nic::text_of(peer_), "it can ask for what it lacks"});
         }
         if (!session_->ended() || told_end_) {
             return;
         }
         told_end_ = true;
         if (const auto why = session_->why()) {
-            tell({told_open_ ? News::Kind::refused : News::Kind::turned_away, peer_,
+            tell({told_open_ ? News::Kind::refused : News::Kind::turned_away, nic::text_of(peer_),
                   fmt::format("refused, {}: {}", row_of(*why).name, row_of(*why).sentence)});
         } else {
-            tell({told_open_ ? News::Kind::lost : News::Kind::turned_away, peer_,
+            tell({told_open_ ? News::Kind::lost : News::Kind::turned_away, nic::text_of(peer_),
                   std::string{row_of(*session_->end()).sentence}});
         }
     }
 
     Shared& shared_;
-    std::string peer_;
+    nic::Ipv4 peer_;
     std::int64_t begun_ns_;
     std::int64_t ended_ns_ = 0;
     bool told_open_ = false;
@@ -150,7 +169,7 @@ class Server::Listener {
             acceptor_.bind(at, error);
         }
         if (!error) {
-            acceptor_.listen(static_cast<int>(config_.connections_max), error);
+            acceptor_.listen(Tcp::acceptor::max_listen_connections, error);
         }
         if (!error) {
             server_.port_ = acceptor_.local_endpoint(error).port();
@@ -202,13 +221,35 @@ class Server::Listener {
         if (!is_listed(peer)) {
             server_.counters_.counts.bump(ServerCount::unlisted);
             tell_({News::Kind::turned_away, nic::text_of(peer), "its address is not configured"});
-        } else if (connections_.size() >= config_.connections_max) {
+        } else if (connections_.size() >= config_.connections_max && !make_way()) {
             server_.counters_.counts.bump(ServerCount::crowded);
             tell_({News::Kind::turned_away, nic::text_of(peer),
                    "as many connections are open as may be"});
         } else {
-            connections_.emplace_back(std::move(socket), tls_, nic::text_of(peer), shared_);
+            connections_.emplace_back(std::move(socket), tls_, peer, shared_);
         }
+    }
+
+    /// Drops the oldest unproven connection, of the address that has most of them: whoever holds
+    /// many cannot keep others out. False: all are proven.
+    bool make_way() {
+        std::map<std::uint32_t, std::size_t> unproven;
+        for (const Connection& each : connections_) {
+            unproven[each.peer().value] += each.proven() ? 0 : 1;
+        }
+        const auto most = std::max_element(
+            unproven.begin(), unproven.end(),
+            [](const auto& one, const auto& other) { return one.second < other.second; });
+        const auto oldest =
+            std::find_if(connections_.begin(), connections_.end(), [&most](const Connection& each) {
+                return !each.proven() && each.peer().value == most->first;
+            });
+        if (oldest == connections_.end()) {
+            return false;
+        }
+        oldest->give_way(tell_);
+        connections_.erase(oldest);
+        return true;
     }
 
     bool is_listed(nic::Ipv4 address) const {

@@ -25,7 +25,7 @@ namespace pinstrike::actors::peer {
     ROW(connections, connections, "connections of peers taken") \
     ROW(authenticated, connections, "of these, those that proved to know the secret") \
     ROW(unlisted, connections, "connections closed at once: the address is not configured") \
-    ROW(crowded, connections, "connections closed at once: as many are open as may be") \
+    ROW(crowded, connections, "connections closed at once: as many proven as may be are open") \
     ROW(requests, requests, "requests of peers") \
     ROW(served, requests, "requests answered with blocks") \
     ROW(served_blocks, blocks, "blocks sent to peers") \

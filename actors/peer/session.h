@@ -47,7 +47,9 @@ struct SessionLimits {
     ROW(refused, connections, \
         "the other side is not who it should be, or does not keep the rules") \
     ROW(was_refused, connections, "the other side refused it") \
-    ROW(stopped, connections, "this instance ended")
+    ROW(stopped, connections, "this instance ended") \
+    ROW(gave_way, connections, \
+        "as many were open as may be, and it gave way to a newer one before it proved anything")
 // clang-format on
 
 /// How a connection came to its end.

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <list>
 #include <thread>
 
 namespace pinstrike::actors::peer {
@@ -299,11 +300,11 @@ TEST_F(Transport, APeerThatComesLaterIsFound) {
 /// A plain socket to the server.
 class Stranger {
   public:
-    explicit Stranger(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        sockaddr_in at{};
-        at.sin_family = AF_INET;
-        at.sin_port = htons(port);
-        at.sin_addr.s_addr = htonl(loopback.value);
+    explicit Stranger(std::uint16_t port, nic::Ipv4 from = loopback)
+        : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in at = address(from, 0);
+        EXPECT_EQ(::bind(descriptor_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+        at = address(loopback, port);
         EXPECT_EQ(::connect(descriptor_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
     }
 
@@ -342,6 +343,14 @@ class Stranger {
     }
 
   private:
+    static sockaddr_in address(nic::Ipv4 host, std::uint16_t port) {
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_port = htons(port);
+        at.sin_addr.s_addr = htonl(host.value);
+        return at;
+    }
+
     int descriptor_;
     std::vector<std::byte> heard_;
 };
@@ -358,16 +367,68 @@ TEST_F(Transport, StrangersAreToldAndLeft) {
     ASSERT_TRUE(until([&] { return server.peers->server()->connections() == 0; }));
 }
 
-TEST_F(Transport, OnlySoManyAreLetIn) {
+TEST_F(Transport, OfProvenOnesOnlySoManyAreLetIn) {
     PeerConfig config = config_of();
     config.connections_max = 2;
     serve(config);
-    Stranger one(port);
-    Stranger two(port);
-    ASSERT_TRUE(until([&] { return server.peers->server()->connections() == 2; }));
+    config = config_of();
+    config.connect = {{loopback, port}, {loopback, port}};
+    config.listen = {};
+    open(client, config, false);
+    ASSERT_TRUE(until([&] {
+        return std::ranges::all_of(client.peers->clients(),
+                                   [](const auto& each) { return each.connected.read() == 1; });
+    }));
     Stranger three(port);
     ASSERT_TRUE(until([&] { return three.closed(); }));
     EXPECT_EQ(server.peers->server()->counters().counts.read(ServerCount::crowded), 1U);
+    EXPECT_EQ(server.peers->server()->counters().ends.read(SessionEnd::gave_way), 0U);
+    EXPECT_TRUE(connected());
+}
+
+/// As many as may be open are held by who proves nothing, and each that is closed comes back.
+TEST_F(Transport, WhoProvesNothingKeepsNobodyOut) {
+    PeerConfig config = config_of();
+    config.connections_max = 8;
+    serve(config);
+    std::list<Stranger> strangers;
+    for (unsigned tries = 0; tries != 30; ++tries) {
+        while (strangers.size() < 8) {
+            strangers.emplace_back(port);
+        }
+        ASSERT_TRUE(until([&] { return server.peers->server()->connections() == 8; }));
+        ask();
+        ASSERT_TRUE(until([&] { return connected(); }));
+        EXPECT_TRUE(until([&] { return strangers.front().closed(); })) << "the oldest";
+        EXPECT_FALSE(strangers.back().closed());
+        strangers.pop_front();
+        client.stop();
+        ASSERT_TRUE(until([&] { return server.peers->server()->connections() == 7; }));
+    }
+    EXPECT_EQ(server.peers->server()->counters().ends.read(SessionEnd::gave_way), 30U);
+    EXPECT_EQ(server.peers->server()->counters().counts.read(ServerCount::crowded), 0U);
+    EXPECT_TRUE(told(News::Kind::turned_away, "it gave way to a newer one"));
+}
+
+TEST_F(Transport, TheAddressThatHoldsMostGivesWay) {
+    PeerConfig config = config_of();
+    config.connections_max = 3;
+    config.allow = {{nic::Ipv4{0x7F00'0000}, 0xFF00'0000}};
+    serve(config);
+    const auto open = [&](std::size_t count) {
+        return until([&] { return server.peers->server()->connections() == count; });
+    };
+    Stranger slow(port, nic::Ipv4{0x7F00'0002});
+    ASSERT_TRUE(open(1));
+    Stranger first(port, nic::Ipv4{0x7F00'0003});
+    ASSERT_TRUE(open(2));
+    Stranger second(port, nic::Ipv4{0x7F00'0003});
+    ASSERT_TRUE(open(3));
+    Stranger third(port, nic::Ipv4{0x7F00'0003});
+    ASSERT_TRUE(until([&] { return first.closed(); }));
+    EXPECT_FALSE(slow.closed()) << "older, but the only one of its address";
+    EXPECT_FALSE(second.closed());
+    EXPECT_FALSE(third.closed());
 }
 
 // --- TLS ---
@@ -423,6 +484,18 @@ TEST_F(TransportTls, BlocksComeEncrypted) {
     ASSERT_TRUE(until([&] { return !client.answers.done.empty(); }));
     ASSERT_THAT(client.answers.blocks, SizeIs(1));
     EXPECT_EQ(client.answers.blocks[0].second, block);
+}
+
+TEST_F(TransportTls, WhoDoesNotBeginKeepsNobodyOut) {
+    PeerConfig config = with(certificate_of("server", "authority", "authority"));
+    config.connections_max = 1;
+    serve(config);
+    Stranger silent(port);
+    ASSERT_TRUE(until([&] { return server.peers->server()->connections() == 1; }));
+    ask(with(certificate_of("client", "authority", "authority")));
+    ASSERT_TRUE(until([&] { return connected(); }));
+    EXPECT_TRUE(silent.closed());
+    EXPECT_EQ(server.peers->server()->counters().ends.read(SessionEnd::gave_way), 1U);
 }
 
 TEST_F(TransportTls, AStrangersCertificateIsNotTaken) {
