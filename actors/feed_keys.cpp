@@ -159,7 +159,7 @@ void add_general_keys(Section<FeedConfig>& section) {
         .only_for("ports", "a port of kind sim", has_sim)
         .key("control_cpu", &FeedConfig::control_cpu, cpu_form(),
              "Processor of all that is not hot: the control thread, which logs and shows, the "
-             "metrics endpoint's threads, DPDK's main lcore. Better none of a poller or core.")
+             "metrics endpoint's thread, DPDK's main lcore. Better none of a poller or core.")
         .key("metrics_address", &FeedConfig::metrics_address,
              or_word<std::string>("none", "",
                                   text_like("an address and port such as 127.0.0.1:9464",

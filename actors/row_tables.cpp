@@ -3,6 +3,7 @@
 
 #include "actors/book/book_counts.h"
 #include "actors/log/log_counts.h"
+#include "actors/metrics/http_server.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
@@ -50,6 +51,7 @@ std::vector<RowTable> row_tables() {
         {"the day's list of series", SeriesRow_rows, "series_map", {}},
         {"the log", LogCount_rows, "log", {}},
         {"the config", ReloadCount_rows, "config", {}},
+        {"the metrics endpoint", EndpointCount_rows, "endpoint", {}},
     };
     feed::for_each_venue([&tables]<class Codec>() {
         tables.push_back({"a line: why a block is refused, or remarked upon",

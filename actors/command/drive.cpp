@@ -282,8 +282,9 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
         actors::Appliance::build(config, problems, log.device_sink(), log.peer_sink());
     std::unique_ptr<actors::MetricsEndpoint> metrics;
     if (appliance && options.metrics && !config.metrics_address.empty()) {
-        metrics = actors::MetricsEndpoint::open(config.metrics_address, *appliance, log.counters(),
-                                                problems);
+        metrics = actors::MetricsEndpoint::open(
+            config.metrics_address, *appliance, log.counters(),
+            [&service] { return service.alive(); }, problems);
     }
     std::unique_ptr<AdminSocket> admin;
     if (appliance && !options.admin_socket.empty()) {

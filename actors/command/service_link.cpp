@@ -38,6 +38,10 @@ Totals totals_of(actors::Appliance& appliance) {
     return totals;
 }
 
+std::int64_t monotonic_ns() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 std::vector<std::uint64_t> turns_of(actors::Appliance& appliance) {
     std::vector<std::uint64_t> turns;
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
@@ -59,11 +63,8 @@ void ServiceLink::ready(actors::Appliance& appliance) {
 }
 
 void ServiceLink::step(actors::Appliance& appliance) {
-    if (!manager_.listens()) {
-        return;
-    }
     constexpr double status_s = 1;
-    if (appliance.seconds() - told_s_ >= status_s) {
+    if (manager_.listens() && appliance.seconds() - told_s_ >= status_s) {
         tell_status(appliance);
     }
     feed_watchdog(appliance);
@@ -71,10 +72,8 @@ void ServiceLink::step(actors::Appliance& appliance) {
 
 void ServiceLink::reloading() {
     constexpr std::int64_t ns_per_us = 1000;
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    const auto now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
     // Systemd tells by the time whether the word is of this reload or one before.
-    manager_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now_ns / ns_per_us));
+    manager_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_ns() / ns_per_us));
 }
 
 void ServiceLink::stopping() {
@@ -98,16 +97,27 @@ void ServiceLink::tell_status(actors::Appliance& appliance) {
 
 /// Four times in the time that the watchdog waits, if each hot thread took a turn since.
 void ServiceLink::feed_watchdog(actors::Appliance& appliance) {
-    constexpr double feeds = 4;
-    if (!manager_.watchdog_ns()) {
+    constexpr std::int64_t feeds = 4;
+    const std::int64_t now_ns = monotonic_ns();
+    if (now_ns - fed_ns_.load(std::memory_order_relaxed) < patience_ns() / feeds ||
+        !heartbeat_.beats(turns_of(appliance))) {
         return;
     }
-    const double now_s = appliance.seconds();
-    const double wait_s = static_cast<double>(*manager_.watchdog_ns()) * 1e-9;
-    if (now_s - fed_s_ >= wait_s / feeds && heartbeat_.beats(turns_of(appliance))) {
-        fed_s_ = now_s;
+    fed_ns_.store(now_ns, std::memory_order_relaxed);
+    if (manager_.watchdog_ns()) {
         manager_.tell("WATCHDOG=1");
     }
+}
+
+/// Without a watchdog as long as that of the shipped unit.
+std::int64_t ServiceLink::patience_ns() const {
+    constexpr std::int64_t default_ns = 10'000'000'000;
+    return manager_.watchdog_ns().value_or(default_ns);
+}
+
+bool ServiceLink::alive() const {
+    const std::int64_t fed_ns = fed_ns_.load(std::memory_order_relaxed);
+    return fed_ns != 0 && monotonic_ns() - fed_ns < patience_ns();
 }
 
 }  // namespace pinstrike::command

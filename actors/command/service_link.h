@@ -1,13 +1,15 @@
 // path: cold
 //
 // What systemd is told of a running appliance: that it is ready, how it fares (`systemctl status`),
-// and, while every hot thread advances, that it lives.
+// and, while every hot thread advances, that it lives. The metrics endpoint tells the latter to who
+// asks, also where there is no systemd.
 #pragma once
 
 #include "actors/appliance.h"
 #include "actors/service/heartbeat.h"
 #include "actors/service/service_manager.h"
 
+#include <atomic>
 #include <cstdint>
 
 namespace pinstrike::command {
@@ -28,14 +30,20 @@ class ServiceLink {
     /// Draining may take a while; the watchdog is not for it.
     void stopping();
 
+    /// The watchdog is fed: every hot thread advanced within the time that it waits, and so did
+    /// the thread that calls step(). By any thread.
+    [[nodiscard]] bool alive() const;
+
   private:
     void tell_status(actors::Appliance& appliance);
     void feed_watchdog(actors::Appliance& appliance);
+    [[nodiscard]] std::int64_t patience_ns() const;
 
     const actors::ServiceManager& manager_;
     actors::Heartbeat heartbeat_;
     double told_s_ = 0;
-    double fed_s_ = 0;
+    /// By the monotonic clock; 0: never. Relaxed: nothing else is read by it.
+    std::atomic<std::int64_t> fed_ns_ = 0;
     std::uint64_t delivered_ = 0;
 };
 

@@ -3,48 +3,72 @@
 
 #include "config/units.h"
 
-#include <civetweb.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
-#include <memory>
 
 namespace pinstrike::actors {
 namespace {
 
-constexpr int answer_within_ms = 5'000;
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using boost::system::error_code;
+
+constexpr std::chrono::seconds connect_within{5};
+constexpr std::chrono::seconds answer_within{10};
 constexpr std::size_t answer_bytes_max = 64U << 20;
 
-struct Close {
-    void operator()(mg_connection* connection) const { mg_close_connection(connection); }
+/// One operation at a time, each bounded by what the stream was told.
+class Client {
+  public:
+    error_code connect(const HttpAddress& address) {
+        error_code error;
+        asio::ip::tcp::resolver resolver(io_);
+        const auto found = resolver.resolve(address.host, std::to_string(address.port), error);
+        if (error) {
+            return error;
+        }
+        stream_.expires_after(connect_within);
+        stream_.async_connect(found, [this](error_code e, const auto&) { error_ = e; });
+        return done();
+    }
+
+    error_code ask(const HttpAddress& address, const std::string& path) {
+        http::request<http::empty_body> request{http::verb::get, path, 11};
+        request.set(http::field::host, address.text());
+        request.keep_alive(false);
+        stream_.expires_after(answer_within);  // of the answer as well
+        http::async_write(stream_, request, [this](error_code e, std::size_t) { error_ = e; });
+        return done();
+    }
+
+    error_code hear() {
+        answer_.body_limit(answer_bytes_max);
+        http::async_read(stream_, buffer_, answer_,
+                         [this](error_code e, std::size_t) { error_ = e; });
+        return done();
+    }
+
+    http::response<http::string_body>& answer() { return answer_.get(); }
+
+  private:
+    error_code done() {
+        io_.restart();
+        io_.run();
+        return error_;
+    }
+
+    asio::io_context io_{1};
+    beast::tcp_stream stream_{io_};
+    beast::flat_buffer buffer_;
+    http::response_parser<http::string_body> answer_;
+    error_code error_;
 };
-
-using Connection = std::unique_ptr<mg_connection, Close>;
-
-/// Nothing where it breaks off, takes too long, or does not end.
-std::optional<std::string> body_of(mg_connection& connection, long long announced,
-                                   std::string& complaint) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(answer_within_ms);
-    std::string body;
-    std::array<char, 65536> piece;
-    for (;;) {
-        const int count = mg_read(&connection, piece.data(), piece.size());
-        if (count <= 0) {
-            break;
-        }
-        body.append(piece.data(), static_cast<std::size_t>(count));
-        if (body.size() > answer_bytes_max || std::chrono::steady_clock::now() > end) {
-            complaint = "the answer does not come to an end";
-            return std::nullopt;
-        }
-    }
-    if (announced > 0 && body.size() != static_cast<std::size_t>(announced)) {
-        complaint = "the answer broke off";
-        return std::nullopt;
-    }
-    return body;
-}
 
 }  // namespace
 
@@ -87,27 +111,27 @@ std::string reachable_address(const std::string& metrics_address) {
 
 std::optional<std::string> fetch(const HttpAddress& address, const std::string& path,
                                  std::string& complaint) {
-    std::array<char, 256> error{};
-    mg_init_library(0);
-    const Connection connection{
-        mg_connect_client(address.host.c_str(), address.port, 0, error.data(), error.size())};
-    if (!connection) {
-        complaint = error.data();
+    Client client;
+    if (const error_code error = client.connect(address)) {
+        complaint = fmt::format("it cannot be reached: {}", error.message());
         return std::nullopt;
     }
-    mg_printf(connection.get(), "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
-              path.c_str(), address.text().c_str());
-    if (mg_get_response(connection.get(), error.data(), error.size(), answer_within_ms) < 0) {
-        complaint = fmt::format("no answer within {} s: {}", answer_within_ms / 1000, error.data());
+    error_code error = client.ask(address, path);
+    error = error ? error : client.hear();
+    if (error == beast::error::timeout) {
+        complaint = fmt::format("no whole answer within {} s", answer_within.count());
         return std::nullopt;
     }
-    const mg_response_info* answer = mg_get_response_info(connection.get());
-    if (answer == nullptr || answer->status_code != 200) {
+    if (error) {
+        complaint = fmt::format("the answer broke off: {}", error.message());
+        return std::nullopt;
+    }
+    if (client.answer().result() != http::status::ok) {
         complaint = fmt::format("it answers {} to {}: not a pinstrike, or one without this",
-                                answer == nullptr ? 0 : answer->status_code, path);
+                                client.answer().result_int(), path);
         return std::nullopt;
     }
-    return body_of(*connection, answer->content_length, complaint);
+    return std::move(client.answer().body());
 }
 
 }  // namespace pinstrike::actors

@@ -1,6 +1,6 @@
 // path: cold
 //
-// One HTTP GET, by the client of the library that the endpoint's server comes from.
+// One HTTP GET, of an endpoint of this program.
 #pragma once
 
 #include <cstdint>

@@ -3,87 +3,88 @@
 
 #include "actors/machine.h"
 #include "actors/metrics/appliance_metrics.h"
+#include "actors/metrics/families.h"
+#include "actors/metrics/fetch.h"
+#include "actors/metrics/http_server.h"
 #include "actors/metrics/latency_metrics.h"
 
 #include <fmt/format.h>
-#include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
+#include <prometheus/text_serializer.h>
 
-#include <exception>
+#include <atomic>
+#include <iterator>
 #include <utility>
 
 namespace pinstrike::actors {
 
-namespace {
+/// What is answered.
+struct MetricsEndpoint::Pages {
+    Appliance& appliance;
+    const LogCounters& log;
+    std::function<bool()> healthy;
+    /// Null until the server listens, whose first request may come before open() knows it. Release
+    /// and acquire: who sees the pointer sees the object.
+    std::atomic<const EndpointCounters*> counters = nullptr;
 
-/// What the exposer asks at each scrape of /metrics.
-class ApplianceCollectable final : public prometheus::Collectable {
-  public:
-    ApplianceCollectable(Appliance& appliance, const LogCounters& log)
-        : appliance_(appliance), log_(log) {}
-
-    [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
-        return appliance_metrics(appliance_, log_);
+    [[nodiscard]] HttpAnswer answer(const std::string& path) const {
+        const prometheus::TextSerializer text;
+        if (path == "/metrics") {
+            return {200, text.Serialize(metrics())};
+        }
+        if (path == "/latency") {
+            return {200, text.Serialize(latency_metrics(read_latency(appliance)))};
+        }
+        if (path == "/healthz") {
+            return healthy() ? HttpAnswer{200, "all threads advance\n"}
+                             : HttpAnswer{503, "a thread does not advance, or none runs yet\n"};
+        }
+        return {404, "/metrics, /latency and /healthz are here\n"};
     }
 
-  private:
-    Appliance& appliance_;
-    const LogCounters& log_;
-};
-
-/// What it asks when /latency is read.
-class LatencyCollectable final : public prometheus::Collectable {
-  public:
-    explicit LatencyCollectable(Appliance& appliance) : appliance_(appliance) {}
-
-    [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
-        return latency_metrics(read_latency(appliance_));
+    [[nodiscard]] std::vector<prometheus::MetricFamily> metrics() const {
+        auto families = appliance_metrics(appliance, log);
+        if (const auto* own = counters.load(std::memory_order_acquire)) {
+            Families out(appliance.config().name);
+            for (std::size_t i = 0; i < EndpointCount_rows.size(); ++i) {
+                out.row("endpoint", EndpointCount_rows[i], {},
+                        own->read(static_cast<EndpointCount>(i)));
+            }
+            std::ranges::move(out.take(), std::back_inserter(families));
+        }
+        return families;
     }
-
-  private:
-    Appliance& appliance_;
 };
 
-}  // namespace
-
-struct MetricsEndpoint::Server {
-    static constexpr std::size_t threads_count = 1;
-
-    Server(const std::string& address, Appliance& appliance, const LogCounters& log)
-        : exposer(address, threads_count),
-          collectable(std::make_shared<ApplianceCollectable>(appliance, log)),
-          latency(std::make_shared<LatencyCollectable>(appliance)) {
-        exposer.RegisterCollectable(collectable);
-        exposer.RegisterCollectable(latency, "/latency");
-    }
-
-    prometheus::Exposer exposer;
-    std::shared_ptr<ApplianceCollectable> collectable;  ///< the exposer holds both weakly
-    std::shared_ptr<LatencyCollectable> latency;
-};
-
-MetricsEndpoint::MetricsEndpoint(std::unique_ptr<Server> server) : server_(std::move(server)) {}
+MetricsEndpoint::MetricsEndpoint(std::unique_ptr<Pages> pages) : pages_(std::move(pages)) {}
 
 MetricsEndpoint::~MetricsEndpoint() = default;
 
 std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& address,
                                                        Appliance& appliance, const LogCounters& log,
+                                                       std::function<bool()> healthy,
                                                        Problems& problems) {
-    try {
-        // The server's threads inherit it.
-        const BoundToCpu control(appliance.config().control_cpu);
-        return std::unique_ptr<MetricsEndpoint>(
-            new MetricsEndpoint(std::make_unique<Server>(address, appliance, log)));
-    } catch (const std::exception&) {
-        // The library says no more than "null context": which address, and what may be wrong.
+    std::unique_ptr<MetricsEndpoint> endpoint(
+        new MetricsEndpoint(std::unique_ptr<Pages>(new Pages{appliance, log, std::move(healthy)})));
+    Pages& pages = *endpoint->pages_;
+    std::string complaint;
+    if (const auto at = parse_http_address(address, complaint)) {
+        const BoundToCpu control(
+            appliance.config().control_cpu);  // the server's thread inherits it
+        endpoint->server_ = HttpServer::open(
+            at->host, at->port, [&pages](const std::string& path) { return pages.answer(path); },
+            complaint);
+    }
+    if (!endpoint->server_) {
         Problem problem;
         problem.text = fmt::format(
-            "metrics_address: cannot listen at {}: is it an address of this host, is the port free "
-            "(ss -ltnp), and above 1023 or allowed to this user?",
-            address);
+            "metrics_address: cannot listen at {}: {}: is it an address of this host, is the port "
+            "free (ss -ltnp), and above 1023 or allowed to this user?",
+            address, complaint);
         problems.push_back(std::move(problem));
         return nullptr;
     }
+    pages.counters.store(&endpoint->server_->counters(), std::memory_order_release);
+    return endpoint;
 }
 
 }  // namespace pinstrike::actors

@@ -157,7 +157,7 @@ def check_names(text):
     if complaints or (done.returncode != 0 and "pinstrike" in done.stderr):
         fail("promtool check metrics: " + "\n".join(complaints))
     foreign = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")
-               and not line.split()[2].startswith(("pinstrike_", "exposer_"))}
+               and not line.split()[2].startswith("pinstrike_")}
     if foreign:
         fail(f"names without prefix: {foreign}")
     if done.returncode != 0:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""As a service: systemd is told what is so, and its watchdog is fed only while all threads advance.
+"""As a service: systemd is told what is so, and its watchdog is fed only while all threads advance;
+/healthz of the metrics endpoint says the same.
 
     service_test.py PINSTRIKE
 
@@ -16,10 +17,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 from endpoint import fail, free_port
-from scraped import TRAFFIC
+from scraped import TRAFFIC, wait_for
 
 WATCHDOG_S = 0.8
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
@@ -70,7 +73,16 @@ def told(manager, seconds, until=None):
     return words
 
 
-def check_running(manager):
+def health(port):
+    """The status of the metrics endpoint's /healthz."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def check_running(manager, port):
     words = told(manager, 60, "READY=1")
     if words[0] != "READY=1":
         fail(f"told before it is ready: {words}")
@@ -79,10 +91,12 @@ def check_running(manager):
     status = [word for word in words if word.startswith("STATUS=")]
     if fed < 4 or not status or "3 of 3 lines up" not in status[-1]:
         fail(f"fed {fed} times, told {status}")
+    if health(port) != 200:
+        fail(f"/healthz is {health(port)} while the watchdog is fed")
     print(f"fed {fed} times in {4 * WATCHDOG_S:.1f} s; {status[-1]}")
 
 
-def check_stalled(manager, process, thread):
+def check_stalled(manager, process, thread, port):
     with stopped(process.pid, thread):
         told(manager, WATCHDOG_S)  # what was on its way
         words = told(manager, 4 * WATCHDOG_S)
@@ -90,13 +104,17 @@ def check_stalled(manager, process, thread):
             fail(f"{thread} stands, and the watchdog is fed")
         if not any(word.startswith("STATUS=") for word in words):
             fail("a thread stands, and nothing is told any more")
+        if health(port) != 503:
+            fail(f"{thread} stands, and /healthz is {health(port)}")
     told(manager, 10, "WATCHDOG=1")
+    wait_for("/healthz with 200", 10, lambda: health(port) == 200)
 
 
 def run(pinstrike, folder):
     address = folder / "notify"
     config = folder / "served.yaml"
-    config.write_text(TRAFFIC.format(port=free_port()))
+    port = free_port()
+    config.write_text(TRAFFIC.format(port=port))
     environment = {**os.environ, "NOTIFY_SOCKET": str(address),
                    "WATCHDOG_USEC": str(int(WATCHDOG_S * 1e6))}
     environment.pop("WATCHDOG_PID", None)
@@ -105,9 +123,9 @@ def run(pinstrike, folder):
         process = subprocess.Popen([pinstrike, "run", config, "--for", "100s"], env=environment,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
-            check_running(manager)
-            check_stalled(manager, process, "core0")
-            check_stalled(manager, process, "poller0")
+            check_running(manager, port)
+            check_stalled(manager, process, "core0", port)
+            check_stalled(manager, process, "poller0", port)
             process.terminate()
             told(manager, 10, "STOPPING=1")
         finally:

@@ -19,13 +19,13 @@ LIBRARIES = {
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
     r"liburing": ["nic/"],
     r"pcap/|pcap\.h": ["nic/"],
-    r"prometheus/|civetweb": ["actors/metrics/"],
+    r"prometheus/|boost/asio|boost/beast": ["actors/metrics/"],
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
     r"archive\.h|archive_entry\.h": ["actors/support/"],
     r"openssl/evp\.h": ["actors/peer/", "actors/command/sample_work.h"],
-    r"openssl/(?!evp\.h)|asio": ["actors/peer/"],
+    r"openssl/(?!evp\.h)|(?<!boost/)asio": ["actors/peer/"],
     r"seccomp\.h": ["actors/confine/"],
 }
 

@@ -1,0 +1,270 @@
+// path: cold
+//
+// The metrics endpoint's server: no client holds up another.
+
+#include "actors/metrics/http_server.h"
+
+#include "actors/admin/descriptor.h"
+#include "actors/metrics/fetch.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+using admin::Descriptor;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::size_t long_answer = 8U << 20;  // more than the kernel's buffers hold
+
+HttpAnswer answer(const std::string& path) {
+    if (path == "/metrics") {
+        return {200, "a 1\n"};
+    }
+    if (path == "/long") {
+        return {200, std::string(long_answer, 'x')};
+    }
+    if (path == "/fault") {
+        throw std::runtime_error("no memory");
+    }
+    return {404, "not here\n"};
+}
+
+/// Seconds since.
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class HttpServerTest : public testing::Test {
+  protected:
+    HttpServerTest() {
+        rlimit files{};
+        ::getrlimit(RLIMIT_NOFILE, &files);
+        files.rlim_cur = files.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &files);
+        server_ = HttpServer::open("127.0.0.1", 0, answer, complaint_);
+    }
+
+    void SetUp() override { ASSERT_TRUE(server_) << complaint_; }
+
+    [[nodiscard]] Descriptor connected() const {
+        Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_port = htons(server_->port());
+        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::connect(socket.number(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+        return socket;
+    }
+
+    static void say(const Descriptor& socket, std::string_view text) {
+        ::send(socket.number(), text.data(), text.size(), MSG_NOSIGNAL);
+    }
+
+    /// All until the other side closes.
+    static std::string heard(const Descriptor& socket) {
+        const timeval patience{5, 0};
+        ::setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        std::string text;
+        std::vector<char> piece(65536);
+        ssize_t count = 0;
+        while ((count = ::recv(socket.number(), piece.data(), piece.size(), 0)) > 0) {
+            text.append(piece.data(), static_cast<std::size_t>(count));
+        }
+        return text;
+    }
+
+    /// The other side has closed within the time.
+    static bool closed(const Descriptor& socket, std::chrono::milliseconds within = 0ms) {
+        pollfd looked_at{socket.number(), POLLRDHUP, 0};
+        return ::poll(&looked_at, 1, static_cast<int>(within.count())) == 1 &&
+               (looked_at.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    }
+
+    [[nodiscard]] std::string asked(std::string_view request) const {
+        const Descriptor socket = connected();
+        say(socket, request);
+        return heard(socket);
+    }
+
+    /// How long a scrape takes in seconds.
+    [[nodiscard]] double scrape_seconds() const {
+        const auto start = Clock::now();
+        EXPECT_THAT(asked("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
+                    testing::AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("\r\n\r\na 1\n")));
+        return since(start);
+    }
+
+    [[nodiscard]] std::uint64_t count(EndpointCount which) const {
+        return server_->counters().read(which);
+    }
+
+    std::string complaint_;
+    std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, AnswersGetAndHeadAndNothingElse) {
+    EXPECT_LT(scrape_seconds(), 1);
+    EXPECT_THAT(asked("GET /metrics?x=y HTTP/1.0\r\n\r\n"), EndsWith("\r\n\r\na 1\n"));
+    EXPECT_THAT(
+        asked("HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
+        testing::AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("Content-Length: 4\r\n"),
+                       HasSubstr("Content-Type: text/plain; version=0.0.4"), EndsWith("\r\n\r\n")));
+    EXPECT_THAT(asked("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+    EXPECT_THAT(asked("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n"),
+                testing::AllOf(StartsWith("HTTP/1.1 404 "), EndsWith("\r\n\r\n")));
+    EXPECT_THAT(asked("DELETE /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
+                testing::AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr("Allow: GET, HEAD\r\n")));
+    EXPECT_THAT(asked("GET /fault HTTP/1.1\r\nHost: x\r\n\r\n"),
+                testing::AllOf(StartsWith("HTTP/1.1 500 "), HasSubstr("no memory")));
+    EXPECT_EQ(count(EndpointCount::answered), 7U);
+    EXPECT_EQ(count(EndpointCount::failed), 1U);
+    EXPECT_EQ(count(EndpointCount::late), 0U);
+}
+
+TEST_F(HttpServerTest, IsFetchedFrom) {
+    std::string complaint;
+    const HttpAddress address{"127.0.0.1", server_->port()};
+    EXPECT_EQ(fetch(address, "/metrics", complaint), "a 1\n");
+    EXPECT_EQ(fetch(address, "/long", complaint).value_or("").size(), long_answer);
+    EXPECT_EQ(fetch(address, "/other", complaint), std::nullopt);
+    EXPECT_THAT(complaint, HasSubstr("it answers 404 to /other"));
+    server_.reset();
+    EXPECT_EQ(fetch(address, "/metrics", complaint), std::nullopt);
+    EXPECT_THAT(complaint, HasSubstr("Connection refused"));
+}
+
+TEST_F(HttpServerTest, ClosesWhatIsNoRequestOrTooLong) {
+    EXPECT_EQ(asked("no request\r\n\r\n"), "");
+    EXPECT_EQ(asked("GET / HTTP/1.1\r\nX: " + std::string(HttpServer::request_bytes_max + 1, 'x') +
+                    "\r\n\r\n"),
+              "");
+    EXPECT_LT(scrape_seconds(), 1);
+}
+
+/// 1,000 that say nothing, and 100 that send a byte now and then.
+TEST_F(HttpServerTest, IdleAndDrippingConnectionsHoldUpNobody) {
+    std::vector<Descriptor> idle;
+    std::vector<Descriptor> dripping;
+    for (int i = 0; i < 1000; ++i) {
+        idle.push_back(connected());
+    }
+    EXPECT_LT(scrape_seconds(), 1);
+    for (int i = 0; i < 100; ++i) {
+        dripping.push_back(connected());
+        say(dripping.back(), "GET /metrics HTTP/1.1\r\nX: ");
+    }
+    const auto start = Clock::now();
+    while (since(start) < 1) {
+        for (const Descriptor& each : dripping) {
+            say(each, "x");
+        }
+        EXPECT_LT(scrape_seconds(), 1);
+    }
+    EXPECT_GE(count(EndpointCount::gave_way), 1000U + 100 - HttpServer::connections_max);
+    EXPECT_TRUE(closed(idle.front()));
+    EXPECT_TRUE(closed(idle.back()));
+}
+
+TEST_F(HttpServerTest, SingleBytesDoNotExtendTheTimeToAsk) {
+    const auto start = Clock::now();
+    const Descriptor socket = connected();
+    say(socket, "GET /metrics HTTP/1.1\r\nX: ");
+    while (!closed(socket, 100ms)) {
+        say(socket, "x");
+        ASSERT_LT(since(start), 10);
+    }
+    EXPECT_GT(since(start), 1.5);
+    EXPECT_LT(since(start), 4);
+    while (count(EndpointCount::late) != 1) {  // counted after it is closed
+        std::this_thread::sleep_for(1ms);
+        ASSERT_LT(since(start), 10);
+    }
+}
+
+TEST_F(HttpServerTest, WhoDoesNotReadHoldsUpNobodyAndIsClosed) {
+    const auto start = Clock::now();
+    std::vector<Descriptor> deaf;
+    for (std::size_t i = 0; i < HttpServer::connections_max; ++i) {
+        deaf.push_back(connected());
+        say(deaf.back(), "GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    for (const Descriptor& each : deaf) {
+        pollfd begun{each.number(), POLLIN, 0};
+        ASSERT_EQ(::poll(&begun, 1, 10'000), 1);
+    }
+    EXPECT_LT(scrape_seconds(), 1);
+    const std::uint64_t others = count(EndpointCount::gave_way);
+    EXPECT_GE(others, 1U) << "the oldest gives way";
+    while (count(EndpointCount::late) + others < HttpServer::connections_max) {
+        std::this_thread::sleep_for(50ms);
+        ASSERT_LT(since(start), 30);
+    }
+    EXPECT_GT(since(start), 7.5);
+}
+
+TEST_F(HttpServerTest, WithoutDescriptorsItWaitsAndThenAnswers) {
+    const Descriptor client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    const int lowest_free = ::fcntl(client.number(), F_DUPFD, 0);
+    ::close(lowest_free);
+    const rlimit none{static_cast<rlim_t>(lowest_free), before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(server_->port());
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(::connect(client.number(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    say(client, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    const auto start = Clock::now();
+    while (count(EndpointCount::untaken) < 5) {
+        std::this_thread::sleep_for(10ms);
+        ASSERT_LT(since(start), 30);
+    }
+    EXPECT_GT(since(start), 0.39) << "it does not spin";
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_THAT(heard(client), EndsWith("a 1\n"));
+}
+
+TEST_F(HttpServerTest, EndsAtOnceWhateverIsOpen) {
+    const Descriptor idle = connected();
+    const Descriptor deaf = connected();
+    say(deaf, "GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_LT(scrape_seconds(), 1);
+    const auto start = Clock::now();
+    server_.reset();
+    EXPECT_LT(since(start), 1);
+    EXPECT_TRUE(closed(idle, 1000ms));
+}
+
+TEST(HttpServer, AnAddressThatIsTakenIsRefused) {
+    std::string complaint;
+    const auto one = HttpServer::open("127.0.0.1", 0, answer, complaint);
+    ASSERT_TRUE(one) << complaint;
+    EXPECT_FALSE(HttpServer::open("127.0.0.1", one->port(), answer, complaint));
+    EXPECT_THAT(complaint, HasSubstr("in use"));
+    EXPECT_FALSE(HttpServer::open("192.0.2.77", 9464, answer, complaint));
+    EXPECT_THAT(complaint, HasSubstr("assign"));
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
