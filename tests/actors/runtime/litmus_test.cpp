@@ -1,72 +1,23 @@
-// What the weaver cannot see: reorderings of the processor. Two threads meet, take one step each at
-// nearly the same moment, meet again, and then look whether a wake-up was lost; over and over. On
-// two x86 processors that finds each of the fences of falling asleep, publishing, flushing and
-// releasing when it is left out.
+// What the weaver cannot see: reorderings of the processor (tests/actors/litmus.h). Each fence of
+// the runtime is found when it is left out.
+#include "tests/actors/litmus.h"
+
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
-#include <immintrin.h>
 
-#include <array>
-#include <atomic>
 #include <cstdint>
-#include <random>
-#include <thread>
+#include <optional>
+#include <utility>
 
 namespace pinstrike::actors::runtime {
 namespace {
 
-constexpr std::uint32_t rounds = 200'000;
+using litmus::race;
+using litmus::rounds;
 
-/// Where two threads wait for each other.
-class Meeting {
-  public:
-    void come(std::size_t who) {
-        const std::uint32_t time = arrived_[who].load(std::memory_order_relaxed) + 1;
-        arrived_[who].store(time, std::memory_order_release);
-        for (unsigned spins = 0; arrived_[1 - who].load(std::memory_order_acquire) < time;
-             ++spins) {
-            if (spins % 1024 == 1023) {
-                std::this_thread::yield();
-            }
-        }
-    }
-
-  private:
-    struct alignas(128) Place : std::atomic<std::uint32_t> {};
-
-    std::array<Place, 2> arrived_{};
-};
-
-/// Does `one` and `other` at nearly the same moment in each round, and `check` behind both.
-template <class One, class Other, class Check>
-void race(One&& one, Other&& other, Check&& check) {
-    Meeting meeting;
-    // Up to two microseconds: the steps differ in length, and in where they may be overtaken.
-    const auto delay = [](std::minstd_rand& random) {
-        for (auto left = random() % 4096; left != 0; --left) {
-            asm volatile("" : : "r"(left) : "memory");
-        }
-    };
-    std::thread thread{[&] {
-        std::minstd_rand random{2};
-        for (std::uint32_t round = 0; round < rounds; ++round) {
-            meeting.come(1);
-            delay(random);
-            other(round);
-            meeting.come(1);
-        }
-    }};
-    std::minstd_rand random{1};
-    for (std::uint32_t round = 0; round < rounds; ++round) {
-        meeting.come(0);
-        delay(random);
-        one(round);
-        meeting.come(0);
-        check(round);  // the other thread waits at the next round's meeting
-    }
-    thread.join();
-}
+/// For steps of a few instructions.
+constexpr std::uint32_t closely = 256;
 
 TEST(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
     Core core{asleep_at_once};
@@ -140,6 +91,76 @@ TEST(Litmus, room_is_made_while_the_sender_falls_asleep) {
                  relay.core.step(0);
              }
          });
+    EXPECT_EQ(lost, 0U);
+}
+
+/// Each round has actors of its own: they end in it.
+TEST(Litmus, an_actor_is_stopped_while_it_falls_asleep) {
+    std::optional<Core> core;
+    Keeper* keeper = nullptr;
+    const auto prepare = [&] { keeper = &core.emplace(asleep_at_once).add<Keeper>(); };
+    prepare();
+    std::uint32_t lost = 0;
+    race([&](std::uint32_t) { core->step(0); }, [&](std::uint32_t) { keeper->stop(); },
+         [&](std::uint32_t) {
+             lost += keeper->ended() || core->has_work() ? 0 : 1;
+             prepare();
+         },
+         closely);
+    EXPECT_EQ(lost, 0U);
+}
+
+TEST(Litmus, a_sender_comes_while_the_actor_ends) {
+    std::optional<Core> core;
+    Keeper* keeper = nullptr;
+    std::optional<Sender<Item>> sender;
+    const auto prepare = [&] {
+        sender.reset();
+        keeper = &core.emplace(asleep_at_once).add<Keeper>();
+    };
+    prepare();
+    std::uint32_t lost = 0;
+    race([&](std::uint32_t) { core->stop_all(); },
+         [&](std::uint32_t) { sender.emplace(keeper->items.sender()); },
+         [&](std::uint32_t) {
+             lost += sender->stopped() ? 0 : 1;
+             prepare();
+         },
+         closely);
+    EXPECT_EQ(lost, 0U);
+}
+
+/// An actor that has filled another's mailbox, and is about to sleep until there is room.
+struct Waiter {
+    Waiter()
+        : keeper(there.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait, .overflow = 0})),
+          sending(here.add<Keeper>()),
+          out(keeper.items.sender(sending)) {
+        sending.then = [this](Item& item) { static_cast<void>(out.send(item)); };
+        auto feed = sending.items.sender();
+        EXPECT_EQ(feed.send({0, 0}), Sent::sent);
+        EXPECT_EQ(feed.send({0, 1}), Sent::sent);
+        feed.flush();
+        here.step(0);
+    }
+
+    Core there{asleep_at_once};
+    Core here{{.budget = 1, .linger = 0}};
+    Keeper& keeper;
+    Keeper& sending;
+    Sender<Item> out;
+};
+
+TEST(Litmus, the_receiver_ends_while_the_sender_falls_asleep) {
+    std::optional<Waiter> waiter{std::in_place};
+    std::uint32_t lost = 0;
+    race([&](std::uint32_t) { waiter->here.step(0); },
+         [&](std::uint32_t) { waiter->there.stop_all(); },
+         [&](std::uint32_t) {
+             lost += waiter->here.has_work() ? 0 : 1;
+             waiter.emplace();
+         },
+         closely);
     EXPECT_EQ(lost, 0U);
 }
 

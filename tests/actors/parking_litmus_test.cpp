@@ -1,0 +1,72 @@
+// The two fences of actors/parking.h (K1, K2): of a sleeper and a waker that meet, one sees the
+// other.
+#include "actors/parking.h"
+#include "tests/actors/litmus.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace pinstrike::actors {
+namespace {
+
+/// In the kernel's place: sleeps until the waker has done its step, and then says whether anybody
+/// woke it.
+struct WatchedFutex {
+    static inline std::atomic<std::uint32_t> steps_of_waker{0};
+    static inline std::uint32_t round = 0;  ///< of the sleeper
+    static inline std::uint32_t sleeps = 0;
+    static inline std::uint32_t lost = 0;
+
+    static void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                     std::int64_t /*timeout_ns*/) noexcept {
+        while (steps_of_waker.load(std::memory_order_acquire) <= round) {
+            std::this_thread::yield();
+        }
+        ++sleeps;
+        lost += word.load(std::memory_order_relaxed) == expected ? 1 : 0;
+    }
+
+    static void wake(std::atomic<std::uint32_t>& /*word*/) noexcept {}
+};
+
+/// The work is one word that is stored and loaded without order: nothing but the parking's own
+/// fences stands between the store and the load of either side.
+TEST(ParkingLitmus, no_wakeup_is_lost_to_the_store_buffer) {
+    struct alignas(128) Word : std::atomic<std::uint32_t> {};
+
+    constexpr std::uint32_t races = 10;  // other work on the machine keeps the two apart for long
+    constexpr std::uint32_t delay_most = 256;
+    std::array<Word, 8> records;
+    Word work;
+    BasicParking<WatchedFutex> parking;
+    const auto write_records = [&records](std::uint32_t round) {
+        for (Word& record : records) {
+            record.store(round, std::memory_order_relaxed);
+        }
+    };
+    for (std::uint32_t race = 0; race < races; ++race) {
+        const std::uint32_t before = race * litmus::rounds;
+        litmus::race(
+            [&](std::uint32_t round) {
+                WatchedFutex::round = before + round;
+                parking.park([&] { return work.load(std::memory_order_relaxed) > before + round; },
+                             0);
+            },
+            [&](std::uint32_t round) {
+                write_records(round);
+                work.store(before + round + 1, std::memory_order_relaxed);
+                parking.wake();
+                WatchedFutex::steps_of_waker.store(before + round + 1, std::memory_order_release);
+            },
+            write_records, delay_most);
+    }
+    EXPECT_EQ(WatchedFutex::lost, 0U);
+    EXPECT_GT(WatchedFutex::sleeps, 0U);
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
