@@ -91,6 +91,9 @@ class Tellings {
 void check_account(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
                    Host& host, Findings& findings);
 
+void check_counts(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
+                  Host& host, Findings& findings);
+
 void check_history(const Truth& truth, const std::vector<LineExpectation>& lines, Host& host,
                    Findings& findings, Weight& weight);
 

@@ -246,6 +246,7 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
     }
     Tellings{plan, truth, lines, host, outcome.findings}.check(outcome.weight);
     check_account(plan, truth, lines, host, outcome.findings);
+    check_counts(plan, truth, lines, host, outcome.findings);
     check_history(truth, lines, host, outcome.findings, outcome.weight);
     check_books(plan, truth, lines, expect_of_twin(plan, truth, host), host, outcome.findings,
                 outcome.weight);

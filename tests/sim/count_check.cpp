@@ -1,0 +1,262 @@
+// path: cold
+//
+// Counts beside what the links brought and what cores were told: also those that no account prints.
+#include "tests/sim/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+namespace pinstrike::sim {
+
+namespace {
+
+using feed::EventKind;
+using feed::LineCount;
+
+/// What one core was told of a line.
+struct Told {
+    std::uint64_t gaps = 0;      ///< not of its own ring
+    std::uint64_t late = 0;      ///< messages
+    std::uint64_t inferred = 0;  ///< resets
+};
+
+/// What was handed to the line's poller, in its order.
+struct Brought {
+    std::uint64_t resets = 0;           ///< each once, from the first block heard on
+    std::uint64_t reset_copies = 0;     ///< of both streams
+    std::uint64_t holds = 0;            ///< blocks before which something had not come yet
+    std::uint64_t realigned = 0;        ///< streams that came into a numbering without its reset
+    std::uint64_t repair_controls = 0;  ///< retransmitted, without a number
+};
+
+class LineReader {
+  public:
+    LineReader(const LineTruth& truth, const LineExpectation& line)
+        : truth_(truth),
+          begin_(line.begin_block),
+          heard_(truth.blocks.size()),
+          next_(truth.epochs.size(), line.begin_block) {
+        // Before a reset that is heard first, both streams are in no numbering that was sent.
+        const Block& first = *truth.blocks[line.begin_block];
+        epochs_.fill(first.epoch + (first.renumbers() ? 0 : 1));
+    }
+
+    void read(const Flight& flight) {
+        const Block& block = *flight.block;
+        if (flight.repair) {
+            out_.repair_controls += block.numbered() ? 0 : 1;
+            return;
+        }
+        const bool fresh = !heard_[block.index];
+        heard_[block.index] = true;
+        std::size_t& epoch = epochs_[static_cast<std::size_t>(flight.stream)];
+        out_.realigned += block.epoch + 1 > epoch && !block.renumbers() ? 1 : 0;
+        epoch = std::max(epoch, block.epoch + 1);
+        out_.reset_copies += block.renumbers() ? 1 : 0;
+        out_.resets += block.renumbers() && fresh && block.index >= begin_ ? 1 : 0;
+        out_.holds += fresh && block.numbered() && lacks_one_before(block) ? 1 : 0;
+    }
+
+    [[nodiscard]] const Brought& brought() const { return out_; }
+
+  private:
+    /// One of its numbering, which must come first.
+    [[nodiscard]] bool lacks_one_before(const Block& block) {
+        std::size_t& next = next_[block.epoch];
+        while (next < block.index && (heard_[next] || !truth_.blocks[next]->numbered() ||
+                                      truth_.blocks[next]->epoch != block.epoch)) {
+            ++next;
+        }
+        return next < block.index;
+    }
+
+    const LineTruth& truth_;
+    std::size_t begin_;
+    std::vector<bool> heard_;        ///< by block
+    std::vector<std::size_t> next_;  ///< by numbering: all before this one were heard
+    std::array<std::size_t, feed::streams_count> epochs_{};  ///< of each stream, plus one
+    Brought out_;
+};
+
+Brought brought_to(const LineTruth& truth, std::size_t line, const LineExpectation& expected,
+                   const Witness& witness) {
+    LineReader reader{truth, expected};
+    for (const Handed& handed : witness.handed()) {
+        const Flight& flight = *handed.flight;
+        if (flight.line == line && flight.whole && flight.block != nullptr) {
+            reader.read(flight);
+        }
+    }
+    return reader.brought();
+}
+
+class CountCheck {
+  public:
+    CountCheck(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
+               Host& host, Findings& findings)
+        : plan_(plan), truth_(truth), lines_(lines), host_(host), findings_(findings) {
+        for (std::size_t core = 0; core < host.cores_count(); ++core) {
+            read_core(core);
+        }
+    }
+
+    void check() {
+        for (std::size_t poller = 0; poller < plan_.host.pollers; ++poller) {
+            actors::PollerTask& task = host_.poller(poller);
+            for (std::size_t i = 0; i < task.lines_count(); ++i) {
+                check_line(truth_.line_index(task.line_number(i)), task.arbiter(i).counters());
+            }
+        }
+        if (host_.recovery() != nullptr) {
+            check_recovery();
+        }
+    }
+
+  private:
+    void expect(std::uint64_t wanted, std::uint64_t found, const std::string& what) {
+        if (wanted != found) {
+            findings_.add(fmt::format("counts, {} is {}, not {}", what, found, wanted));
+        }
+    }
+
+    /// What the core counted is what it was given, and what pollers wrote for all is what came.
+    void read_core(std::size_t core) {
+        told_.emplace_back(lines_.size());
+        std::array<std::uint64_t, 256> kinds{};
+        const std::vector<feed::Event>& records = host_.recorder(core).records();
+        for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
+            const feed::Event& event = records[at];
+            ++kinds[static_cast<std::size_t>(event.header.kind)];
+            const std::size_t line = truth_.line_index(event.header.line);
+            if (line < lines_.size()) {
+                note(told_[core][line], event);
+            }
+        }
+        const auto of = [&kinds](EventKind kind) { return kinds[static_cast<std::size_t>(kind)]; };
+        const actors::CoreCounters& counters = host_.core(core).counters();
+        const std::string whose = fmt::format("core {}: ", core);
+        expect(of(EventKind::gap), counters.gap_events.read(), whose + "gap_events");
+        expect(of(EventKind::control), counters.control_events.read(), whose + "control_events");
+        expect(of(EventKind::line_state), counters.line_state_events.read(),
+               whose + "line_state_events");
+        expect(of(EventKind::line_mark), counters.line_mark_events.read(),
+               whose + "line_mark_events");
+        expect(records.size(), counters.records.read(), whose + "records");
+        std::uint64_t broadcast = 0;
+        for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
+            const actors::RingCounters& ring = host_.poller(i).router().counters(core);
+            broadcast += ring.broadcast.read();
+            rings_full_ = rings_full_ || ring.refused.read() + ring.repairs_untold.read() != 0;
+        }
+        expect(of(EventKind::gap) + of(EventKind::control) + of(EventKind::line_state) +
+                   of(EventKind::line_mark),
+               broadcast, whose + "broadcasts to it");
+    }
+
+    void note(Told& told, const feed::Event& event) {
+        const bool control = event.header.kind == EventKind::control;
+        if (event.header.kind == EventKind::gap) {
+            const feed::GapCause cause = event.body.gap.cause;
+            told.gaps += cause == feed::GapCause::line || cause == feed::GapCause::undecodable;
+            rings_full_ = rings_full_ || cause == feed::GapCause::ring_full;
+        } else {
+            told.late += (event.header.flags & feed::flag_late) != 0 ? 1 : 0;
+            told.inferred += control && (event.header.flags & feed::flag_inferred) != 0 ? 1 : 0;
+        }
+    }
+
+    void check_line(std::size_t index, const feed::LineCounters& counters) {
+        const LineTruth& truth = truth_.lines()[index];
+        const LineExpectation& line = lines_[index];
+        const std::string whose = fmt::format("line {}: ", truth.number);
+        const auto count = [&counters](LineCount row) { return counters.read(row); };
+        if (!line.heard) {
+            for (std::size_t row = 0; row < feed::LineCount_count; ++row) {
+                if (static_cast<LineCount>(row) != LineCount::unasked) {
+                    expect(0, count(static_cast<LineCount>(row)),
+                           whose + std::string{feed::LineCount_rows[row].name});
+                }
+            }
+            return;
+        }
+        const Brought brought =
+            brought_to(truth, index, line, *host_.witnesses()[host_.poller_of(index)]);
+        expect(brought.reset_copies,
+               count(LineCount::resets) + count(LineCount::resets_repeated) +
+                   count(LineCount::resets_stale),
+               whose + "resets, resets_repeated and resets_stale");
+        expect(brought.repair_controls, count(LineCount::retransmitted_controls),
+               whose + "retransmitted_controls");
+        expect(0, count(LineCount::invalid_sequence), whose + "invalid_sequence");
+        if (line.exact) {
+            if (count(LineCount::resets) < brought.resets) {  // one of before may be told as well
+                findings_.add(fmt::format("counts, {}resets is {}, though {} came", whose,
+                                          count(LineCount::resets), brought.resets));
+            }
+            expect(0, count(LineCount::resets_inferred), whose + "resets_inferred");
+        }
+        check_told(index, counters, whose);
+        if (line.whole()) {
+            if (!plan_.twin.there && plan_.retransmission.share == 0) {  // nothing else fills holes
+                expect(brought.holds, count(LineCount::holds), whose + "holds");
+            }
+            expect(brought.realigned, count(LineCount::streams_realigned),
+                   whose + "streams_realigned");
+            expect(0, count(LineCount::holds_cut_short), whose + "holds_cut_short");
+        }
+    }
+
+    /// Of tests nobody is told, nor of what a full ring refused.
+    void check_told(std::size_t index, const feed::LineCounters& counters,
+                    const std::string& whose) {
+        const bool tests = std::ranges::any_of(truth_.lines()[index].blocks,
+                                               [](const Block* block) { return block->test; });
+        if (tests || rings_full_) {
+            return;
+        }
+        std::uint64_t late = 0;
+        for (const std::vector<Told>& core : told_) {
+            late += core[index].late;
+            expect(core[index].gaps, counters.read(LineCount::gaps), whose + "gaps");
+            expect(core[index].inferred, counters.read(LineCount::resets_inferred),
+                   whose + "resets_inferred");
+        }
+        if (counters.read(LineCount::filtered) + counters.read(LineCount::controls) == 0) {
+            expect(late, counters.read(LineCount::late), whose + "late");
+        }
+    }
+
+    /// Each number that was noted missing has one end.
+    void check_recovery() {
+        using feed::RecoveryCount;
+        const auto& counters = host_.recovery()->recovery().counters();
+        std::uint64_t ends = 0;
+        for (const RecoveryCount end :
+             {RecoveryCount::filled, RecoveryCount::repaired, RecoveryCount::abandoned,
+              RecoveryCount::never_asked, RecoveryCount::untracked, RecoveryCount::open}) {
+            ends += counters.read(end);
+        }
+        expect(ends, counters.read(RecoveryCount::missing), "recovery: missing");
+    }
+
+    const Plan& plan_;
+    const Truth& truth_;
+    const std::vector<LineExpectation>& lines_;
+    Host& host_;
+    Findings& findings_;
+    std::vector<std::vector<Told>> told_;  ///< by core and line
+    bool rings_full_ = false;
+};
+
+}  // namespace
+
+void check_counts(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
+                  Host& host, Findings& findings) {
+    CountCheck{plan, truth, lines, host, findings}.check();
+}
+
+}  // namespace pinstrike::sim
