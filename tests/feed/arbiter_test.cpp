@@ -7,9 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <span>
+#include <sstream>
 #include <string>
 
 namespace pinstrike::feed::test {
@@ -27,6 +30,47 @@ void PrintTo(const Row& row, std::ostream* out) {
     *out << row.rule;
 }
 
+/// Words of a text that the predicate takes.
+template <class Takes>
+std::uint64_t count_words(const std::string& text, Takes&& takes) {
+    std::istringstream words{text};
+    return static_cast<std::uint64_t>(
+        std::count_if(std::istream_iterator<std::string>{words}, {}, takes));
+}
+
+/// Each count beside the words that it counts: of the input, or of what came out.
+void expect_counts(const std::string& input, const std::string& output,
+                   const LineCounters& counts) {
+    const auto begins = [](const char* with) {
+        return [with](const std::string& word) { return word.starts_with(with); };
+    };
+    const auto control = [](char stream) {
+        return [stream](const std::string& word) {
+            return (stream == 'V') == (word[0] == 'V') && (word[1] == 'C' || word[1] == 'K');
+        };
+    };
+    const auto zero = [](const std::string& word) {
+        return word[0] != 'V' && (word.substr(1) == "0" || word.substr(1, 2) == "0+");
+    };
+    const auto late = [](const std::string& word) { return word.find('L') != std::string::npos; };
+    EXPECT_EQ(counts.read(LineCount::late), count_words(output, late));
+    EXPECT_EQ(counts.read(LineCount::gaps),
+              count_words(output, begins("gap")) + count_words(output, begins("bad")));
+    EXPECT_EQ(counts.read(LineCount::resets_inferred), count_words(output, begins("inferred")));
+    // A reset that begins a loop is old when it comes, and applied once the stream goes on from it.
+    const bool loops =
+        std::string{testing::UnitTest::GetInstance()->current_test_suite()->name()}.starts_with(
+            "Loops");
+    const std::uint64_t resets = counts.read(LineCount::resets) +
+                                 counts.read(LineCount::resets_repeated) +
+                                 counts.read(LineCount::resets_stale);
+    if (!loops) {
+        EXPECT_EQ(resets, count_words(input, control('A')));
+    }
+    EXPECT_EQ(counts.read(LineCount::retransmitted_controls), count_words(input, control('V')));
+    EXPECT_EQ(counts.read(LineCount::invalid_sequence), count_words(input, zero));
+}
+
 class ArbiterRule : public testing::TestWithParam<Row> {};
 
 TEST_P(ArbiterRule, Holds) {
@@ -38,6 +82,7 @@ TEST_P(ArbiterRule, Holds) {
     EXPECT_EQ(script.gaps(), row.gaps);
     EXPECT_EQ(imbalance(script.arbiter), "");
     EXPECT_EQ(script.arbiter.counters().read(LineCount::highest), row.highest);
+    expect_counts(row.input, row.output, script.arbiter.counters());
 }
 
 INSTANTIATE_TEST_SUITE_P(
