@@ -35,6 +35,13 @@ TEST(Histogram, quantiles_and_sums) {
     EXPECT_EQ(taken.quantile_ns(1.0), 1'000'000U);
 }
 
+TEST(Histogram, a_value_that_is_recorded_for_many_is_in_the_sum_as_often) {
+    Histogram histogram;
+    histogram.record(10, 3);
+    EXPECT_EQ(histogram.snapshot().count, 3U);
+    EXPECT_EQ(histogram.snapshot().sum_ns, 30U);
+}
+
 TEST(Histogram, negative_values_count_as_zero_and_an_empty_one_has_no_quantile) {
     Histogram histogram;
     EXPECT_EQ(histogram.snapshot().quantile_ns(0.5), 0U);

@@ -37,6 +37,15 @@ TEST(StreamLead, GoesOnWhereTheStreamBehindLostItsCopy) {
     EXPECT_EQ(samples(lead, Stream::a), 1U);
 }
 
+TEST(StreamLead, GoesOnOverTheWrap) {
+    StreamLead lead;
+    lead.first(block(0xFFFF'FFFF, 100), Stream::a);
+    lead.second(block(1, 900), Stream::b);
+    lead.first(block(2, 1000), Stream::a);
+    lead.second(block(2, 1100), Stream::b);
+    EXPECT_EQ(samples(lead, Stream::a), 1U);
+}
+
 TEST(StreamLead, GoesOnWhereTheStreamAheadLostItsCopy) {
     StreamLead lead;
     lead.first(block(1, 100), Stream::b);  // A, which is ahead, never brings it

@@ -232,6 +232,7 @@ TEST(GroupMembership, FallsBackToAnOlderQuerierAndReturns) {
     EXPECT_EQ(wire.sent[5].type, 0x12U);
     membership.on_frame(v3_query(10), 20 * second_ns);
     EXPECT_EQ(membership.version(20 * second_ns), 1U) << "the older querier may still be there";
+    EXPECT_EQ(membership.version(261 * second_ns), 1U) << "silent for 259 s";
     EXPECT_EQ(membership.version(263 * second_ns), 3U) << "silent for 260 s";
 }
 
@@ -257,6 +258,15 @@ TEST(GroupMembership, SpreadsManyFramesOverSteps) {
         membership.step(1, wire);
     }
     EXPECT_EQ(wire.sent.size(), 200U);
+}
+
+TEST(GroupMembership, SpreadsReportsAndAnswersTogether) {
+    GroupMembership membership(config_of(200, 2), 6);
+    Recorder wire;
+    membership.on_frame(v2_query(1), 0);
+    membership.announce(0);
+    membership.step(second_ns, wire);
+    EXPECT_EQ(wire.sent.size(), GroupMembership::frames_per_step_max);
 }
 
 TEST(GroupMembership, AFloodOfQueriesIsNotAnsweredByAFlood) {

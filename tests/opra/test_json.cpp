@@ -46,6 +46,12 @@ TEST(Decimal, HasExactlyTheDecimalsOfItsCode) {
     EXPECT_EQ(decimal_text(std::numeric_limits<std::int64_t>::min(), 8), "-92233720368.54775808");
 }
 
+TEST(Json, EscapesWhatIsNoPlainAscii) {
+    std::string out;
+    append_json(out, BlockError{" ~\x7F\x1F\x85\"\\", origin, std::nullopt, 1});
+    EXPECT_NE(out.find(R"("error":" ~\u007f\u001f\u0085\"\\")"), std::string::npos) << out;
+}
+
 std::filesystem::path shared_folder() {
     if (const char* given = std::getenv("PINSTRIKE_SHARED")) {
         return given;
