@@ -249,6 +249,7 @@ def rules():
         (r"build/tests/sim/simulate .*",
          lambda place, text: place.shell(text.replace("build", str(BUILD), 1))),
         (r"tests/tidy/tidy\.py", by("tidy")),
+        (r"tests/mutants/mutants\.py WORDS", by("mutants")),
         (r"tests/bench/instructions\.py --write", by("instructions")),
         (r"tests/bench/report\.py build --parts path", reports),
         (r"tests/live/soak_test\.py --help", lambda place, text: in_sources(place, f"python3 -B {text}")),

@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "mutants"))
+sys.dont_write_bytecode = True
+import mutants  # noqa: E402
 ROOMS = ["config", "nic", "feed", "actors"]  # include direction: a room sees those before it
 TOP = set(ROOMS) | {"deploy", "tests"}
 
@@ -141,9 +144,25 @@ def check_sizes(path, lines):
             start = None
 
 
+def check_mutants():
+    """Each bug that may be planted has its one place in the program, and a name of its own."""
+    table = ROOT / "tests" / "mutants" / "planted.py"
+    files = mutants.program_files(ROOT)
+    names = set()
+    for bug in mutants.PLANTED:
+        count = len(mutants.places(bug, files))
+        if count != 1:
+            found(table, 1, "mutants", f"the right text of \"{bug.name}\" occurs {count} times in the "
+                  f"program, expected once: {' '.join(bug.right.split())[:60]}")
+        if bug.name in names:
+            found(table, 1, "mutants", f"there are two bugs \"{bug.name}\"")
+        names.add(bug.name)
+
+
 def main():
     files = tracked()
     check_layout(files)
+    check_mutants()
     for path in files:
         if path.suffix in (".h", ".cpp"):
             lines = path.read_text(encoding="utf-8").splitlines()

@@ -1,0 +1,296 @@
+"""The bugs that mutants.py plants: the right text, the wrong one, and the suites that must find it.
+
+A right text stands exactly once in the program (config, nic, feed, actors), whatever its white space;
+tests/tidy/tidy.py sees to that. No bug names a file, so code may move.
+"""
+
+from typing import NamedTuple
+
+
+class Bug(NamedTuple):
+    name: str
+    right: str
+    wrong: str
+    suites: tuple
+
+
+PLANTED = []
+
+
+def plant(suites, bugs):
+    """`suites`: of meson's tests; one of them must find each of these bugs: (name, right, wrong)."""
+    PLANTED.extend(Bug(name, right, wrong, suites) for name, right, wrong in bugs)
+
+
+plant(("config",), [
+    ("a line number may be 65536", "*last < *first || *last > 65535", "*last < *first || *last > 65536"),
+    ("a large duration overflows", "*whole <= std::numeric_limits<std::int64_t>::max() / unit->factor",
+     "*whole <= std::numeric_limits<std::int64_t>::max()"),
+    ("two letters in the wrong order are two mistakes",
+     "from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]", "from[i - 1] == to[j - 2] && j == 0"),
+    ("an integer may be one less than the least",
+     "return value && *value >= least && *value <= most ? value : std::nullopt; }, "
+     "[](const std::int64_t& value)",
+     "return value && *value >= least - 1 && *value <= most ? value : std::nullopt; }, "
+     "[](const std::int64_t& value)"),
+    ("a size need not be a power of two", "size <= most && (size & (size - 1)) == 0", "size <= most"),
+    ("DPDK ports may differ in hugepages", "if (hugepages && *hugepages != port.hugepages) {", "if (false) {"),
+    ("captures may differ in pace", "if (port.pace.factor != first->pace.factor) {", "if (false) {"),
+    ("two threads may share a processor", "claim(rules.config.cores[i].cpu,", "claim(-1,"),
+    ("captures may stand beside live ports", "if (captures && others) {", "if (false) {"),
+    ("a full ring may hold up a live port", "live != ports.end() && rules.config.when_full == WhenFull::wait",
+     "live != ports.end() && live == ports.end()"),
+])
+
+plant(("nic",), [
+    ("the last fragment passes", "more_fragments_and_offset = 0x3FFF;", "more_fragments_and_offset = 0x2000;"),
+    ("a datagram may be longer than its packet", "udp_bytes < udp_header_bytes || udp_bytes > udp.size()",
+     "udp_bytes < udp_header_bytes"),
+    ("an odd datagram's checksum is another", "halves += ((last & 0xFFFFFFFF) + (last >> 32)) << (length % 2 * 8);",
+     "halves += (last & 0xFFFFFFFF) + (last >> 32);"),
+    ("a UDP checksum of zero is wrong", "sent_without_checksum = load_be16(udp.data() + 6) == 0;",
+     "sent_without_checksum = false;"),
+    ("five VLAN tags pass", "if (tags == vlan_tags_max) {", "if (tags > vlan_tags_max) {"),
+    ("an IGMPv3 response time is half", "<< (exponent + 3)) * tenth_ns", "<< (exponent + 2)) * tenth_ns"),
+    ("an older querier is forgotten early", "older_querier_ns = (robustness * 125 + 10) * second_ns",
+     "older_querier_ns = (125 + 10) * second_ns"),
+    ("a step sends twice as many reports", "frames_per_step_max - reports, sender", "frames_per_step_max, sender"),
+    ("an IGMPv2 host leaves in silence", "} else if (spoken == 2) { for (const Ipv4 group : groups_) {",
+     "} else if (spoken == 4) { for (const Ipv4 group : groups_) {"),
+    ("the clock is bent at any rate",
+     "std::clamp(static_cast<double>(difference_ns) / period_ns, -slew_max, slew_max)",
+     "static_cast<double>(difference_ns) / period_ns"),
+    ("ticks that went back are no step", "sample.ticks <= last_.ticks || std::abs(difference_ns) > step_ns",
+     "std::abs(difference_ns) > step_ns"),
+])
+
+plant(("confine",), [
+    ("mprotect may make memory executable", 'SystemCall{"mprotect", 2, PROT_EXEC, 0}', 'SystemCall{"mprotect"}'),
+    ("mmap may make memory executable", 'SystemCall{"mmap", 2, PROT_EXEC, 0}', 'SystemCall{"mmap"}'),
+    ("any signal may be handled anew", 'SystemCall{"rt_sigaction", 0, whole_word, SIGABRT}',
+     'SystemCall{"rt_sigaction"}'),
+    ("any signal may be sent", 'SystemCall{"tgkill", 2, whole_word, SIGABRT}', 'SystemCall{"tgkill"}'),
+    ("any descriptor may be written to", 'SystemCall{"write", 0, whole_word, STDERR_FILENO}', 'SystemCall{"write"}'),
+    ("any ioctl may be called", 'ask_link{"ioctl", 1, whole_word, SIOCGIFFLAGS}', 'ask_link{"ioctl"}'),
+    ("sockets of any family may be made", '{"socket", 0, whole_word, AF_INET}', '{"socket"}'),
+    ("a process with a secret is dumped", "::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);", ""),
+    ("programs may gain rights", "::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);", ""),
+    ("the bounding set stays", "::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);", ""),
+    ("other threads keep their rights", "on_every_other_thread(drop_all_rights)", "std::vector<std::string>{}"),
+])
+
+plant(("arbiter", "arbiter property"), [
+    ("an endless window overflows", "return arrival_ns > never_ns - window_ns_ ? never_ns : arrival_ns + window_ns_;",
+     "return arrival_ns + window_ns_;"),
+    ("a 1 after any number is a rollover", "reset.sequence == 1 && last > numbers_per_turn + 1 - rollover_messages",
+     "reset.sequence == 1"),
+    ("gaps of the current epoch are dropped", "gone < most && ranges_[gone].end <= limit", "gone < most"),
+    ("adjacent gaps take two places", "joins_behind = index < count_ && ranges_[index].begin == end;",
+     "joins_behind = false;"),
+    ("held blocks overwrite each other", "if (tail_ < bytes) { return false; }",
+     "if (tail_ + sizeof(HeldBlock) < bytes) { return false; }"),
+    ("after the last number comes 0", "return number == numbers_per_turn ? 1 : number + 1;", "return number + 1;"),
+    ("what is found is lost all the same", "lost.set(lost.read() - count);", ""),
+    ("a hold that was cut short is counted twice", "counters_.bump(LineCount::holds_cut_short);",
+     "counters_.bump(LineCount::holds_cut_short, 2);"),
+])
+
+plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
+    ("a late reset is counted twice",
+     "counters_.bump(LineCount::resets); current.note_told_late(ResetIdentity::of(block));",
+     "counters_.bump(LineCount::resets, 2); current.note_told_late(ResetIdentity::of(block));"),
+    ("a late copy of a reset is not counted",
+     "if (is_late_copy(identity, stream)) { counters_.bump(LineCount::resets_repeated);",
+     "if (is_late_copy(identity, stream)) {"),
+    ("a realigned stream is counted twice", "counters_.bump(LineCount::streams_realigned);",
+     "counters_.bump(LineCount::streams_realigned, 2);"),
+    ("a retransmitted control is not counted", "counters_.bump(LineCount::retransmitted_controls);", ""),
+    ("a block numbered 0 is not counted", "counters_.bump(LineCount::invalid_sequence);", ""),
+    ("a hold is counted twice", "counters_.bump(LineCount::holds);", "counters_.bump(LineCount::holds, 2);"),
+    ("a gap is counted twice", "counters_.bump(LineCount::gaps);", "counters_.bump(LineCount::gaps, 2);"),
+    ("late messages are counted twice", "counters_.bump(LineCount::late, count);",
+     "counters_.bump(LineCount::late, 2 * count);"),
+    ("an inferred reset is not counted", "counters_.bump(LineCount::resets_inferred);", ""),
+])
+
+plant(("history",), [
+    ("no block behind the wrap is found", "bucket = bucket == bucket_last ? 0 : bucket + 1;", "bucket = bucket + 1;"),
+    ("a line's oldest block is forgotten", "lines_[record.line].oldest = record.younger_of_line;",
+     "lines_[record.line].oldest = 0;"),
+    ("old blocks are kept", "records_ != 0 && at(tail_).ts_arrival_ns < oldest_kept_ns",
+     "records_ != 0 && at(tail_).ts_arrival_ns < 0"),
+])
+
+plant(("recovery", "recovery property"), [
+    ("sources are asked without a pause", "config_.answer_within_ns << std::min(range.round, doublings_max)",
+     "config_.answer_within_ns << 0"),
+    ("a dropped repair is not counted", "counters_.bump(RecoveryCount::repairs_dropped);", ""),
+    ("an incomplete answer counts as none", "request->second.at_deadline = Refusal::incomplete;", ""),
+    ("more is asked for than a second allows", "refill_(std::max<std::int64_t>(per_second - burst_, 1))",
+     "refill_(std::max<std::int64_t>(per_second, 1))"),
+])
+
+plant(("line watch",), [
+    ("a state gets better by silence", "return found < state ? state : found;", "return found;"),
+    ("silence off the air counts", "if (heard || !on_air || stream.since_ns == 0) {",
+     "if (heard || stream.since_ns == 0) {"),
+])
+
+plant(("opra_codec", "opra_properties", "opra_codec_narrow", "opra_properties_narrow"), [
+    ("the 32nd of a month", "return (month < 24) & (day < 31) & (year < 100);",
+     "return (month < 24) & (day < 32) & (year < 100);"),
+    ("the 32nd of a month in a run of quotes", "set(at, 'A', 'X'); set(at + 1, 1, 31);",
+     "set(at, 'A', 'X'); set(at + 1, 1, 32);"),
+    ("a denominator code J", "static_cast<std::uint8_t>(code) - 'A') <= 'I' - 'A';",
+     "static_cast<std::uint8_t>(code) - 'A') <= 'J' - 'A';"),
+    ("a stray control P forgets nothing", "type == 'P' ? Forget::quotes", "type == 'P' ? Forget::nothing"),
+    ("a test symbol 13A", "(tens == '1' && ones >= '0' && ones <= '2')", "(tens == '1' && ones >= '0' && ones <= '3')"),
+    ("the checksum covers itself", "byte_sum(block_bytes) - static_cast<std::uint32_t>(own)", "byte_sum(block_bytes)"),
+])
+
+plant(("opra_json",), [
+    ("a byte 127 is not escaped", "byte >= 0x20 && byte < 0x7F", "byte >= 0x20 && byte <= 0x7F"),
+    ("a price below one has no zero", "if (text.size() <= decimals) {", "if (text.size() < decimals) {"),
+])
+
+plant(("opra_traffic",), [
+    ("a cent more is not better", "return better >= cent_e4;", "return better > cent_e4;"),
+    ("ten contracts more are not better", "return challenger.size >= std::uint64_t{holder.size} + size_step_contracts;",
+     "return challenger.size > std::uint64_t{holder.size} + size_step_contracts;"),
+])
+
+plant(("actors",), [
+    ("one record more than a ring holds", "return claimed_ + count <= sure_;", "return claimed_ + count <= sure_ + 1;"),
+    ("a ring begins anew though it is not empty", "if (released_ != claimed_) { next_return_",
+     "if (claimed_ == 0) { next_return_"),
+    ("data fills a ring whole", "config.when_full == WhenFull::refuse ? capacity / spare_share : 0;", "0;"),
+    ("data goes before a control that is owed", "lane.closed = lane.ring.capacity() + 1;", ""),
+    ("a debt behind a control is forgotten", "before_.add(after_); after_ = {};", "after_ = {};"),
+    ("a debt over the wrap", "return static_cast<std::int32_t>(a - b) < 0;", "return a < b;"),
+    ("half a message is handed to an actor", "next = at + header.records; if (next > end) { break; }",
+     "next = at + header.records;"),
+    ("text is withheld from who wants symbols", "if (symbols.empty() || kind == feed::EventKind::text) {",
+     "if (symbols.empty()) {"),
+    ("a clock that is set back stops timers", "if (now_ns >= next_timer_ns_ || set_back) {",
+     "if (now_ns >= next_timer_ns_) {"),
+    ("a histogram's sum counts a value once", "sum_.add(value * times);", "sum_.add(value);"),
+    ("a bucket ends one too early", "return (linear_count + bucket % linear_count + 1) << power;",
+     "return (linear_count + bucket % linear_count) << power;"),
+    ("a stream's lead over the wrap", "waiting_ = static_cast<std::int32_t>(block.sequence - sequence_) < 0;",
+     "waiting_ = block.sequence < sequence_;"),
+    ("one turn is enough for the watchdog", "before_.assign(turns.begin(), turns.end());", ""),
+    ("any sender is listened to", "if (!input.allows(datagram.source_ip)) [[unlikely]] {", "if (false) {"),
+    ("a retransmission passes for a stream", "block.retransmitted = block.retransmitted || route.retransmission;", ""),
+    ("a gap of tests is told", "if (!poller_.line_->day.original(ts_exchange_ns)) { return;",
+     "if (false) { return;"),
+    ("a wait goes on while packets wait unseen", "behind_ ? passed_ns : std::max", "false ? passed_ns : std::max"),
+    ("packets go back while they are read", "begin_ != end_ && oldest().records <= records",
+     "begin_ != end_ && oldest().records <= records + 1"),
+    ("two threads may be placed on one processor", "if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh) {",
+     "if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh && cpu < 0) {"),
+    ("more memory than is free", "free_bytes != 0 && topology.memory_bytes() > free_bytes",
+     "free_bytes != 0 && topology.memory_bytes() / 2 > free_bytes"),
+    ("an expiration letter Y", "text[0] < 'A' || text[0] > 'X'", "text[0] < 'A' || text[0] > 'Y'"),
+])
+
+plant(("parking litmus",), [
+    ("the sleeper's fence is missing", "fence_seq_cst();  // K1, pairs with K2", ""),
+    ("the waker's fence is missing", "fence_seq_cst();  // K2, pairs with K1", ""),
+])
+
+plant(("runtime threads", "runtime weave", "runtime"), [
+    ("the bell's fence is missing", "fence_seq_cst();  // B1, pairs with B2", ""),
+    ("a thread rings without a fence", "publish(); fence_seq_cst();  // B2 of bell.h ring_receiver();",
+     "publish(); ring_receiver();"),
+    ("an actor rings without a fence", "fence_seq_cst();  // B2 of bell.h, for all of them", ""),
+    ("room is made without a fence", "fence_seq_cst();  // B2 of bell.h, for L6", ""),
+    ("an actor is stopped without a fence", 'RING_HOOK("actor:stop_asked"); fence_seq_cst();  // B2 of bell.h',
+     'RING_HOOK("actor:stop_asked");'),
+    ("a lane joins without a fence",
+     "fence_seq_cst();  // either close() sees the lane on the stack, or this sees that it has closed", ""),
+    ("a mailbox closes without a fence", "fence_seq_cst();  // pairs with that in join()", ""),
+    ("a lane closes without a fence", "fence_seq_cst();  // as behind L3", ""),
+    ("a new lane is no mail", "if (!new_lanes_.empty()) { return true; }", ""),
+    ("a chunk is free too early", "chunk.filled_to == 0 || chunk.filled_to < released_",
+     "chunk.filled_to == 0 || chunk.filled_to <= released_"),
+    ("an actor that is to stop sleeps on", "if (stop_asked_.load(std::memory_order_relaxed)) { return true; }", ""),
+])
+
+plant(("account",), [
+    ("lost messages need not be listed", "findings.expect_equal(line.lost, size + line.gaps_unlisted, what,",
+     "findings.expect_equal(line.lost, line.lost, what,"),
+])
+
+plant(("view and metrics",), [
+    ("a histogram's sum a thousand times too large",
+     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9; for (unsigned i = 0;",
+     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-6; for (unsigned i = 0;"),
+    ("a fine histogram's sum a thousand times too large",
+     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-9; std::uint64_t up_to = 0;",
+     "metric.histogram.sample_sum = static_cast<double>(taken.sum_ns) * 1e-6; std::uint64_t up_to = 0;"),
+])
+
+plant(("appliance", "metrics"), [
+    ("the age of the history a thousand times too large", "static_cast<double>(history.oldest_ts_ns()) * 1e-9",
+     "static_cast<double>(history.oldest_ts_ns()) * 1e-6"),
+])
+
+plant(("log",), [
+    ("a storm is told every second", "interval_ns_ = std::min(2 * interval_ns_, longest_ns);",
+     "interval_ns_ = shortest_ns;"),
+    ("a quiet minute does not end a storm", "passed_ = 0; interval_ns_ = shortest_ns;", "passed_ = 0;"),
+    ("a deleted character reaches the terminal", "byte < 0x20 || byte == 0x7F ? ' ' : character",
+     "byte < 0x20 ? ' ' : character"),
+])
+
+plant(("book", "book against a model"), [
+    ("no best is a best of nothing", "mask.own[side * 4 + 3] = std::uint32_t{side_known} << BookSide::mark_shift;",
+     "mask.own[side * 4 + 3] = std::uint32_t{side_known | side_present} << BookSide::mark_shift;"),
+    ("a trade B sets the last price", "table['B'] = effect_range;", "table['B'] = effect_range | effect_last;"),
+    ("a cancel takes more than there is",
+     "record_.volume -= volume < record_.volume ? volume : record_.volume;", "record_.volume -= volume;"),
+    ("an older trade sets the open again", "(missing && !older) || (taken_from_trade && older)",
+     "missing || (taken_from_trade && older)"),
+    ("a late flush takes what outlives it", "line.late_flush > entry.epoch && !outlives(*side)",
+     "line.late_flush > entry.epoch"),
+    ("a gap makes nothing stale", "} else if (line.gap > entry.epoch && side->is(side_known)) {", "} else if (false) {"),
+    ("a side is of its old line", "side->raise(side_elsewhere);", ""),
+    ("announced series are never counted out", "announced_ -= left.announced == 0 ? 1 : 0;", ""),
+    ("a sweep passes by what an insertion moved",
+     "return inside ? next_slot - next_slot % group_slots : next_slot;", "return inside ? next_slot : next_slot;"),
+    ("a venue's late quote takes a newer one's place",
+     "is_late(header) && same && !sequence_after(header.sequence, entry->sequence)",
+     "is_late(header) && same && entry == nullptr"),
+    ("a late side is fresh at once", "side = to; side.raise(side_late);", "side = to;"),
+])
+
+plant(("peer protocol", "peer transport"), [
+    ("a proof can be sent back",
+     'role == Role::server ? "pinstrike peer 1 server" : "pinstrike peer 1 client"',
+     'role == Role::server ? "pinstrike peer 1 client" : "pinstrike peer 1 client"'),
+    ("a proof is of any channel", "append(said, handshake.channel);", ""),
+    ("a proof is of any client's nonce", "append(said, handshake.client_nonce);", ""),
+    ("half a proof will do", "CRYPTO_memcmp(one.data(), other.data(), one.size()) == 0",
+     "CRYPTO_memcmp(one.data(), other.data(), one.size() / 2) == 0"),
+    ("an instance takes itself for a peer", "if (proof.instance == identity_.instance) {", "if (false) {"),
+    ("a budget grows without end", "left_ = std::min(most_, left_ + elapsed_ns * per_second_);",
+     "left_ = left_ + elapsed_ns * per_second_;"),
+    ("a frame may be of any length", "*length < allowed->least || *length > allowed->most", "*length < allowed->least"),
+    ("a request of number 0", "if (!request || request->id == 0) {", "if (!request) {"),
+    ("a group may read the secret", "others_bits = 077;", "others_bits = 007;"),
+])
+
+plant(("doctor",), [
+    ("half a hugepage is none", "(lacking + page_bytes - 1) / page_bytes", "lacking / page_bytes"),
+    ("hugepages of any node", "if (node != any_node && size.node != static_cast<unsigned>(node)) {", "if (false) {"),
+])
+
+plant(("admin",), [
+    ("counts that were cleared are what they were", "before == counts_.end() ? now : now - before->second", "now"),
+    ("a line that is taken out counts as added", "if (!has_all(after.pollers[i].lines, before.pollers[i].lines)) {",
+     "if (false) {"),
+])
+
+plant(("support_bundle",), [
+    ("short secrets are told", "secret_bytes_least = 8;", "secret_bytes_least = 40;"),
+])
