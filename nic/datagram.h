@@ -23,6 +23,7 @@ namespace pinstrike::nic {
 inline constexpr std::size_t ethernet_header_bytes = 14;
 inline constexpr std::size_t vlan_tag_bytes = 4;
 inline constexpr std::size_t vlan_tags_max = 4;
+inline constexpr std::size_t tag_bytes_max = 14;
 inline constexpr std::size_t ipv4_header_bytes_min = 20;
 inline constexpr std::size_t udp_header_bytes = 8;
 
@@ -31,7 +32,14 @@ inline constexpr std::uint16_t ipv4 = 0x0800;
 inline constexpr std::uint16_t arp = 0x0806;
 inline constexpr std::uint16_t vlan = 0x8100;          // 802.1Q
 inline constexpr std::uint16_t service_vlan = 0x88A8;  // 802.1ad, the outer tag of QinQ
-inline constexpr std::uint16_t old_qinq = 0x9100;      // the outer tag of switches before 802.1ad
+// The outer tags of switches before 802.1ad.
+inline constexpr std::uint16_t old_qinq = 0x9100;
+inline constexpr std::uint16_t old_qinq_2 = 0x9200;
+inline constexpr std::uint16_t old_qinq_3 = 0x9300;
+inline constexpr std::uint16_t vn_tag = 0x8926;          // of adapters whose ports are a switch's
+inline constexpr std::uint16_t extender_port = 0x893F;   // 802.1BR, E-TAG
+inline constexpr std::uint16_t cisco_metadata = 0x8909;  // the security group of a sender
+inline constexpr std::uint16_t arista_timestamp = 0xD28B;
 }  // namespace ethertype
 
 namespace ip_protocol {
@@ -59,7 +67,51 @@ struct Ipv4Packet {
     [[nodiscard]] std::span<const std::byte> content() const { return bytes.subspan(header_bytes); }
 };
 
-/// Finds what an Ethernet frame carries behind its VLAN tags: its type, and where it begins.
+/// Bytes of a switch's timestamp tag with its type; `behind` begins behind that: a subtype, a
+/// version whose second but last hexadecimal digit says how long the timestamp is, the timestamp.
+/// 0: not known.
+[[nodiscard]] inline std::size_t timestamp_tag_bytes(std::span<const std::byte> behind) noexcept {
+    constexpr std::size_t head_bytes = 6;
+    constexpr std::uint16_t timestamp_subtype = 1;
+    if (behind.size() < head_bytes - 2) {
+        return tag_bytes_max;  // the frame ends within it
+    }
+    if (load_be16(behind.data()) != timestamp_subtype) {
+        return 0;
+    }
+    switch (load_be16(behind.data() + 2) >> 4 & 0xF) {
+        case 1:
+            return head_bytes + 8;
+        case 2:
+            return head_bytes + 6;
+        default:
+            return 0;
+    }
+}
+
+/// Bytes of a tag that begins with this type; `behind` begins behind it. 0: it is no tag.
+[[nodiscard]] inline std::size_t tag_bytes(std::uint16_t type,
+                                           std::span<const std::byte> behind) noexcept {
+    switch (type) {
+        case ethertype::vlan:
+        case ethertype::service_vlan:
+        case ethertype::old_qinq:
+        case ethertype::old_qinq_2:
+        case ethertype::old_qinq_3:
+            return vlan_tag_bytes;
+        case ethertype::vn_tag:
+            return 6;
+        case ethertype::extender_port:
+        case ethertype::cisco_metadata:
+            return 8;
+        case ethertype::arista_timestamp:
+            return timestamp_tag_bytes(behind);
+        default:
+            return 0;
+    }
+}
+
+/// Finds what an Ethernet frame carries behind its tags: its type, and where it begins.
 [[nodiscard]] inline Drop walk_ethernet(std::span<const std::byte> frame, std::uint16_t& type,
                                         std::size_t& offset) noexcept {
     if (frame.size() < ethernet_header_bytes) {
@@ -68,18 +120,18 @@ struct Ipv4Packet {
     type = load_be16(frame.data() + 12);
     offset = ethernet_header_bytes;
     for (std::size_t tags = 0; type != ethertype::ipv4; ++tags) {
-        if (type != ethertype::vlan && type != ethertype::service_vlan &&
-            type != ethertype::old_qinq) {
+        const std::size_t bytes = tag_bytes(type, frame.subspan(offset));
+        if (bytes == 0) {
             return not_dropped;
         }
         if (tags == vlan_tags_max) {
             return Drop::vlan_depth;
         }
-        if (frame.size() < offset + vlan_tag_bytes) {
+        if (frame.size() < offset + bytes) {
             return Drop::vlan_truncated;
         }
-        type = load_be16(frame.data() + offset + 2);
-        offset += vlan_tag_bytes;
+        offset += bytes;
+        type = load_be16(frame.data() + offset - 2);
     }
     return not_dropped;
 }

@@ -10,8 +10,9 @@ namespace pinstrike::nic {
 
 #define PINSTRIKE_NIC_DROPS(ROW)                                                                  \
     ROW(frame_truncated, packets, "the frame ends within its Ethernet header")                    \
-    ROW(vlan_truncated, packets, "the frame ends within an 802.1Q or 802.1ad tag")                \
-    ROW(vlan_depth, packets, "more than four stacked VLAN tags")                                  \
+    ROW(vlan_truncated, packets, "the frame ends within a tag between addresses and type")        \
+    ROW(vlan_depth, packets,                                                                      \
+        "more than four tags between addresses and type: of VLANs or switches")                   \
     ROW(arp, packets, "an ARP frame")                                                             \
     ROW(not_ipv4, packets, "the Ethernet type is neither IPv4 nor ARP")                           \
     ROW(ip_truncated, packets, "the frame ends before the IPv4 header or the total length does")  \

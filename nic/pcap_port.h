@@ -8,7 +8,9 @@
 #include "nic/port.h"
 #include "nic/port_config.h"
 #include "nic/replay_start.h"
+#include "nic/tunnel.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,19 +49,35 @@ class PcapPort final : public Port {
     [[nodiscard]] bool replays() const override { return true; }
 
   private:
-    /// A file, and the frame of it that comes next; nullopt at its end.
+    /// A file, and the frame of it that comes next, the how manieth it is; nullopt at its end.
     struct Source {
         CaptureReader reader;
         std::optional<CapturedFrame> head;
+        std::uint64_t record = 0;
+        TunnelExit tunnel;
     };
+
+    /// A leap in the times of a capture, which was not waited for.
+    struct Leap {
+        const Source* source = nullptr;
+        std::uint64_t record = 0;
+        std::int64_t size_ns = 0;
+    };
+
+    /// So many are told; a poll thread has no memory for more.
+    static constexpr std::size_t leaps_told_max = 8;
 
     void advance(Source& source);
     [[nodiscard]] Source* earliest();
+    [[nodiscard]] bool is_due(const Source& source, std::int64_t now_ns);
     [[nodiscard]] Packet copy(const CapturedFrame& frame, std::size_t& used_bytes);
 
     std::vector<Source> sources_;
     Pace pace_;
     std::shared_ptr<ReplayStart> start_;
+    std::size_t start_number_ = 0;  ///< by which the port asks it
+    std::array<Leap, leaps_told_max> leaps_;
+    std::uint64_t leaps_count_ = 0;
     GroupFilter filter_;
     std::size_t burst_packets_;
     std::unique_ptr<std::byte[]> buffer_;  ///< the frames of the last burst

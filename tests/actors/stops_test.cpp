@@ -261,12 +261,12 @@ TEST(Stops, each_message_of_a_batch_counts_so_that_a_backlog_is_not_one_sample) 
 TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
     constexpr std::int64_t captured_ns = 5'000 * ms;
     nic::ReplayStart start;
-    start.reckon_with(captured_ns);
+    const std::size_t port = start.reckon_with(captured_ns);
     CoreOptions options;
     options.live = false;
     options.due = {&start, nic::Pace{2}};
     Scene scene{options};
-    ASSERT_TRUE(start.is_due(captured_ns, scene.now_ns, nic::Pace{2}));
+    ASSERT_TRUE(start.ask(port, captured_ns, scene.now_ns, nic::Pace{2}).due);
     scene.arrive(captured_ns + 2 * ms);  // due 1 ms behind the start
     scene.turn(1 * ms + 200 * us);
     EXPECT_EQ(scene.raw().count, 1U);

@@ -238,6 +238,89 @@ TEST(PcapPort, PacesFromTheFirstPacketAndNeverDrifts) {
     EXPECT_TRUE(port.exhausted());
 }
 
+/// What `port` gives while its time goes on by `step_ns`, each payload with when it came.
+std::string played(std::span<PcapPort* const> ports, std::int64_t begin_ns, std::int64_t step_ns,
+                   int steps) {
+    std::string all;
+    for (int step = 0; step < steps; ++step) {
+        for (PcapPort* port : ports) {
+            for (const std::string& payload : drain(*port, begin_ns + step * step_ns)) {
+                all += (all.empty() ? "" : " ") + payload + "@" + std::to_string(step);
+            }
+        }
+    }
+    return all;
+}
+
+std::unique_ptr<PcapPort> open_port(const std::vector<std::string>& files, Pace pace,
+                                    const std::shared_ptr<ReplayStart>& start) {
+    std::vector<CaptureReader> readers;
+    for (const std::string& file : files) {
+        readers.push_back(open_good(file));
+    }
+    return std::make_unique<PcapPort>("replay", std::move(readers), pace, 4, GroupFilter{}, start);
+}
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
+
+TEST(PcapPort, PassesOverLeapsOfMoreThanAnHourAndTellsThem) {
+    const ScratchDirectory scratch;
+    const std::int64_t wrong = 2'000 * day_ns;
+    write_capture(scratch.file("a"), {{"zero", 0},
+                                      {"first", 19'000 * day_ns},
+                                      {"second", 19'000 * day_ns + second_ns},
+                                      {"ahead", 19'000 * day_ns + wrong},
+                                      {"third", 19'000 * day_ns + 2 * second_ns},
+                                      {"evening", 19'000 * day_ns + 3603 * second_ns}});
+    const auto port = open_port({scratch.file("a")}, Pace{1}, std::make_shared<ReplayStart>());
+    PcapPort* const ports[] = {port.get()};
+    // Steps of a tenth of a second: a leap is passed over one step after it is seen. That of
+    // 3,601 s to the evening is one; the next test has one of an hour, which is none.
+    EXPECT_EQ(played(ports, 500 * day_ns, second_ns / 10, 40),
+              "zero@0 first@2 second@11 ahead@13 third@13 evening@15");
+    EXPECT_TRUE(port->exhausted());
+    const std::vector<std::string> remarks = port->remarks();
+    ASSERT_EQ(remarks.size(), 4U);
+    EXPECT_EQ(remarks[0], scratch.file("a") +
+                              ": the time of record 2 leaps ahead by 456000.0 "
+                              "hours, which were passed over");
+    EXPECT_NE(remarks[1].find("record 4 leaps ahead by 48000.0 hours"), std::string::npos);
+    EXPECT_NE(remarks[2].find("record 5 leaps back by 48000.0 hours"), std::string::npos);
+    EXPECT_NE(remarks[3].find("record 6 leaps ahead by 1.0 hours"), std::string::npos);
+}
+
+TEST(PcapPort, WaitsAnHourAndPassesOverWhatNoPortHasFramesIn) {
+    const ScratchDirectory scratch;
+    write_capture(scratch.file("a"),
+                  {{"a0", 0}, {"a1h", 3600 * second_ns}, {"a5h", 18000 * second_ns}});
+    write_capture(scratch.file("b"), {{"b4h", 14400 * second_ns}, {"b4h1s", 14401 * second_ns}});
+    const auto start = std::make_shared<ReplayStart>();
+    const auto a = open_port({scratch.file("a")}, Pace{3600}, start);
+    const auto b = open_port({scratch.file("b")}, Pace{3600}, start);
+    PcapPort* const ports[] = {a.get(), b.get()};
+    EXPECT_EQ(played(ports, second_ns, second_ns / 10, 60), "a0@0 a1h@10 b4h@12 b4h1s@12 a5h@21");
+    ASSERT_EQ(b->remarks().size(), 1U);
+    EXPECT_NE(b->remarks()[0].find("record 1 leaps ahead by 2.9 hours"), std::string::npos)
+        << b->remarks()[0];
+    EXPECT_TRUE(a->remarks().empty());
+}
+
+TEST(PcapPort, TellsSomeOfManyLeaps) {
+    const ScratchDirectory scratch;
+    std::vector<Frame> frames;
+    for (int i = 0; i < 10; ++i) {
+        frames.push_back({"x", i % 2 * day_ns});
+    }
+    write_capture(scratch.file("a"), frames);
+    const auto port = open_port({scratch.file("a")}, Pace{1}, std::make_shared<ReplayStart>());
+    PcapPort* const ports[] = {port.get()};
+    static_cast<void>(played(ports, day_ns, second_ns / 10, 40));
+    EXPECT_TRUE(port->exhausted());
+    ASSERT_EQ(port->remarks().size(), 9U);
+    EXPECT_EQ(port->remarks()[8], "1 more leaps in the times of records were passed over");
+}
+
 TEST(PcapPort, CapturesReplayedTogetherKeepTheirDistance) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a"), {{"a0", 1000}, {"a600", 1600}});

@@ -73,7 +73,8 @@ TEST(ParseUdp, WalksEveryKindOfVlanTag) {
     route.vlan = 77;
     Bytes frame = udp_frame(route, payload);
     EXPECT_EQ(parse(frame), not_dropped);
-    for (const std::uint16_t outer : {ethertype::service_vlan, ethertype::old_qinq}) {
+    for (const std::uint16_t outer :
+         std::to_array<std::uint16_t>({0x8100, 0x88A8, 0x9100, 0x9200, 0x9300})) {
         Bytes stacked(frame);
         Bytes tag(4);
         store_be16(tag.data(), outer);
@@ -81,6 +82,45 @@ TEST(ParseUdp, WalksEveryKindOfVlanTag) {
         stacked.insert(stacked.begin() + 12, tag.begin(), tag.end());
         EXPECT_EQ(parse(stacked), not_dropped);
     }
+}
+
+/// A tag as it stands behind the addresses, in big-endian 16-bit words.
+Bytes tagged(const std::vector<std::uint16_t>& words, const Bytes& frame) {
+    Bytes tag(words.size() * 2);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        store_be16(tag.data() + 2 * i, words[i]);
+    }
+    Bytes out(frame);
+    out.insert(out.begin() + 12, tag.begin(), tag.end());
+    return out;
+}
+
+const std::vector<std::vector<std::uint16_t>> switch_tags{
+    {0x8909, 0x0101, 0x0001, 0x000A},                // Cisco metadata
+    {0x893F, 0xE000, 0x0100, 0x0000},                // 802.1BR
+    {0x8926, 0x0001, 0x0002},                        // VN-Tag
+    {0xD28B, 0x0001, 0x0010, 0x6554, 0xD5E8, 0, 1},  // Arista, 64 bits, TAI
+    {0xD28B, 0x0001, 0x0111, 0x6554, 0xD5E8, 0, 1},  // 64 bits, UTC, another series
+    {0xD28B, 0x0001, 0x0020, 0xD5E8, 0, 1},          // 48 bits
+    {0xD28B, 0x0001, 0x0121, 0xD5E8, 0, 1},
+};
+
+TEST(ParseUdp, StepsOverTheTagsOfSwitches) {
+    for (const auto& tag : switch_tags) {
+        const Bytes frame = tagged(tag, good_frame());
+        EXPECT_EQ(name_of(parse(frame)), "not dropped") << tag[0];
+        EXPECT_EQ(name_of(parse(tagged({0x8100, 7}, frame))), "not dropped") << tag[0];
+        EXPECT_EQ(name_of(parse(tagged(tag, tagged({0x8100, 7}, good_frame())))), "not dropped")
+            << tag[0];
+        for (std::size_t length = 14; length < 14 + tag.size() * 2; ++length) {
+            const Bytes cut(frame.begin(), frame.begin() + static_cast<long>(length));
+            EXPECT_EQ(name_of(parse(cut)), "vlan_truncated") << tag[0] << " at " << length;
+        }
+    }
+    EXPECT_EQ(parse(tagged({0xD28B, 0x0002, 0x0010, 0, 0, 0, 0}, good_frame())), Drop::not_ipv4)
+        << "another subtype";
+    EXPECT_EQ(parse(tagged({0xD28B, 0x0001, 0x0030, 0, 0, 0, 0}, good_frame())), Drop::not_ipv4)
+        << "another format";
 }
 
 TEST(ParseUdp, RefusesMoreThanFourVlanTags) {
