@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/account.h"
 
+#include "nic/address.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -148,6 +150,17 @@ Json counts_json(const std::vector<NamedCount>& counts) {
     return out;
 }
 
+Json groups_json(const std::vector<UnknownGroup>& groups) {
+    Json out = Json::array();
+    for (const UnknownGroup& each : groups) {
+        out.push_back({{"group", nic::text_of(each.group.address)},
+                       {"port", each.group.port},
+                       {"from", nic::text_of(each.from)},
+                       {"packets", each.packets}});
+    }
+    return out;
+}
+
 Json port_json(const PortAccount& port) {
     return {{"port", port.port},
             {"packets", port.packets},
@@ -155,7 +168,8 @@ Json port_json(const PortAccount& port) {
             {"missed", or_null(port.missed)},
             {"no_buffer", or_null(port.no_buffer)},
             {"errors", or_null(port.errors)},
-            {"dropped", counts_json(port.dropped)}};
+            {"dropped", counts_json(port.dropped)},
+            {"unknown_groups", groups_json(port.unknown_groups)}};
 }
 
 Json stream_json(const StreamAccount& stream) {

@@ -7,6 +7,8 @@
 // where its core counts what came.)
 #pragma once
 
+#include "actors/unknown_groups.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,7 +28,8 @@ struct PortAccount {
     std::optional<std::uint64_t> no_buffer;
     std::optional<std::uint64_t> errors;
     std::vector<NamedCount> dropped;
-    std::uint64_t handed = 0;  ///< to lines; not written
+    std::vector<UnknownGroup> unknown_groups;  ///< where the most of these were sent
+    std::uint64_t handed = 0;                  ///< to lines; not written
 };
 
 /// Messages, but for the first.

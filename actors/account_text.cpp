@@ -1,7 +1,9 @@
 // path: cold
 #include "actors/account_text.h"
 
+#include "actors/unknown_groups_text.h"
 #include "config/units.h"
+#include "nic/drops.h"
 
 #include <fmt/format.h>
 
@@ -46,14 +48,41 @@ std::string reasons_text(const std::vector<NamedCount>& counts) {
     return text;
 }
 
+std::uint64_t dropped_for(const PortAccount& port, nic::Drop drop) {
+    const auto found =
+        std::find_if(port.dropped.begin(), port.dropped.end(),
+                     [drop](const NamedCount& count) { return count.first == row_of(drop).name; });
+    return found == port.dropped.end() ? 0 : found->second;
+}
+
+/// Some wrong checksums are damage; where none is right, nobody has filled them in.
+bool has_only_wrong_checksums(const PortAccount& port) {
+    return port.handed == 0 && dropped_for(port, nic::Drop::udp_checksum) != 0 &&
+           dropped_for(port, nic::Drop::unknown_group) == 0 &&
+           dropped_for(port, nic::Drop::foreign_source) == 0;
+}
+
+void add_drops(std::string& out, const PortAccount& port) {
+    if (const std::string reasons = reasons_text(port.dropped); !reasons.empty()) {
+        out += fmt::format("  dropped: {}\n", reasons);
+    }
+    if (!port.unknown_groups.empty()) {
+        out += fmt::format("  unknown groups: {}\n", to_text(port.unknown_groups));
+    }
+    if (has_only_wrong_checksums(port)) {
+        out +=
+            "  every UDP checksum is wrong: the packets were presumably captured on the host that "
+            "sent them, whose NIC fills checksums in (checksum offload); a config whose port has "
+            "udp_checksum: off takes them (replay --config)\n";
+    }
+}
+
 void add_ports(std::string& out, const Account& account) {
     add_head(out, "port", {"packets", "to lines", "missed", "no buffer", "errors"});
     for (const PortAccount& port : account.ports) {
         add_row(out, port.port,
                 {port.packets, port.handed, port.missed, port.no_buffer, port.errors});
-        if (const std::string reasons = reasons_text(port.dropped); !reasons.empty()) {
-            out += fmt::format("  dropped: {}\n", reasons);
-        }
+        add_drops(out, port);
     }
 }
 

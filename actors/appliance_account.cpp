@@ -23,6 +23,7 @@ PortAccount port_account(const PollerTask& poller, std::size_t i) {
     account.missed = planted(Mistake::account) ? 0 : device.missed;
     account.no_buffer = device.no_buffer;
     account.errors = device.errors;
+    account.unknown_groups = poller.unknown_groups(i).most_frequent();
     account.handed = poller.handed(i);
     for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
         account.dropped.emplace_back(std::string{nic::Drop_rows[drop].name},

@@ -109,6 +109,10 @@ class Poller final : public PollerTask {
         return inputs_[i]->drops;
     }
 
+    [[nodiscard]] const UnknownGroups& unknown_groups(std::size_t i) const override {
+        return inputs_[i]->unknown_groups;
+    }
+
     [[nodiscard]] std::uint64_t handed(std::size_t i) const override {
         return inputs_[i]->handed.read();
     }
@@ -208,18 +212,14 @@ class Poller final : public PollerTask {
         nic::Datagram datagram;
         const nic::Drop drop = nic::parse_udp(packet, input.udp_checksum, datagram);
         if (drop != nic::not_dropped) [[unlikely]] {
-            input.drops.bump(drop);
-            if (drop == nic::Drop::igmp) {
-                input.port->on_igmp(packet, even_ns_);
-            }
-            return;
+            return input.drop(packet, drop, even_ns_);
         }
         if (!input.allows(datagram.source_ip)) [[unlikely]] {
             return input.drops.bump(nic::Drop::foreign_source);
         }
         const LineRoute* route = lines_.find(datagram.group_ip, datagram.port);
         if (route == nullptr) [[unlikely]] {
-            return input.drops.bump(nic::Drop::unknown_group);
+            return input.drop_unknown(datagram);
         }
         input.handed.add();
         admit<keeps>(input, lines_[route->line], *route, datagram.payload, packet.ts_receive_ns);

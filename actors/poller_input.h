@@ -5,6 +5,7 @@
 
 #include "actors/kept_packets.h"
 #include "actors/poller_task.h"
+#include "actors/unknown_groups.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,6 +28,19 @@ struct PollerInput : PollerPort {
                                               [=](auto subnet) { return subnet.contains(source); });
     }
 
+    /// A frame with no datagram for anybody here; the port answers queries for its groups.
+    void drop(const nic::Packet& packet, nic::Drop reason, std::int64_t now_ns) {
+        drops.bump(reason);
+        if (reason == nic::Drop::igmp) {
+            port->on_igmp(packet, now_ns);
+        }
+    }
+
+    void drop_unknown(const nic::Datagram& datagram) noexcept {
+        unknown_groups.count(datagram);
+        drops.bump(nic::Drop::unknown_group);
+    }
+
     std::size_t index;  ///< among the poller's
     bool keeps;
     KeptPackets kept;
@@ -34,6 +48,7 @@ struct PollerInput : PollerPort {
     std::size_t filled = 0;  ///< packets in the burst
     std::size_t taken = 0;   ///< of these, admitted
     DropCounters drops;
+    UnknownGroups unknown_groups;
     Counter handed;  ///< packets handed to lines
 };
 

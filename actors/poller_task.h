@@ -10,6 +10,7 @@
 #include "actors/poller_settings.h"
 #include "actors/recovery/roads.h"
 #include "actors/router.h"
+#include "actors/unknown_groups.h"
 #include "config/counter.h"
 #include "config/rows.h"
 #include "feed/arbiter.h"
@@ -120,6 +121,8 @@ class PollerTask {
     [[nodiscard]] virtual std::size_t ports_count() const = 0;
     [[nodiscard]] virtual const nic::Port& port(std::size_t i) const = 0;
     [[nodiscard]] virtual const DropCounters& drops(std::size_t i) const = 0;
+    /// Whither the packets went that were dropped as unknown_group.
+    [[nodiscard]] virtual const UnknownGroups& unknown_groups(std::size_t i) const = 0;
     /// Packets that were handed to lines: what is not dropped.
     [[nodiscard]] virtual std::uint64_t handed(std::size_t i) const = 0;
 

@@ -114,6 +114,11 @@ std::string ports_text(const json& reply) {
         if (!port.at("dropped").empty()) {
             text += fmt::format("  dropped: {}\n", reasons_text(port.at("dropped")));
         }
+        for (const json& each : port.value("unknown_groups", json::array())) {
+            text += fmt::format("  unknown group {}:{} from {}: {} packets since the start\n",
+                                word(each, "group"), word(each, "port"), word(each, "from"),
+                                count_text(each, "packets"));
+        }
     }
     return text;
 }

@@ -2,6 +2,7 @@
 #include "actors/admin/views.h"
 
 #include "feed/line_counts.h"
+#include "nic/address.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -107,6 +108,17 @@ json line_of(PollerTask& poller, std::size_t line, Tally& tally) {
     return view;
 }
 
+json groups_of(const std::vector<UnknownGroup>& unknown) {
+    json groups = json::array();
+    for (const UnknownGroup& each : unknown) {
+        groups.push_back({{"group", nic::text_of(each.group.address)},
+                          {"port", each.group.port},
+                          {"from", nic::text_of(each.from)},
+                          {"packets", each.packets}});
+    }
+    return groups;
+}
+
 json port_of(PollerTask& poller, std::size_t i, Tally& tally) {
     const nic::Port& port = poller.port(i);
     const std::string of = fmt::format("port {} of {}", port.name(), poller.name());
@@ -135,7 +147,8 @@ json port_of(PollerTask& poller, std::size_t i, Tally& tally) {
             {"missed", device_count("missed", device.missed)},
             {"no_buffer", device_count("no_buffer", device.no_buffer)},
             {"errors", device_count("errors", device.errors)},
-            {"dropped", std::move(dropped)}};
+            {"dropped", std::move(dropped)},
+            {"unknown_groups", groups_of(poller.unknown_groups(i).most_frequent())}};
 }
 
 json thread_of(const LoopCounters& loop, const std::string& name, std::string_view kind,

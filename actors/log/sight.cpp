@@ -20,6 +20,7 @@ QueueSight queue_sight(const PollerTask& poller, std::size_t i, const nic::PortC
     for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
         queue.dropped[drop] = poller.drops(i).read(static_cast<nic::Drop>(drop));
     }
+    queue.unknown_groups = poller.unknown_groups(i).most_frequent();
     return queue;
 }
 

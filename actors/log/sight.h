@@ -5,6 +5,7 @@
 #pragma once
 
 #include "actors/appliance.h"
+#include "actors/unknown_groups.h"
 #include "config/rows.h"
 #include "nic/drops.h"
 #include "nic/port.h"
@@ -27,6 +28,7 @@ struct QueueSight {
     std::uint64_t link_changes = 0;
     nic::DeviceStatistics device;
     std::array<std::uint64_t, nic::Drop_count> dropped{};
+    std::vector<UnknownGroup> unknown_groups;  ///< where the most of these were sent
 };
 
 struct LineSight {

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/log/watch.h"
 
+#include "actors/unknown_groups_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -292,11 +294,16 @@ void Watch::watch_drops(const QueueSight& now, const QueueSight& before) {
         Reasons& reasons = is_ordinary(static_cast<nic::Drop>(i)) ? ignored : dropped;
         reasons.add(nic::Drop_rows[i], now.dropped[i], before.dropped[i]);
     }
-    for (const auto& [code, reasons] : {std::pair{LogCode::packets_dropped, &dropped},
-                                        std::pair{LogCode::packets_ignored, &ignored}}) {
-        if (reasons->any()) {
-            add(code, "port " + now.port, reasons->text("packet"));
-        }
+    const std::string subject = "port " + now.port;
+    if (dropped.any()) {
+        constexpr auto unknown = static_cast<std::size_t>(nic::Drop::unknown_group);
+        const bool more = now.dropped[unknown] != before.dropped[unknown];
+        add(LogCode::packets_dropped, subject,
+            dropped.text("packet") +
+                (more ? "; groups that are no line's: " + to_text(now.unknown_groups) : ""));
+    }
+    if (ignored.any()) {
+        add(LogCode::packets_ignored, subject, ignored.text("packet"));
     }
 }
 

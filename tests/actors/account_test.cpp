@@ -23,6 +23,7 @@ Account balanced_account() {
                       .no_buffer = std::nullopt,
                       .errors = 0,
                       .dropped = {{"not_udp", 2}, {"unknown_group", 3}},
+                      .unknown_groups = {{{{0xEF01'0404}, 31004}, {0xA245'2C04}, 3}},
                       .handed = 25}};
     LineAccount line;
     line.line = 4;
@@ -111,7 +112,9 @@ TEST(Account, WritesTheCanonicalForm) {
     EXPECT_EQ(json, nlohmann::json::parse(R"({
         "feed": "opra", "balanced": true, "seconds": 12.5,
         "ports": [{"port": "a0", "packets": 30, "bytes": 3000, "missed": 5, "no_buffer": null,
-                   "errors": 0, "dropped": {"not_udp": 2, "unknown_group": 3}}],
+                   "errors": 0, "dropped": {"not_udp": 2, "unknown_group": 3},
+                   "unknown_groups": [{"group": "239.1.4.4", "port": 31004,
+                                       "from": "162.69.44.4", "packets": 3}]}],
         "lines": [{"line": 4, "highest": 105, "delivered": 90, "lost": 15, "repaired": 5,
                    "unasked": 7, "filtered": 4, "gaps": [[11, 18], [4294967294, 4294967295]],
                    "gaps_unlisted": 5,
@@ -139,7 +142,8 @@ TEST(Account, IsReadAsTables) {
             "        errors\n"
             "a0                                30              25               5               -  "
             "             0\n"
-            "  dropped: not_udp 2, unknown_group 3\n",
+            "  dropped: not_udp 2, unknown_group 3\n"
+            "  unknown groups: 239.1.4.4:31004 from 162.69.44.4, 3 packets\n",
             "4                                 90              50              35               5  "
             "            15\n",
             "poll0:core0                       50              48               2\n",
@@ -149,6 +153,20 @@ TEST(Account, IsReadAsTables) {
         }) {
         EXPECT_NE(text.find(row), std::string::npos) << row << "\nnot in:\n" << text;
     }
+}
+
+TEST(Account, TellsOfChecksumOffloadWhereEveryChecksumIsWrong) {
+    Account account;
+    account.ports.resize(1);
+    account.ports[0].dropped = {{"arp", 1}, {"udp_checksum", 20}};
+    EXPECT_NE(to_text(account).find("udp_checksum: off"), std::string::npos);
+    account.ports[0].handed = 1;
+    EXPECT_EQ(to_text(account).find("udp_checksum: off"), std::string::npos) << "one was right";
+    account.ports[0].handed = 0;
+    account.ports[0].dropped.emplace_back("unknown_group", 1);
+    EXPECT_EQ(to_text(account).find("udp_checksum: off"), std::string::npos) << "one was right";
+    account.ports[0].dropped = {{"not_udp", 21}};
+    EXPECT_EQ(to_text(account).find("udp_checksum: off"), std::string::npos);
 }
 
 TEST(Account, OfManyLinesShowsTheirSumAndThoseThatLost) {

@@ -68,6 +68,11 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     scene.poller->step(1 * ms);
     EXPECT_EQ(scene.told(), "10");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
+    const auto unknown = scene.poller->unknown_groups(0).most_frequent();
+    ASSERT_EQ(unknown.size(), 1U);
+    EXPECT_EQ(unknown[0].group, group_other);
+    EXPECT_EQ(unknown[0].from.value, sender);
+    EXPECT_EQ(unknown[0].packets, 1U);
     EXPECT_EQ(scene.dropped(nic::Drop::foreign_source), 1U);
     EXPECT_EQ(scene.dropped(nic::Drop::udp_checksum), 1U);
     EXPECT_EQ(scene.dropped(nic::Drop::frame_truncated), 1U);

@@ -212,6 +212,7 @@ TEST(Watch, tellsDropsAndRejectsByReason) {
     Watched watched;
     watched.queue().dropped[static_cast<std::size_t>(nic::Drop::fragment)] = 2;
     watched.queue().dropped[static_cast<std::size_t>(nic::Drop::unknown_group)] = 9;
+    watched.queue().unknown_groups = {{{{0xEF01'0404}, 31004}, {0xA245'2C04}, 9}};
     watched.queue().dropped[static_cast<std::size_t>(nic::Drop::arp)] = 1;
     watched.line().rejected[static_cast<std::size_t>(feed::opra::BlockReject::checksum_bad)] = 3;
     EXPECT_THAT(
@@ -219,10 +220,15 @@ TEST(Watch, tellsDropsAndRejectsByReason) {
         ElementsAre(
             is(LogCode::packets_dropped, "port nic-a",
                "11 packets, 11 since the start: fragment 2, unknown_group 9 (no line of this "
-               "poller"),
+               "poller listens to the destination group and port); groups that are no line's: "
+               "239.1.4.4:31004 from 162.69.44.4, 9 packets"),
             is(LogCode::packets_ignored, "port nic-a", "1 packet, 1 since the start: arp 1"),
             is(LogCode::blocks_rejected, "line 3",
                "3 blocks, 3 since the start: checksum_bad 3 (the block checksum does not agree")));
+    watched.queue().dropped[static_cast<std::size_t>(nic::Drop::fragment)] = 3;
+    const std::vector<LogEntry> entries = watched.look();
+    ASSERT_EQ(entries.size(), 1U);
+    EXPECT_EQ(entries[0].text.find("239.1.4.4"), std::string::npos) << "nothing new goes there";
 }
 
 TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsToldOnce) {

@@ -1,0 +1,110 @@
+// path: hot
+//
+// Which destinations the packets had that no line listens to: the frequent ones, so that somebody
+// can put them into the config, or keep them off the port. In bounded space and time, whoever
+// sends.
+//
+// A destination has a bucket of four places by its hash. One that comes while all are taken takes a
+// vote from the place that has fewest, and the place itself when no vote is left (Boyer and Moore's
+// majority vote): so rare destinations do not push out frequent ones. A count begins with the
+// place's taking: it is never too high.
+//
+// Roles: the poll thread counts; cold threads read, rarely. Order: relaxed everywhere, as each
+// figure needs only to be whole. While a place changes its destination, a reader may see the new
+// one with figures of the old; it sees the right ones when it looks again.
+#pragma once
+
+#include "config/counter.h"
+#include "nic/datagram.h"
+#include "nic/port_config.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pinstrike::actors {
+
+/// A destination that no line listens to.
+struct UnknownGroup {
+    nic::Group group;
+    nic::Ipv4 from;  ///< who sent there last
+    std::uint64_t packets = 0;
+};
+
+class UnknownGroups {
+  public:
+    /// So many are told at most.
+    static constexpr std::size_t told_max = 8;
+
+    /// Poll thread.
+    [[gnu::noinline]] void count(const nic::Datagram& datagram) noexcept {
+        const std::uint64_t key = std::uint64_t{datagram.group_ip} << 16 | datagram.port;
+        Place& place = place_of(key);
+        if (place.key.load(std::memory_order_relaxed) != key) {
+            if (place.votes != 0) {
+                --place.votes;
+                return;
+            }
+            place.key.store(key, std::memory_order_relaxed);
+            place.packets.set(0);
+        }
+        ++place.votes;
+        place.from.store(datagram.source_ip, std::memory_order_relaxed);
+        place.packets.add();
+    }
+
+    /// Any thread: the most frequent first.
+    [[nodiscard]] std::vector<UnknownGroup> most_frequent() const;
+
+  private:
+    static constexpr std::size_t bucket_places = 4;
+    static constexpr unsigned bucket_bits = 6;
+
+    struct Place {
+        std::atomic<std::uint64_t> key{0};
+        std::atomic<std::uint32_t> from{0};
+        Counter packets;
+        std::uint64_t votes = 0;  ///< the poll thread's alone
+    };
+
+    /// The place of this destination, or the one of its bucket with the fewest votes.
+    [[nodiscard]] Place& place_of(std::uint64_t key) noexcept {
+        const std::uint64_t bucket = key * 0x9E37'79B9'7F4A'7C15ULL >> (64 - bucket_bits);
+        Place* const first = places_.data() + bucket * bucket_places;
+        Place* fewest = first;
+        for (Place* place = first; place != first + bucket_places; ++place) {
+            if (place->key.load(std::memory_order_relaxed) == key) {
+                return *place;
+            }
+            fewest = place->votes < fewest->votes ? place : fewest;
+        }
+        return *fewest;
+    }
+
+    std::array<Place, bucket_places << bucket_bits> places_{};
+};
+
+// --- cold ---
+
+inline std::vector<UnknownGroup> UnknownGroups::most_frequent() const {
+    std::vector<UnknownGroup> groups;
+    for (const Place& place : places_) {
+        const std::uint64_t key = place.key.load(std::memory_order_relaxed);
+        if (const std::uint64_t packets = place.packets.read(); packets != 0) {
+            groups.push_back(
+                {{{static_cast<std::uint32_t>(key >> 16)}, static_cast<std::uint16_t>(key)},
+                 {place.from.load(std::memory_order_relaxed)},
+                 packets});
+        }
+    }
+    std::sort(groups.begin(), groups.end(), [](const auto& one, const auto& other) {
+        return one.packets != other.packets ? one.packets > other.packets : one.group < other.group;
+    });
+    groups.resize(std::min(groups.size(), told_max));
+    return groups;
+}
+
+}  // namespace pinstrike::actors
