@@ -47,7 +47,9 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml");
     command->add_option("FILE", given->files, "Captures: pcap or pcapng (-: standard input)")
         ->required();
-    command->add_option("--config", given->config, "Threads, lines and book of this config");
+    command->add_option(
+        "--config", given->config,
+        "Threads, lines and book of this config; of its ports, udp_checksum and sources");
     command->add_option("--pace", given->pace, "max, real, or xN (N times real)")
         ->capture_default_str()
         ->check([](const std::string& text) {

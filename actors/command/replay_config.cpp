@@ -5,8 +5,10 @@
 #include "actors/load_config.h"
 #include "config/units.h"
 #include "feed/opra/lines.h"
+#include "nic/address.h"
 #include "nic/capture_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace pinstrike::command {
@@ -30,6 +32,44 @@ actors::FeedConfig default_config(bool timed) {
     return config;
 }
 
+/// Whom the ports of a config let send: a capture does not say at which port its packets came.
+std::vector<nic::Subnet> senders_of(const std::vector<nic::PortConfig>& ports) {
+    std::vector<nic::Subnet> senders;
+    for (const nic::PortConfig& port : ports) {
+        if (port.sources.empty()) {
+            return {};  // everybody may send to this port
+        }
+        senders.insert(senders.end(), port.sources.begin(), port.sources.end());
+    }
+    return senders;
+}
+
+/// Where the ports differ, wrong packets are dropped.
+nic::ChecksumCheck check_of(const std::vector<nic::PortConfig>& ports) {
+    const bool off =
+        !ports.empty() && std::all_of(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
+            return port.udp_checksum == nic::ChecksumCheck::off;
+        });
+    return off ? nic::ChecksumCheck::off : nic::ChecksumCheck::software;
+}
+
+/// What of a config governs the packets of captures, and what does not.
+void tell_taken(const actors::FeedConfig& config, const nic::PortConfig& capture,
+                const std::string& file) {
+    std::string senders;
+    for (const nic::Subnet& subnet : capture.sources) {
+        senders += (senders.empty() ? "" : ", ") + nic::text_of(subnet);
+    }
+    std::string unused = "the other keys of ports, when_full, silence";
+    unused += config.peer.present() ? ", peer" : "";
+    unused += config.metrics_address.empty() ? "" : ", metrics_address";
+    complain(
+        "{}: of its ports, captures are read by udp_checksum ({}) and sources ({}); not used "
+        "for captures: {}",
+        file, capture.udp_checksum == nic::ChecksumCheck::off ? "off" : "software",
+        senders.empty() ? "all" : senders, unused);
+}
+
 /// The config's threads and lines, fed by the captures alone.
 void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     nic::PortConfig port;
@@ -37,6 +77,11 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     port.kind = nic::PortKind::pcap;
     port.files = source.files;
     port.pace = source.pace;
+    if (!source.config.empty()) {
+        port.udp_checksum = check_of(config.ports);
+        port.sources = senders_of(config.ports);
+        tell_taken(config, port, source.config);
+    }
     config.ports = {port};
     config.when_full = actors::WhenFull::wait;
     for (actors::PollerConfig& poller : config.pollers) {
