@@ -193,6 +193,7 @@ class Book final : public Actor {
     std::size_t read_transfer();
     [[nodiscard]] bool obey(const StateRecord& record);
     [[nodiscard]] bool take(const StateRecord& record);
+    [[nodiscard]] bool join(const StateRecord& record);
     void take_loss(const StateRecord& record);
     [[nodiscard]] StateVerdict judge(const StateRecord& record) const;
     [[nodiscard]] StateVerdict take_state(const StateRecord& record);
@@ -203,6 +204,7 @@ class Book final : public Actor {
                     const CoveredPlace& place) const;
     void note_forced(const StateRecord& record);
     std::size_t walk();
+    std::size_t walk_lines();
     void give(BookEntry& entry, StateRecord& record);
     [[nodiscard]] bool covered(const BookEntry& entry, const feed::Header& header) const;
 

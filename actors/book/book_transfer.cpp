@@ -3,10 +3,11 @@
 // State of series, given to a peer and taken from one.
 //
 // Giving is a walk over the table, a few slots at a time; each series' record says how far its line
-// had come here. Taking a record: if everything behind the place that it covers is remembered, the
-// series becomes what the record says, and what came behind that place is applied to it again, by
-// the rules that it was applied by before. So there is no second set of rules, and a series may be
-// taken twice.
+// had come here. Before it goes how far each line had come: a series that the walk does not find
+// was first named behind that place, so a taker that remembers all behind it lacks nothing. Taking
+// a record: if everything behind the place that it covers is remembered, the series becomes what
+// the record says, and what came behind that place is applied to it again, by the rules that it was
+// applied by before. So there is no second set of rules, and a series may be taken twice.
 #include "actors/book/book_transfer.h"
 
 #include "actors/book/book.h"
@@ -152,9 +153,11 @@ bool Book::obey(const StateRecord& record) {
         case StateRecord::Kind::lost:
             take_loss(record);
             return true;
+        case StateRecord::Kind::place:
+            return join(record);
         case StateRecord::Kind::give:
             transfer.walking = true;
-            transfer.next_slot = 0;
+            transfer.next_line = transfer.next_slot = 0;
             transfer.lingers = 0;
             return true;
         case StateRecord::Kind::finish:
@@ -189,6 +192,25 @@ void Book::take_loss(const StateRecord& record) {
     if (row.heard && row.same_numbering(record.place)) {
         lines_[record.line].lose(record.place.sequence);
     }
+}
+
+/// Whether everything behind the place is remembered here; who asked is told if not. False: there
+/// is no room to tell it.
+bool Book::join(const StateRecord& record) {
+    const StateVerdict verdict = judge(record);
+    if (verdict == StateVerdict::taken) {
+        note_forced(record);
+        return true;
+    }
+    StateRecord* const answer = transfer_->roads.out.claim(1);
+    if (answer == nullptr) {
+        return false;
+    }
+    *answer = StateRecord{};
+    answer->kind = StateRecord::Kind::apart;
+    answer->line = record.line;
+    answer->verdict = verdict;
+    return true;
 }
 
 StateVerdict Book::judge(const StateRecord& record) const {
@@ -321,9 +343,10 @@ void Book::note_forced(const StateRecord& record) {
 
 std::size_t Book::walk() {
     BookTransfer& transfer = *transfer_;
+    std::size_t records = walk_lines();
     std::size_t slots = 0;
-    std::size_t records = 0;
-    while (slots < slots_each_step && records < given_each_step &&
+    const bool lines_given = transfer.next_line >= transfer.places.end();
+    while (lines_given && slots < slots_each_step && records < given_each_step &&
            transfer.next_slot < table_.slots()) {
         BookEntry& entry = table_.at(transfer.next_slot);
         const bool gives = known(entry) && transfer.places.at(entry.line).heard;
@@ -339,7 +362,30 @@ std::size_t Book::walk() {
         ++slots;
     }
     transfer.roads.out.publish();
-    return slots;
+    return records + slots;
+}
+
+/// How many places were given.
+std::size_t Book::walk_lines() {
+    BookTransfer& transfer = *transfer_;
+    std::size_t given = 0;
+    for (; transfer.next_line < transfer.places.end() && given < given_each_step;
+         ++transfer.next_line) {
+        const auto line = static_cast<std::uint16_t>(transfer.next_line);
+        if (!transfer.places.at(line).heard) {
+            continue;
+        }
+        StateRecord* const record = transfer.roads.out.claim(1);
+        if (record == nullptr) {
+            break;
+        }
+        *record = StateRecord{};
+        record->kind = StateRecord::Kind::place;
+        record->line = line;
+        record->place = transfer.places.at(line).here;
+        ++given;
+    }
+    return given;
 }
 
 void Book::give(BookEntry& entry, StateRecord& record) {

@@ -33,8 +33,9 @@ struct BookTransfer {
     StateRoads roads;
     LinePlaces places;
     Journal journal;
-    bool takes;            ///< until told that nothing more will come
-    bool walking = false;  ///< state is being given
+    bool takes;                 ///< until told that nothing more will come
+    bool walking = false;       ///< state is being given
+    std::size_t next_line = 0;  ///< whose place is given next; all before the first series
     std::size_t next_slot = 0;
     unsigned lingers = 0;  ///< timers since the walk came to the table's end
 };

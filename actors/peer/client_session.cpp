@@ -182,6 +182,8 @@ bool ClientSession::on_state(const Frame& frame) {
         state = parse_state_series(frame.body);
     } else if (frame.type == FrameType::state_lost) {
         state = parse_state_lost(frame.body);
+    } else if (frame.type == FrameType::state_place) {
+        state = parse_state_place(frame.body);
     }
     if (state && current(state->id)) {
         state_heard_ns_ = received_ns_;

@@ -54,6 +54,8 @@ std::optional<BodyBytes> body_bytes_of(FrameType type) {
             return BodyBytes{state_lost_bytes, state_lost_bytes};
         case FrameType::state_end:
             return BodyBytes{state_end_bytes, state_end_bytes};
+        case FrameType::state_place:
+            return BodyBytes{state_place_bytes, state_place_bytes};
     }
     return std::nullopt;
 }

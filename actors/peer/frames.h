@@ -39,6 +39,7 @@ enum class FrameType : std::uint8_t {
     state_series = 10,  ///< server: of one
     state_lost = 11,    ///< server: what it said of a line's series before is stale
     state_end = 12,     ///< server: that was all
+    state_place = 13,   ///< server: how far one of its cores had come on a line
 };
 
 // The place of a row is its number on the wire: new ones at the end.

@@ -46,6 +46,7 @@ StateGiver::Next StateDesk::next(StateRecord& into) {
     PINSTRIKE_CHECK(given_);
     for (std::size_t looked = 0; looked < desks_.size(); ++looked) {
         if (read(desks_[turn_], into)) {
+            into.books = books();
             return Next::record;
         }
         turn_ = (turn_ + 1) % desks_.size();
@@ -58,7 +59,7 @@ void StateDesk::leave() {
 }
 
 bool StateDesk::post(const StateRecord& record) {
-    if (record.kind == StateRecord::Kind::lost) {
+    if (record.kind != StateRecord::Kind::series) {
         for (Desk& desk : desks_) {
             post(desk, record);
         }
@@ -81,6 +82,11 @@ std::size_t StateDesk::post_to_all(StateRecord::Kind kind) {
         count += desk.roads ? 1 : 0;
     }
     return count;
+}
+
+std::uint16_t StateDesk::books() const {
+    return static_cast<std::uint16_t>(std::count_if(
+        desks_.begin(), desks_.end(), [](const Desk& desk) { return desk.roads.has_value(); }));
 }
 
 std::size_t StateDesk::waiting() const {

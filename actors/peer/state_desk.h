@@ -27,7 +27,7 @@ class StateDesk final : public StateGiver {
     /// From the start until told otherwise.
     void set_taking(bool taking) { taking_ = taking; }
 
-    /// To the book that keeps the series; those that keep any line get a loss. False: none does.
+    /// To the book that keeps the series; a loss or a place to all of them. False: none keeps it.
     bool post(const StateRecord& record);
 
     /// To every book. How many there are.
@@ -52,6 +52,7 @@ class StateDesk final : public StateGiver {
     static void post(Desk& desk, const StateRecord& record);
     [[nodiscard]] static bool read(Desk& desk, StateRecord& into);
     [[nodiscard]] bool at_end() const;
+    [[nodiscard]] std::uint16_t books() const;
 
     Sharding sharding_;
     std::vector<Desk> desks_;

@@ -37,7 +37,7 @@ enum class StateOutcome : std::uint8_t {
 class StateTaker {
   public:
     virtual ~StateTaker() = default;
-    /// Of kind series or lost.
+    /// Of kind series, lost or place.
     virtual void record(const StateRecord& record) = 0;
     /// Nothing more comes.
     virtual void ended(StateOutcome outcome) = 0;

@@ -162,6 +162,17 @@ std::optional<StateFrame> parse_state_lost(std::span<const std::byte> bytes) {
     return body.whole() ? std::optional{frame} : std::nullopt;
 }
 
+std::optional<StateFrame> parse_state_place(std::span<const std::byte> bytes) {
+    Body body(bytes);
+    StateFrame frame;
+    frame.record.kind = StateRecord::Kind::place;
+    body.take(frame.id);
+    body.take(frame.record.line);
+    take_place(body, frame.record.place);
+    body.take(frame.record.books);
+    return body.whole() && frame.record.books != 0 ? std::optional{frame} : std::nullopt;
+}
+
 std::optional<StateEnd> parse_state_end(std::span<const std::byte> bytes) {
     Body body(bytes);
     StateEnd end;
@@ -189,6 +200,11 @@ void put(FrameWriter& writer, const StateFrame& frame) {
     if (record.kind == StateRecord::Kind::lost) {
         put_place(body, record.place);
         return writer.put(FrameType::state_lost, body.bytes());
+    }
+    if (record.kind == StateRecord::Kind::place) {
+        put_place(body, record.place);
+        body.put(record.books);
+        return writer.put(FrameType::state_place, body.bytes());
     }
     body.put(record.has_trades ? with_trades : std::uint8_t{0});
     put_place(body, record.place);

@@ -22,6 +22,7 @@ inline constexpr std::size_t state_series_bytes = 8 + 2 + 1 + 16 + 16 + 2 * 15 +
 inline constexpr std::size_t state_trades_bytes = 8 + 11 * 4 - 4 + 6 + 2;
 inline constexpr std::size_t state_lost_bytes = 8 + 2 + 16;
 inline constexpr std::size_t state_end_bytes = 8 + 8;
+inline constexpr std::size_t state_place_bytes = 8 + 2 + 16 + 2;
 
 /// Asks for the state of all series, or of those of some lines.
 struct StateRequest {
@@ -29,7 +30,7 @@ struct StateRequest {
     std::vector<std::uint16_t> lines;  ///< empty: all
 };
 
-/// Of kind series or lost.
+/// Of kind series, lost or place.
 struct StateFrame {
     std::uint64_t id = 0;  ///< of the request
     StateRecord record;
@@ -43,6 +44,7 @@ struct StateEnd {
 [[nodiscard]] std::optional<StateRequest> parse_state_request(std::span<const std::byte> body);
 [[nodiscard]] std::optional<StateFrame> parse_state_series(std::span<const std::byte> body);
 [[nodiscard]] std::optional<StateFrame> parse_state_lost(std::span<const std::byte> body);
+[[nodiscard]] std::optional<StateFrame> parse_state_place(std::span<const std::byte> body);
 [[nodiscard]] std::optional<StateEnd> parse_state_end(std::span<const std::byte> body);
 
 void put(FrameWriter& writer, const StateRequest& request);

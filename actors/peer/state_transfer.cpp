@@ -57,9 +57,12 @@ void StateTransfer::record(const StateRecord& record) {
     }
     StateRecord posted = record;
     posted.forced = forced_;
-    if (record.kind == StateRecord::Kind::lost) {
+    if (record.kind != StateRecord::Kind::series) {
         if (all_.contains(record.line)) {
             desk_.post(posted);
+            const bool place = record.kind == StateRecord::Kind::place;
+            placed_[record.line] += place ? 1 : 0;
+            books_ = place ? record.books : books_;
         }
         return;
     }
@@ -111,6 +114,8 @@ std::size_t StateTransfer::read_answers() {
             if (!final) {
                 again_.insert(answer.line);
             }
+        } else if (answer.kind == StateRecord::Kind::apart) {
+            again_.insert(answer.line);
         }
     }
     return done;
@@ -124,6 +129,7 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
     // Lines that nobody hears may be quiet: they are given most of the time to be heard.
     forced_ = now_ns - begun_ns_ >= within_ns_ / 4 * 3;
     again_.clear();
+    placed_.clear();
     for (std::size_t i = 0; i < sources.size(); ++i) {
         StateSource& source = *sources[(turn_ + i) % sources.size()];
         if (source.request_state(lines)) {
@@ -146,11 +152,22 @@ void StateTransfer::close_round(std::int64_t now_ns) {
         return long_enough ? finish(false, now_ns) : pause(now_ns);
     }
     first_ = false;
+    note_unplaced();
     if (again_.empty() || forced_) {
         return finish(again_.empty(), now_ns);
     }
     wanted_ = again_;
     pause(now_ns);
+}
+
+/// Lines that not all of the peer's cores have heard. Where that stays so until the last round,
+/// nothing comes on them, and there is nothing to take.
+void StateTransfer::note_unplaced() {
+    for (const std::uint16_t line : wanted_) {
+        if (!forced_ && placed_[line] < books_) {
+            again_.insert(line);
+        }
+    }
 }
 
 void StateTransfer::pause(std::int64_t now_ns) {
@@ -176,7 +193,8 @@ void StateTransfer::finish(bool whole, std::int64_t now_ns) {
                            seconds)});
     } else {
         tell_({News::Kind::state_missing, peer_,
-               fmt::format("states of series of {} of {} lines could not be taken within {:.1f} s: "
+               fmt::format("{} of {} lines did not join within {:.1f} s, so not all states of "
+                           "their series were taken: "
                            "what is unknown stays so until it is stated",
                            wanted_.size(), all_.size(), seconds)});
     }

@@ -3,8 +3,11 @@
 // Takes the state of every series from a peer, once, after the start.
 //
 // The streams run first; what is asked of a peer then covers places behind where they were joined.
-// It is asked in rounds: the first for all lines, each further one for the lines of which some
-// series could not be taken yet. A series may be taken twice, so a round needs no memory of the
+// It is asked in rounds: the first for all lines, each further one for the lines that did not join
+// yet. A line joins where all its series were taken, and each core here remembers all that came
+// behind the place that each core of the peer states for the line. A line of which the peer states
+// no place has not been heard there: what comes there first may have come here before the start. A
+// series may be taken twice, so a round needs no memory of the
 // one before. Where all that can be asked have just been started as well, nobody has
 // anything to wait for. Towards the end of its time what is given of lines that nobody hears is
 // taken as well. Then it is over, whole or not; what was not taken is unknown until it is stated.
@@ -18,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -72,7 +76,7 @@ class StateTransfer final : public StateTaker {
 
     [[nodiscard]] const Counters<StateCount, StateCount_count>& counts() const { return counts_; }
 
-    /// 1: every line's series were taken from a peer.
+    /// 1: every line joined: its series were taken from a peer, or it had none.
     [[nodiscard]] const Counter& whole() const { return whole_; }
 
   private:
@@ -81,6 +85,7 @@ class StateTransfer final : public StateTaker {
     std::size_t read_answers();
     void ask(std::int64_t now_ns, const std::vector<StateSource*>& sources);
     void close_round(std::int64_t now_ns);
+    void note_unplaced();
     void pause(std::int64_t now_ns);
     void finish(bool whole, std::int64_t now_ns);
 
@@ -99,6 +104,8 @@ class StateTransfer final : public StateTaker {
     std::size_t turn_ = 0;                         ///< which source is asked first
     std::set<std::uint16_t> wanted_;               ///< of this round; all of them: not named
     std::set<std::uint16_t> again_;                ///< of the next
+    std::map<std::uint16_t, unsigned> placed_;     ///< of each line, places stated in this round
+    unsigned books_ = 1;                           ///< of the peer: places to be stated of a line
     std::size_t answers_missing_ = 0;
     std::string peer_;
     Counters<StateCount, StateCount_count> counts_;

@@ -13,6 +13,7 @@
 #include "actors/state/state_record.h"
 #include "feed/event.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -56,6 +57,9 @@ class LinePlaces {
 
     [[nodiscard]] LinePlace& at(std::uint16_t line) const { return rows_[line]; }
 
+    /// Behind the greatest line number that was heard.
+    [[nodiscard]] std::size_t end() const { return end_; }
+
     /// Takes note of an event, before or after it is applied. `remembered`: where the journal
     /// stands.
     void see(const feed::Event& event, std::uint64_t remembered) {
@@ -78,21 +82,22 @@ class LinePlaces {
   private:
     static constexpr std::size_t line_numbers = 65536;
 
-    static void advance(LinePlace& row, const feed::Header& header, std::uint32_t before,
-                        std::uint32_t last) {
+    void advance(LinePlace& row, const feed::Header& header, std::uint32_t before,
+                 std::uint32_t last) {
         if (!row.heard) [[unlikely]] {
             begin(row, header, before);
         }
         row.here.sequence = last;
     }
 
-    static void begin(LinePlace& row, const feed::Header& header, std::uint32_t before) {
+    void begin(LinePlace& row, const feed::Header& header, std::uint32_t before) {
         row.heard = true;
+        end_ = std::max(end_, std::size_t{header.line} + 1);
         row.from = before;
         row.first_ts_ns = header.ts_exchange_ns;
     }
 
-    static void see_line(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
+    void see_line(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
         const feed::Header& header = event.header;
         switch (header.kind) {
             case feed::EventKind::control:
@@ -142,7 +147,7 @@ class LinePlaces {
         }
     }
 
-    static void reset(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
+    void reset(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
         const bool day = event.body.control.forget == feed::Forget::day;
         const bool heard = (event.header.flags & feed::flag_inferred) == 0;
         const std::uint32_t number =  // before the first behind it
@@ -157,6 +162,7 @@ class LinePlaces {
     }
 
     PageArray<LinePlace> rows_;
+    std::size_t end_ = 0;
 };
 
 }  // namespace pinstrike::actors

@@ -42,11 +42,13 @@ struct alignas(64) StateRecord {
     enum class Kind : std::uint8_t {
         series,   ///< either way: the state of one series
         lost,     ///< either way: of `line`, place.sequence was the last number of a loss told late
+        place,    ///< either way: how far a core had come on `line` before it gave any series
         give,     ///< to a core: walk the table
         end,      ///< from a core: the walk is over
         round,    ///< to a core: answer in turn; and the answer
         finish,   ///< to a core: nothing more will be taken
         refused,  ///< from a core: a series of `line` was not taken, `verdict`
+        apart,    ///< from a core: what it remembers of `line` does not join a place, `verdict`
     };
 
     Kind kind = Kind::series;
@@ -55,6 +57,7 @@ struct alignas(64) StateRecord {
     bool forced = false;  ///< to be taken though nothing came on its line yet
     std::uint32_t quotes = 0;
     std::uint16_t line = 0;
+    std::uint16_t books = 0;  ///< of kind place: how many cores of the giver state theirs
     CoveredPlace place;
     feed::SeriesKey key;
     BookSide bid{};    ///< marks known, stale, present, elsewhere: resolved, never late

@@ -31,6 +31,7 @@ class Instance {
     /// What it says of a round: refused series by verdict.
     struct Round {
         std::map<StateVerdict, unsigned> verdicts;
+        std::map<std::uint16_t, StateVerdict> apart;  ///< lines whose place did not join
         bool answered = false;
     };
 
@@ -70,6 +71,8 @@ class Instance {
                 round.answered = round.answered || record.kind == Kind::round;
                 if (record.kind == Kind::refused) {
                     ++round.verdicts[record.verdict];
+                } else if (record.kind == Kind::apart) {
+                    round.apart.emplace(record.line, record.verdict);
                 }
             }
         }
@@ -135,7 +138,7 @@ TEST(BookTransfer, WhatCameBeforeIsTakenAndWhatCameSinceStays) {
     since.quote(spy, 1, 6, {.indicator = 'E', .bid = 101});  // the bid alone
     play(since, giver.book, taker.book);
     const auto given = giver.give();
-    ASSERT_EQ(given.size(), 2U);
+    ASSERT_EQ(given.size(), 3U);
     Events later;
     later.trade(spy, 1, 7, 'I', 107, 1);
     play(later, giver.book, taker.book);
@@ -304,6 +307,32 @@ TEST(BookTransfer, StatesOfDifferentNumberingsDoNotJoin) {
     play(reset, giver.book, taker.book);
     EXPECT_EQ(taker.take(given).verdicts[StateVerdict::other_reset], 1U);
     EXPECT_EQ(taker.take(giver.give()).verdicts[StateVerdict::taken], 2U);
+}
+
+TEST(BookTransfer, PlacesOfLinesGoBeforeTheSeriesAndJoinOrNot) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.quote(spy, 1, 1);
+    before.add(feed::EventKind::line_mark, 7, 4);  // no series of it is known
+    before.play(giver.book);
+    Events behind;
+    behind.add(feed::EventKind::line_mark, 1, 1);
+    behind.add(feed::EventKind::line_mark, 7, 5);
+    behind.play(taker.book);
+    const auto given = giver.give();
+    ASSERT_EQ(given.size(), 3U);
+    EXPECT_EQ(given[0].kind, Kind::place);
+    EXPECT_EQ(given[1].kind, Kind::place);
+    EXPECT_EQ(given[1].line, 7U);
+    EXPECT_EQ(given[1].place.sequence, 4U);
+    EXPECT_EQ(given[2].kind, Kind::series);
+    auto round = taker.take(given);
+    EXPECT_EQ(round.apart, (std::map<std::uint16_t, StateVerdict>{{7, StateVerdict::behind}}));
+    Events reached;
+    reached.add(feed::EventKind::line_mark, 7, 5);
+    reached.play(giver.book);
+    EXPECT_TRUE(taker.take(giver.give()).apart.empty());
 }
 
 TEST(BookTransfer, StaleGoesAlongAndSoDoesALossToldLate) {

@@ -72,7 +72,8 @@ class StrictTaker final : public StateTaker {
         FrameWriter writer;
         put(writer, StateFrame{1, record});
         const auto body = writer.waiting().subspan(header_bytes);
-        PINSTRIKE_CHECK(parse_state_series(body) || parse_state_lost(body));
+        PINSTRIKE_CHECK(parse_state_series(body) || parse_state_lost(body) ||
+                        parse_state_place(body));
     }
 
     void ended(StateOutcome /*outcome*/) override { PINSTRIKE_CHECK(asked && ends++ == 0); }

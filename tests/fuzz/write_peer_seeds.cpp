@@ -99,6 +99,9 @@ void write_states() {
         put(w, StateFrame{first_id, record});
         record.kind = StateRecord::Kind::lost;
         put(w, StateFrame{first_id, record});
+        record.kind = StateRecord::Kind::place;
+        record.books = 1;
+        put(w, StateFrame{first_id, record});
         put(w, StateEnd{first_id, 2});
         put(w, StateFrame{first_id, state_of_series()});
     });

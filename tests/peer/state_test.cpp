@@ -36,6 +36,15 @@ StateRecord quoted() {
     return record;
 }
 
+StateRecord placed(std::uint16_t line) {
+    StateRecord record;
+    record.kind = Kind::place;
+    record.line = line;
+    record.place = {7, 2, 5};
+    record.books = 3;
+    return record;
+}
+
 Bytes body_of(const StateFrame& frame) {
     FrameWriter writer;
     put(writer, frame);
@@ -63,6 +72,15 @@ TEST(StateFrames, CarryWhatTheyAreGiven) {
     const auto frame = parse_state_lost(body_of({9, lost}));
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->record.kind, Kind::lost);
+    const auto place = parse_state_place(body_of({9, placed(4)}));
+    ASSERT_TRUE(place);
+    EXPECT_EQ(place->record.kind, Kind::place);
+    EXPECT_EQ(place->record.line, 4U);
+    EXPECT_EQ(place->record.place, placed(4).place);
+    EXPECT_EQ(place->record.books, 3U);
+    StateRecord of_none = placed(4);
+    of_none.books = 0;
+    EXPECT_FALSE(parse_state_place(body_of({9, of_none})));
     EXPECT_EQ(frame->record.line, lost.line);
     EXPECT_EQ(frame->record.place, lost.place);
 }
@@ -156,14 +174,17 @@ struct StateSession : testing::Test {
     Peers peers;
 };
 
-TEST_F(StateSession, BringsEverySeriesAndAnEnd) {
+TEST_F(StateSession, BringsPlacesEverySeriesAndAnEnd) {
     StateRecord lost;
     lost.kind = Kind::lost;
     lost.line = 1;
-    giver.records = {quoted(), traded(), lost};
+    giver.records = {placed(1), quoted(), traded(), lost};
     ask();
     peers.pass(1000);
-    EXPECT_EQ(taker.records.size(), 3U);
+    ASSERT_EQ(taker.records.size(), 4U);
+    EXPECT_EQ(taker.records[0].kind, Kind::place);
+    EXPECT_EQ(taker.records[0].place, placed(1).place);
+    EXPECT_EQ(taker.records[0].books, 3U);
     EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::whole});
     EXPECT_EQ(giver.left, 1);
     EXPECT_EQ(peers.server_counters.counts.read(ServerCount::state_series), 2U);
@@ -336,6 +357,7 @@ TEST_F(StateOfPeers, IsTakenAndTold) {
     before.play(giver.book);
     Events mark;
     mark.add(feed::EventKind::line_mark, 1, 2);
+    mark.add(feed::EventKind::line_mark, 2, 9);
     play(mark);
     pass(second_ns);
     EXPECT_TRUE(transfer->over());
@@ -369,6 +391,55 @@ TEST_F(StateOfPeers, OnlyTheLinesThatDidNotJoinAreAskedAgain) {
     reached.add(feed::EventKind::line_mark, 2, 3);
     reached.play(giver.book);
     pass(3 * second_ns);
+    EXPECT_EQ(transfer->whole().read(), 1U);
+}
+
+/// The peer knows no series of it yet, and has come less far than this instance began: what lies
+/// between is on its way to the peer alone.
+TEST_F(StateOfPeers, ALineWithoutSeriesHoldsUpTheEndUntilItJoins) {
+    Events both;
+    both.add(feed::EventKind::line_mark, 1, 1);
+    play(both);
+    Events early;
+    early.add(feed::EventKind::line_mark, 2, 1);
+    early.play(giver.book);
+    Events ahead;
+    ahead.add(feed::EventKind::line_mark, 2, 2);
+    ahead.play(taker.book);
+    pass(second_ns);
+    EXPECT_FALSE(transfer->over());
+    EXPECT_EQ(asked.back(), std::vector<std::uint16_t>{2});
+    Events between;
+    between.quote(key_of("SPY"), 2, 2);
+    between.play(giver.book);
+    pass(3 * second_ns);
+    EXPECT_EQ(transfer->whole().read(), 1U);
+    EXPECT_EQ(taker.book.find(key_of("SPY"))->bid_state, SideState::fresh);
+}
+
+TEST_F(StateOfPeers, ALineThatThePeerHasNotHeardHoldsUpTheEnd) {
+    Events both;
+    both.add(feed::EventKind::line_mark, 1, 1);
+    play(both);
+    Events here;
+    here.add(feed::EventKind::line_mark, 2, 2);
+    here.play(taker.book);
+    pass(second_ns);
+    EXPECT_FALSE(transfer->over());
+    Events there;
+    there.quote(key_of("SPY"), 2, 2);
+    there.play(giver.book);
+    pass(3 * second_ns);
+    EXPECT_EQ(transfer->whole().read(), 1U);
+    EXPECT_TRUE(taker.book.find(key_of("SPY")));
+}
+
+/// Of lines on which nothing comes at all, nobody has anything to give.
+TEST_F(StateOfPeers, LinesThatNobodyHearsEndItInTimeAndWhole) {
+    pass(5 * second_ns);
+    EXPECT_FALSE(transfer->over());
+    pass(4 * second_ns);
+    EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->whole().read(), 1U);
 }
 
