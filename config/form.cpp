@@ -156,9 +156,9 @@ Form<bool> boolean() {
 
 Form<std::int64_t> duration_ns(std::int64_t least_ns, std::int64_t most_ns) {
     return scalar_form<std::int64_t>(
-        fmt::format("a duration (ns, us, ms or s) from {} to {}", duration_text(least_ns),
+        fmt::format("a duration (ns, us, ms, s, m or h) from {} to {}", duration_text(least_ns),
                     duration_text(most_ns)),
-        schema_pattern("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s)$"),
+        schema_pattern("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$"),
         [least_ns, most_ns](const std::string& text) {
             const auto value = parse_duration_ns(text);
             return value && *value >= least_ns && *value <= most_ns ? value : std::nullopt;

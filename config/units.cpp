@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace pinstrike {
 
@@ -21,6 +22,7 @@ struct Unit {
 // Largest first: a value is printed in the largest unit that divides it.
 constexpr std::array durations{Unit{"s", 1'000'000'000}, Unit{"ms", 1'000'000}, Unit{"us", 1'000},
                                Unit{"ns", 1}};
+constexpr std::array long_durations{Unit{"h", 3'600'000'000'000}, Unit{"m", 60'000'000'000}};
 constexpr std::array sizes{Unit{"GiB", 1LL << 30}, Unit{"MiB", 1LL << 20}, Unit{"KiB", 1LL << 10},
                            Unit{"B", 1}};
 
@@ -42,8 +44,7 @@ std::optional<Value> parse_whole(std::string_view text) {
     return whole ? std::optional{value} : std::nullopt;
 }
 
-std::optional<std::int64_t> parse_quantity(std::string_view text,
-                                           const std::array<Unit, 4>& units) {
+std::optional<std::int64_t> parse_quantity(std::string_view text, std::span<const Unit> units) {
     const std::size_t digits = text.find_first_not_of("0123456789.");
     if (digits == 0 || digits == std::string_view::npos) {
         return std::nullopt;
@@ -66,7 +67,7 @@ std::optional<std::int64_t> parse_quantity(std::string_view text,
     return static_cast<std::int64_t>(std::llround(*number * static_cast<double>(unit->factor)));
 }
 
-std::string quantity_text(std::int64_t value, const std::array<Unit, 4>& units) {
+std::string quantity_text(std::int64_t value, std::span<const Unit> units) {
     for (const Unit& unit : units) {
         if (value != 0 && value % unit.factor == 0) {
             return fmt::format("{}{}", value / unit.factor, unit.name);
@@ -98,7 +99,8 @@ std::optional<double> parse_number(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
-    return parse_quantity(text, durations);
+    const auto ns = parse_quantity(text, durations);
+    return ns ? ns : parse_quantity(text, long_durations);
 }
 
 std::string duration_text(std::int64_t ns) {

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Values that carry their unit: durations ("2ms"), sizes ("512KiB"), and sets of numbers
+// Values that carry their unit: durations ("2ms", "8h"), sizes ("512KiB"), and sets of numbers
 // ("1-96, 220"). Only whole counts stand in a config without a unit, and their keys name it.
 #pragma once
 

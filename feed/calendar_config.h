@@ -13,6 +13,13 @@ struct DailyHours {
     friend bool operator==(const DailyHours&, const DailyHours&) = default;
 };
 
+/// Hours of one trade date, where they are not the usual ones.
+struct DayHours {
+    std::chrono::year_month_day date{};
+    DailyHours regular;  ///< from 0:00 to 0:00: the usual ones
+    DailyHours gth;      ///< likewise
+};
+
 /// When to expect data. Times are of the exchanges' clocks (America/New_York).
 struct CalendarConfig {
     /// Whether the hours below are heeded; else the feed counts as on the air at any time.
@@ -21,7 +28,9 @@ struct CalendarConfig {
     DailyHours regular{std::chrono::hours{1}, std::chrono::hours{18} + std::chrono::minutes{15}};
     DailyHours gth{std::chrono::hours{19} + std::chrono::minutes{30},
                    std::chrono::hours{11} + std::chrono::minutes{45}};
-    std::vector<std::chrono::year_month_day> holidays;  ///< no regular session
+    std::vector<std::chrono::year_month_day> holidays;      ///< no regular session
+    std::vector<std::chrono::year_month_day> gth_holidays;  ///< no GTH session of this trade date
+    std::vector<DayHours> days;
 };
 
 /// Days of the exchanges' calendar, both included.

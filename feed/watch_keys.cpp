@@ -91,6 +91,17 @@ Form<std::chrono::year_month_day> date_form() {
         });
 }
 
+Section<DayHours> day_section() {
+    Section<DayHours> section{"a day"};
+    section.key("date", &DayHours::date, date_form(), "The trade date.")
+        .required()
+        .key("regular", &DayHours::regular, or_word("usual", DailyHours{}, hours_form()),
+             "Hours of its regular session, where they differ.")
+        .key("gth", &DayHours::gth, or_word("usual", DailyHours{}, hours_form()),
+             "Hours of its GTH session, where they differ: from the evening before.");
+    return section;
+}
+
 }  // namespace
 
 Section<SilenceConfig> silence_section() {
@@ -123,7 +134,11 @@ Section<CalendarConfig> calendar_section() {
         .key("gth", &CalendarConfig::gth, hours_form(),
              "Hours of the GTH session: from the evening before a trade date, New York time.")
         .key("holidays", &CalendarConfig::holidays, list_of(date_form(), "a list of dates"),
-             "Days without a regular session.");
+             "Days without a regular session.")
+        .key("gth_holidays", &CalendarConfig::gth_holidays, list_of(date_form(), "a list of dates"),
+             "Trade dates without a GTH session, which would begin on the evening before.")
+        .key("days", &CalendarConfig::days, list_of(section_form(day_section()), "a list of days"),
+             "Days whose hours differ, as those that end early.");
     return section;
 }
 

@@ -353,8 +353,9 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     command->add_option("--interface", options->interface, "Interface to send on, in real time");
     command->add_flag("--fast", options->fast, "Send as fast as the interface takes it");
     command
-        ->add_option("--for", options->duration,
-                     "How long: 60s, 500ms. Sends a loop of the traffic, which has no truth")
+        ->add_option(
+            "--for", options->duration,
+            "How long: 8h, 10m, 60s, 500ms. Sends a loop of the traffic, which has no truth")
         ->check(is_duration)
         ->needs("--interface");
     command->add_option("--streams", options->streams, "Streams to make")

@@ -36,7 +36,9 @@ void add_run(CLI::App& app, Outcome& outcome) {
         "  pinstrike run config/demo.yaml --for 10s\n"
         "  pinstrike run /etc/pinstrike/opra.yaml --account account.json --book book.json");
     command->add_option("CONFIG", given->config, "YAML file of one feed")->required();
-    command->add_option("--for", given->duration, "How long: 10s, 500ms (default: until a signal)")
+    command
+        ->add_option("--for", given->duration,
+                     "How long: 8h, 10m, 30s, 500ms (default: until a signal)")
         ->check(is_duration);
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");

@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/peer/secret_file.h"
 
+#include "config/byte_order_mark.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -92,6 +94,7 @@ std::optional<Secret> read_secret(const std::string& key, const std::string& pat
     std::array<char, secret_bytes_max + 16> buffer{};
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     std::string_view text(buffer.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
+    text = without_byte_order_mark(text);
     while (!text.empty() && is_blank(text.front())) {
         text.remove_prefix(1);
     }

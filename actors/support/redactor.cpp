@@ -2,6 +2,7 @@
 #include "actors/support/redactor.h"
 
 #include "actors/feed_keys.h"
+#include "config/byte_order_mark.h"
 #include "config/yaml.h"
 #include "nic/address.h"
 
@@ -116,8 +117,9 @@ void Redactor::hide_content_of(const std::string& file) {
     std::ifstream in{file, std::ios::binary};
     std::string line;
     while (std::getline(in, line)) {
-        if (!line.starts_with("-----")) {  // of a PEM file, which begin alike everywhere
-            hide(trimmed(line));
+        const std::string_view text = without_byte_order_mark(line);
+        if (!text.starts_with("-----")) {  // of a PEM file, which begin alike everywhere
+            hide(trimmed(text));
         }
     }
 }

@@ -1,6 +1,7 @@
 // path: cold
 #include "feed/opra/series_mapping.h"
 
+#include "config/byte_order_mark.h"
 #include "config/yaml.h"
 #include "feed/opra/line_numbers.h"
 #include "feed/opra/test_symbols.h"
@@ -164,9 +165,12 @@ class RowReader {
 
     /// Reads the rows that end in the text; returns the beginning of the one that does not.
     std::string_view read_whole(std::string_view text) {
-        for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+        for (std::size_t end = 0; (end = text.find_first_of("\r\n")) != std::string_view::npos;) {
+            if (end + 1 == text.size() && text[end] == '\r') {
+                break;  // half of a line end, perhaps
+            }
             read(text.substr(0, end));
-            text.remove_prefix(end + 1);
+            text.remove_prefix(text.substr(end).starts_with("\r\n") ? end + 2 : end + 1);
         }
         return text;
     }
@@ -177,7 +181,7 @@ class RowReader {
             return;
         }
         ++number_;
-        const std::string_view row = trimmed(text);
+        const std::string_view row = trimmed(number_ == 1 ? without_byte_order_mark(text) : text);
         if (row.empty() || (number_ == 1 && is_heading(row))) {
             return;
         }

@@ -22,16 +22,26 @@ std::int64_t ns_of(const date::time_zone& zone, date::local_time<std::chrono::mi
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-bool is_holiday(const CalendarConfig& calendar, date::local_days day) {
-    const std::chrono::year_month_day ymd{std::chrono::sys_days{day.time_since_epoch()}};
-    return std::find(calendar.holidays.begin(), calendar.holidays.end(), ymd) !=
-           calendar.holidays.end();
+std::chrono::year_month_day date_of(date::local_days day) {
+    return std::chrono::sys_days{day.time_since_epoch()};
 }
 
 bool is_trade_date(const CalendarConfig& calendar, date::local_days day, bool gth) {
     const date::weekday weekday{day};
+    const auto& holidays = gth ? calendar.gth_holidays : calendar.holidays;
     return weekday != date::Saturday && weekday != date::Sunday &&
-           (gth || !is_holiday(calendar, day));
+           std::ranges::find(holidays, date_of(day)) == holidays.end();
+}
+
+/// The session's hours on a trade date.
+DailyHours hours_of(const CalendarConfig& calendar, date::local_days day, bool gth) {
+    const auto own = std::ranges::find(calendar.days, date_of(day), &DayHours::date);
+    const DailyHours& usual = gth ? calendar.gth : calendar.regular;
+    if (own == calendar.days.end()) {
+        return usual;
+    }
+    const DailyHours& hours = gth ? own->gth : own->regular;
+    return hours == DailyHours{} ? usual : hours;
 }
 
 SessionHours::Stretch session_of(const date::time_zone& zone, date::local_days trade_date,
@@ -52,7 +62,7 @@ SessionHours session_hours(const CalendarConfig& calendar, bool gth, Days days) 
     std::vector<SessionHours::Stretch> stretches;
     for (date::local_days day{days.first.time_since_epoch()}; day <= last; day += date::days{1}) {
         if (is_trade_date(calendar, day, gth)) {
-            stretches.push_back(session_of(zone, day, gth ? calendar.gth : calendar.regular));
+            stretches.push_back(session_of(zone, day, hours_of(calendar, day, gth)));
         }
     }
     return SessionHours{std::move(stretches)};

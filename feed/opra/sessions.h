@@ -2,7 +2,7 @@
 //
 // OPRA's sessions on the clock. The regular one is on from Monday to Friday but for holidays. The
 // GTH session of a trade date begins on the evening before, so from Sunday to Thursday, and runs on
-// holidays too (spec e, f).
+// holidays too, but for a few that are its own (spec e, f).
 #pragma once
 
 #include "feed/calendar_config.h"

@@ -90,10 +90,14 @@ class TextWriter {
 void append_text(std::string& out, Origin origin, const wire::Block& block, std::size_t index) {
     const wire::Message& message = block.messages[index];
     const wire::Header& header = message.header;
-    const std::time_t seconds = block.header.seconds;
+    // Of a leap second that is smeared, the nanoseconds may be a second and more.
+    constexpr std::uint32_t second_ns = 1'000'000'000;
+    const std::time_t seconds =
+        std::time_t{block.header.seconds} + block.header.nanoseconds / second_ns;
     fmt::format_to(std::back_inserter(out), "{:>3}{} {:>10} {:%Y-%m-%dT%H:%M:%S}.{:09}Z {}",
                    origin.line, origin.stream, number_of(block, index), fmt::gmtime(seconds),
-                   block.header.nanoseconds, block.header.retransmission == 'V' ? "V " : "");
+                   block.header.nanoseconds % second_ns,
+                   block.header.retransmission == 'V' ? "V " : "");
     append_printable(out, {&header.participant, 1});
     fmt::format_to(std::back_inserter(out), " {:<13} [", category_name(message.category()));
     append_printable(out, {&header.type, 1});

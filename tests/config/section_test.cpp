@@ -136,9 +136,11 @@ INSTANTIATE_TEST_SUITE_P(
               "f:1:9: colour: found \"rde\", expected red or green; did you mean \"red\"?\n"},
         Wrong{"colour: [red]\n", "f:1:9: colour: found a list, expected red or green\n"},
         Wrong{"pause: 5\n",
-              "f:1:8: pause: found \"5\", expected a duration (ns, us, ms or s) from 0ns to 1s\n"},
+              "f:1:8: pause: found \"5\", expected a duration (ns, us, ms, s, m or h) from 0ns to "
+              "1s\n"},
         Wrong{"pause: 2s\n",
-              "f:1:8: pause: found \"2s\", expected a duration (ns, us, ms or s) from 0ns to 1s\n"},
+              "f:1:8: pause: found \"2s\", expected a duration (ns, us, ms, s, m or h) from 0ns to "
+              "1s\n"},
         Wrong{"room: 1B\n",
               "f:1:7: room: found \"1B\", expected a size (B, KiB, MiB or GiB) from 16B to 1MiB\n"},
         Wrong{"slots: 12\n", "f:1:8: slots: found \"12\", expected a power of two from 2 to 64\n"},

@@ -15,7 +15,10 @@ TEST(Units, Durations) {
     EXPECT_EQ(parse_duration_ns("1.5s"), 1'500'000'000);
     EXPECT_EQ(parse_duration_ns("500us"), 500'000);
     EXPECT_EQ(parse_duration_ns("0ns"), 0);
-    for (const char* bad : {"", "2", "ms", "2 ms", "-2ms", "2m", "1e3s", "2msx", "1.2.3s", ".s",
+    EXPECT_EQ(parse_duration_ns("10m"), 600'000'000'000);
+    EXPECT_EQ(parse_duration_ns("8h"), 28'800'000'000'000);
+    EXPECT_EQ(parse_duration_ns("0.5h"), 1'800'000'000'000);
+    for (const char* bad : {"", "2", "ms", "2 ms", "-2ms", "2d", "1e3s", "2msx", "1.2.3s", ".s",
                             "9999999999999999999s", "99999999999s"}) {
         EXPECT_EQ(parse_duration_ns(bad), std::nullopt) << bad;
     }

@@ -68,5 +68,31 @@ TEST(Sessions, GthBeginsOnTheEveningBeforeATradeDateAndRunsOnHolidays) {
     EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 23, 16h + 45min)));  // closed at 11:45
 }
 
+TEST(Sessions, GthDoesNotRunOnItsOwnHolidays) {
+    CalendarConfig calendar = heeded();
+    calendar.gth_holidays = {std::chrono::year{2026} / 12 / 25};
+    const SessionHours hours = session_hours(calendar, true, days(2026, 12, 20, 30));
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 12, 24, 1h)));
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 12, 25, 0h + 45min)));  // 19:45 on Christmas Eve
+    EXPECT_FALSE(hours.on_air(utc_ns(2026, 12, 25, 12h)));
+    EXPECT_TRUE(hours.on_air(utc_ns(2026, 12, 28, 1h)));
+}
+
+TEST(Sessions, ADayMayHaveHoursOfItsOwn) {
+    CalendarConfig calendar = heeded();
+    const std::chrono::year_month_day friday = std::chrono::year{2026} / 11 / 27;
+    calendar.days = {{friday, DailyHours{1h, 15h + 30min}, {}},
+                     {std::chrono::year{2026} / 11 / 30, {}, DailyHours{20h, 9h}}};
+    const SessionHours regular = session_hours(calendar, false, days(2026, 11, 19, 30));
+    EXPECT_TRUE(regular.on_air(utc_ns(2026, 11, 27, 20h + 29min)));
+    EXPECT_FALSE(regular.on_air(utc_ns(2026, 11, 27, 20h + 30min)));  // 15:30 in New York
+    EXPECT_TRUE(regular.on_air(utc_ns(2026, 11, 30, 22h)));
+    const SessionHours gth = session_hours(calendar, true, days(2026, 11, 20, 30));
+    EXPECT_TRUE(gth.on_air(utc_ns(2026, 11, 27, 1h)));
+    EXPECT_FALSE(gth.on_air(utc_ns(2026, 11, 30, 0h + 45min)));
+    EXPECT_TRUE(gth.on_air(utc_ns(2026, 11, 30, 1h)));
+    EXPECT_FALSE(gth.on_air(utc_ns(2026, 11, 30, 14h)));
+}
+
 }  // namespace
 }  // namespace pinstrike::feed::opra
