@@ -51,20 +51,24 @@ std::size_t known_end(const LineTruth& truth, const LineExpectation& line) {
     return end;
 }
 
-/// The message that a core had come to, as it says with a series' state: the first of this number
-/// behind the reset that it names, for not every reset begins its numbers anew. `first`: the block
-/// that it heard first, should it have heard no reset. The line's end: there is none.
-Place place_of(const LineTruth& line, const Truth& truth, const actors::CoveredPlace& covered,
-               const Block& first) {
+/// Behind the message that a core had come to, as it says with a series' state: the first of this
+/// number behind the reset that it names, for not every reset begins its numbers anew; or a reset,
+/// which bears the number before the first behind it. `first`: the block that it heard first,
+/// should it have heard no reset. Behind the line's end: there is none.
+Place covered_end(const LineTruth& line, const Truth& truth, const actors::CoveredPlace& covered,
+                  const Block& first) {
     const Block* reset = truth.stamped(covered.reset_ts_ns);
     for (std::size_t i = (reset == nullptr ? first : *reset).epoch; i < line.epochs.size(); ++i) {
         const Epoch& epoch = line.epochs[i];
         const std::uint64_t into = steps_between(epoch.first_number, covered.sequence);
         if (into < epoch.end - epoch.begin) {
-            return epoch.begin + into;
+            return epoch.begin + into + 1;
+        }
+        if (steps_between(covered.sequence, epoch.first_number) == 1) {
+            return epoch.begin;
         }
     }
-    return line.messages.size();
+    return line.messages.size() + 1;
 }
 
 /// What a host was told: by its own streams, and by a state of its twin's, which also speaks of
@@ -114,7 +118,7 @@ class HeardOf {
         const LineTruth& line = truth_.lines()[block.line];
         const Block& first = *line.blocks[heard.begin_block];
         return word.line != block.line_number ||
-               block.begin <= place_of(line, truth_, word.covered, first);
+               block.begin < covered_end(line, truth_, word.covered, first);
     }
 
     const Truth& truth_;

@@ -93,11 +93,15 @@ void Tellings::check_twin() {
         recovery.ranges_max >= 1000 && recovery.answer_within_ns >= 20'000'000 &&
         recovery.give_up_after_ns >= 5'000'000'000;
     const Twin* twin = host_.twin();
-    // A reset to a high number that nobody heard of can leave hundreds of millions of numbers to be
-    // looked for, on another line; then the budget does not reach for all.
-    const bool overwhelmed =
-        host_.recovery() != nullptr &&
-        host_.recovery()->recovery().counters().read(feed::RecoveryCount::untracked) != 0;
+    // What is missing may be more than the budget of requests reaches for: after a disaster, or
+    // where a reset to a high number, on another line, leaves hundreds of millions of numbers to
+    // look for.
+    const auto count = [this](feed::RecoveryCount what) {
+        return host_.recovery() == nullptr ? 0 : host_.recovery()->recovery().counters().read(what);
+    };
+    const bool overwhelmed = count(feed::RecoveryCount::untracked) != 0 ||
+                             count(feed::RecoveryCount::never_asked) != 0 ||
+                             count(feed::RecoveryCount::postponed) != 0;
     if (twin == nullptr || overwhelmed || !plan_.twin.kind() || !asked_well || !twin->keeps_all() ||
         !host_.had_time_to_tell()) {
         return;
