@@ -188,6 +188,7 @@ PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) con
     setup.name = plan.name;
     setup.arbitration = config_.arbitration;
     setup.silence = config_.silence;
+    setup.received = streams_received(config_);
     setup.hours = hours_;
     setup.block_checksum = config_.block_checksum;
     setup.test_symbols = config_.test_symbols;
@@ -515,6 +516,7 @@ std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::
     PollerSetup setup;
     setup.arbitration = config.arbitration;
     setup.silence = config.silence;
+    setup.received = streams_received(config);
     for (const std::size_t line : plan.lines) {
         setup.lines.push_back(config.lines[line]);
     }

@@ -166,7 +166,8 @@ bool brings(const Rules& rules, const std::vector<std::string>& ports, char stre
     });
 }
 
-/// Both streams of a line meet in one poller, or their copies could not be told to be copies.
+/// Both streams of a line meet in one poller, or their copies could not be told to be copies. A
+/// feed may do without one of them.
 void check_streams(const Rules& rules) {
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
         const PollerConfig& poller = rules.config.pollers[i];
@@ -180,11 +181,18 @@ void check_streams(const Rules& rules) {
             if (poller.lines.empty() || brings(rules, poller.ports, stream)) {
                 continue;
             }
-            std::string elsewhere = "no port of the feed brings it";
+            std::string elsewhere;
             for (std::size_t j = 0; j < rules.config.pollers.size(); ++j) {
                 if (j != i && brings(rules, rules.config.pollers[j].ports, stream)) {
                     elsewhere = fmt::format("it arrives at pollers[{}]", j);
                 }
+            }
+            const char other = stream == 'A' ? 'B' : 'A';
+            if (elsewhere.empty() && brings(rules, poller.ports, other)) {
+                continue;  // the feed has one stream
+            }
+            if (elsewhere.empty()) {
+                elsewhere = "no port of the feed brings it";
             }
             rules.report(fmt::format("pollers[{}].ports", i),
                          fmt::format("found no port that brings stream {} of lines {}, expected "

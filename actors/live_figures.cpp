@@ -28,6 +28,8 @@ void add_line(LiveFigures& figures, PollerTask& poller, std::size_t i) {
     };
     line.a_up = up(feed::Stream::a);
     line.b_up = up(feed::Stream::b);
+    line.received = {poller.watch(i).receives(feed::Stream::a),
+                     poller.watch(i).receives(feed::Stream::b)};
     figures.lines.push_back(line);
     for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
         figures.rejected += arbiter.counters(stream).read(StreamCount::rejected);

@@ -6,6 +6,7 @@
 #include "actors/appliance.h"
 #include "actors/book/busiest.h"
 #include "actors/histogram.h"
+#include "feed/line_watch.h"
 
 #include <cstdint>
 #include <string>
@@ -17,6 +18,7 @@ struct LineFigures {
     std::uint16_t line = 0;
     bool a_up = false;  ///< the stream was heard, and is not silent
     bool b_up = false;
+    feed::StreamsReceived received = feed::both_streams;
 };
 
 struct ThreadFigures {

@@ -86,7 +86,13 @@ struct LinesUp {
     std::size_t lines = 0;  ///< of which at least one stream is
     std::size_t a = 0;
     std::size_t b = 0;
+    feed::StreamsReceived received{};  ///< by any line
 };
+
+/// "12", or "-" of a stream that the feed does not have.
+std::string up_text(std::size_t up, bool received) {
+    return received ? fmt::format("{}", up) : "-";
+}
 
 LinesUp lines_up(const LiveFigures& figures) {
     LinesUp up;
@@ -94,6 +100,8 @@ LinesUp lines_up(const LiveFigures& figures) {
         up.a += line.a_up ? 1U : 0U;
         up.b += line.b_up ? 1U : 0U;
         up.lines += line.a_up || line.b_up ? 1U : 0U;
+        up.received[0] = up.received[0] || line.received[0];
+        up.received[1] = up.received[1] || line.received[1];
     }
     return up;
 }
@@ -129,8 +137,9 @@ class Screen {
         add(
             fmt::format("lines {} of {} up (A {}, B {})   gaps {}   repaired {}   missed by NIC {}"
                         "   rejected {}",
-                        up.lines, now_.lines.size(), up.a, up.b, grouped(now_.gaps),
-                        grouped(now_.repaired), grouped(now_.missed), grouped(now_.rejected)));
+                        up.lines, now_.lines.size(), up_text(up.a, up.received[0]),
+                        up_text(up.b, up.received[1]), grouped(now_.gaps), grouped(now_.repaired),
+                        grouped(now_.missed), grouped(now_.rejected)));
         space();
     }
 

@@ -248,6 +248,7 @@ class Poller final : public PollerTask {
         block.retransmitted = block.retransmitted || route.retransmission;
         const feed::Verdict verdict = line.arbiter.foresee(block, route.stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
+            block.fingerprint = Feed::fingerprint(block);
             line.arbiter.take_next(block, route.stream);
             note_first<keeps>(input, line, block, route.stream);
         } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
@@ -266,6 +267,7 @@ class Poller final : public PollerTask {
     [[gnu::noinline]] void admit_walked(Input& input, Line& line, feed::Block& block,
                                         feed::Stream stream) {
         count_rejects(line, Feed::walk(scratch_, block));
+        block.fingerprint = Feed::fingerprint(block);
         switch (line.arbiter.admit(block, stream)) {
             case feed::Verdict::deliver_all:
                 select(line);
@@ -393,7 +395,8 @@ class Poller final : public PollerTask {
             feed::LineDay& day = poller_.line_->day;
             const bool starts =
                 block.role == feed::BlockRole::start_of_day || forget == feed::Forget::day;
-            if (starts ? !day.start(block.ts_exchange_ns, poller_.wall_ns_) : !day.open()) {
+            if (starts ? !day.start(block.ts_exchange_ns, poller_.wall_ns_)
+                       : !day.original(block.ts_exchange_ns)) {
                 return;  // of tests: wipes nothing
             }
             feed::Event event{};

@@ -34,7 +34,7 @@ struct alignas(64) PollerLine {
           separate_session(Feed::separate_session(line)),
           day(separate_session ? hours.separate : hours.main),
           arbiter(setup.arbitration),
-          watch(setup.silence) {}
+          watch(setup.silence, setup.received) {}
 
     std::size_t index;  ///< among the poller's
     std::uint16_t number;

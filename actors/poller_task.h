@@ -56,6 +56,7 @@ struct PollerSetup {
     std::vector<feed::LineConfig> lines;
     feed::ArbitrationConfig arbitration;
     feed::SilenceConfig silence;
+    feed::StreamsReceived received = feed::both_streams;
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;

@@ -258,6 +258,17 @@ std::string peers_text(const RecoveryPlan& plan, const FeedConfig& config) {
 }
 
 /// Who can reach what, beside this host.
+void check_streams(const FeedConfig& config, TopologyFindings& findings) {
+    const feed::StreamsReceived received = streams_received(config);
+    for (std::size_t i = 0; i < received.size(); ++i) {
+        if (!received[i] && received[1 - i]) {
+            findings.remarks.push_back(
+                fmt::format("ports: none brings stream {}: what is lost on stream {} has no copy",
+                            i == 0 ? 'A' : 'B', i == 0 ? 'B' : 'A'));
+        }
+    }
+}
+
 void check_reach(const Topology& topology, const FeedConfig& config, TopologyFindings& findings) {
     const bool plain = config.peer.tls == peer::TlsConfig{};
     if (!topology.recovery.listens.empty() && plain && !is_loopback(config.peer.listen.address)) {
@@ -287,6 +298,15 @@ void check_confinement(const FeedConfig& config, const Machine& machine,
 }
 
 }  // namespace
+
+feed::StreamsReceived streams_received(const FeedConfig& config) {
+    feed::StreamsReceived received{};
+    for (const nic::PortConfig& port : config.ports) {
+        received[0] = received[0] || port.streams.find('A') != std::string::npos;
+        received[1] = received[1] || port.streams.find('B') != std::string::npos;
+    }
+    return received;
+}
 
 std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& poller,
                                   const nic::PortConfig& port) {
@@ -401,6 +421,7 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     if (config.history.memory_bytes != 0 && topology.recovery.history_bytes == 0) {
         findings.remarks.emplace_back("history: of captures nothing is kept");
     }
+    check_streams(config, findings);
     check_reach(topology, config, findings);
     check_confinement(config, machine, findings);
     return findings;

@@ -8,6 +8,7 @@
 #include "actors/feed_config.h"
 #include "actors/machine.h"
 #include "config/problem.h"
+#include "feed/line_watch.h"
 #include "nic/dpdk/memory_need.h"
 #include "nic/port.h"
 
@@ -87,6 +88,9 @@ struct TopologyFindings {
 
 /// Expects a config that was checked (load_config.h).
 [[nodiscard]] Topology plan_topology(const FeedConfig& config);
+
+/// The streams that some port brings.
+[[nodiscard]] feed::StreamsReceived streams_received(const FeedConfig& config);
 
 /// The groups of a poller's lines that come at a port.
 [[nodiscard]] std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& poller,

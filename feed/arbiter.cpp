@@ -49,13 +49,36 @@ void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
     step(now_ns, sink);
     const Source source =
         block.retransmitted ? Source::repair : static_cast<Source>(static_cast<int>(stream));
-    const Arrival arrival{block, 0, block.messages, source, now_ns, sink};
+    Block stamped = block;
+    if (source != Source::repair && block.role == BlockRole::data && block.fingerprint != 0) {
+        stamped.ts_exchange_ns = first_stamp_of(block);  // its own, as a rule
+        counters_.bump(LineCount::copies_restamped,
+                       stamped.ts_exchange_ns != block.ts_exchange_ns ? 1 : 0);
+    }
+    const Arrival arrival{stamped, 0, block.messages, source, now_ns, sink};
     if (arrival.original() && block.role == BlockRole::data) {
         state_of(stream).counters.bump(StreamCount::messages, block.messages);
     }
     process(arrival);
     refresh();
     step(now_ns, sink);
+}
+
+/// That of the first copy of a block of data. Where none came lately the block is the first, and
+/// noted. Before a reset the numbers stood for other messages, which may have been alike: of these,
+/// only what is stamped within the window is a copy.
+std::int64_t Arbiter::first_stamp_of(const Block& block) {
+    const std::uint32_t place = recent_.find(block, recent_next_);
+    if (place != recent_next_) {
+        const std::int64_t first_ts_ns = recent_.at(place).ts_exchange_ns;
+        const auto [earlier, later] = std::minmax(first_ts_ns, block.ts_exchange_ns);
+        const bool in_epoch = recent_next_ - place <= recent_next_ - recent_begin_;
+        if (in_epoch || later - earlier <= window_ns_) {
+            return first_ts_ns;
+        }
+    }
+    recent_.note(block, recent_next_++);
+    return block.ts_exchange_ns;
 }
 
 void Arbiter::step(std::int64_t now_ns, ArbiterSink& sink) {

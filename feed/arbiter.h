@@ -21,6 +21,7 @@
 #include "feed/hold.h"
 #include "feed/line_counts.h"
 #include "feed/position.h"
+#include "feed/recent_blocks.h"
 
 #include <algorithm>
 #include <array>
@@ -252,6 +253,7 @@ class Arbiter {
     }
 
     // arbiter.cpp: numbers
+    [[nodiscard]] std::int64_t first_stamp_of(const Block& block);
     void process(const Arrival& arrival);
     void on_data(const Arrival& arrival);
     void on_integrity(const Arrival& arrival);
@@ -366,6 +368,8 @@ class Arbiter {
     std::int64_t earliest_ts_ns_ = no_ts;                // an earlier one may be of an older epoch
     std::int64_t newest_ts_ns_ = no_ts;                  // of what moved E in this epoch
     Position turn_ = 2 * numbers_per_turn;  // the position of E is turn_ + expected_number_
+    std::uint32_t recent_next_ = 0;         // place in recent_ of the line's next block
+    std::uint32_t recent_begin_ = 0;        // of the current epoch's first
     LineCounters counters_;
     std::array<StreamState, streams_count> streams_;
 
@@ -387,6 +391,7 @@ class Arbiter {
     std::int64_t confirmed_ts_ns_ = 0;  // of the first block behind the missed reset
     std::int64_t infer_at_ns_ = never_ns;
     std::int64_t newest_reset_ts_ns_ = no_ts;
+    RecentBlocks recent_;
 
     [[nodiscard]] Position expected_position() const { return turn_ + expected_number_; }
 
@@ -419,6 +424,7 @@ inline void Arbiter::take_next(const Block& block, Stream stream) {
     newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
     counters_.bump(LineCount::highest, block.messages);
     counters_.bump(LineCount::delivered, block.messages);
+    recent_.note(block, recent_next_++);
     follow(block, stream, StreamCount::accepted);
 }
 

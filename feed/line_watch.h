@@ -20,14 +20,19 @@ struct SilenceConfig {
     std::int64_t down_after_ns = 36'000'000'000;    ///< three
 };
 
+/// Which streams a feed has: one that no port brings is expected by nobody.
+using StreamsReceived = std::array<bool, streams_count>;
+inline constexpr StreamsReceived both_streams{true, true};
+
 /// One line, watched by its poller's housekeeping; its state may be read by any thread.
 ///
 /// A stream goes from up to stream_silent to stream_down and, with its next packet, back to up. The
-/// line is down while neither of its streams is up. Before its first packet a stream is up until
-/// the same time has passed since the first look.
+/// line is down while none of the streams that it has is up. Before its first packet a stream is up
+/// until the same time has passed since the first look.
 class LineWatch {
   public:
-    explicit LineWatch(const SilenceConfig& config) : config_(config) {}
+    explicit LineWatch(const SilenceConfig& config, const StreamsReceived& received = both_streams)
+        : config_(config), received_(received) {}
 
     /// The thread that looks. A state that has been told stays until it changes.
     void configure(const SilenceConfig& config) { config_ = config; }
@@ -43,7 +48,11 @@ class LineWatch {
     template <class Tell>
     void look(const Moment& now, const std::array<std::uint64_t, streams_count>& packets,
               bool on_air, Tell tell) {
+        bool down = true;
         for (std::size_t i = 0; i < streams_count; ++i) {
+            if (!received_[i]) {
+                continue;
+            }
             Watched& stream = streams_[i];
             const bool heard = packets[i] != stream.packets;
             stream.packets = packets[i];
@@ -61,12 +70,16 @@ class LineWatch {
                 stream.state.set(static_cast<std::uint64_t>(state));
                 tell(state, static_cast<char>('A' + i));
             }
+            down = down && state != LineState::up;
         }
-        const bool down = state(Stream::a) != LineState::up && state(Stream::b) != LineState::up;
         if (down != this->down()) {
             down_.set(down ? 1 : 0);
             tell(down ? LineState::line_down : LineState::up, ' ');
         }
+    }
+
+    [[nodiscard]] bool receives(Stream stream) const {
+        return received_[static_cast<std::size_t>(stream)];
     }
 
     [[nodiscard]] LineState state(Stream stream) const {
@@ -102,6 +115,7 @@ class LineWatch {
     }
 
     SilenceConfig config_;
+    StreamsReceived received_;
     std::array<Watched, streams_count> streams_;
     Counter down_;
 };

@@ -40,11 +40,20 @@ inline constexpr std::uint16_t vn_tag = 0x8926;          // of adapters whose po
 inline constexpr std::uint16_t extender_port = 0x893F;   // 802.1BR, E-TAG
 inline constexpr std::uint16_t cisco_metadata = 0x8909;  // the security group of a sender
 inline constexpr std::uint16_t arista_timestamp = 0xD28B;
+inline constexpr std::uint16_t least = 0x0600;  // smaller: a length, as of spanning tree
+inline constexpr std::uint16_t ipv6 = 0x86DD;
+inline constexpr std::uint16_t pause = 0x8808;
+inline constexpr std::uint16_t slow_protocols = 0x8809;  // LACP
+inline constexpr std::uint16_t lldp = 0x88CC;
 }  // namespace ethertype
 
 namespace ip_protocol {
 inline constexpr std::uint8_t igmp = 2;
 inline constexpr std::uint8_t udp = 17;
+inline constexpr std::uint8_t icmp_v6 = 58;
+inline constexpr std::uint8_t ospf = 89;
+inline constexpr std::uint8_t pim = 103;
+inline constexpr std::uint8_t vrrp = 112;
 }  // namespace ip_protocol
 
 /// A UDP datagram inside a Packet, valid as long as the packet's bytes. Addresses and ports in host
@@ -136,6 +145,35 @@ struct Ipv4Packet {
     return not_dropped;
 }
 
+/// Whether an IPv6 packet holds an ICMPv6 message, also behind hop-by-hop options (RFC 8200).
+[[nodiscard]] inline bool is_icmp_v6(std::span<const std::byte> packet) noexcept {
+    constexpr std::size_t next_header_at = 6;
+    constexpr std::size_t header_bytes = 40;
+    if (packet.size() <= header_bytes) {
+        return false;
+    }
+    const auto next = std::to_integer<std::uint8_t>(packet[next_header_at]);
+    const auto behind_options = std::to_integer<std::uint8_t>(packet[header_bytes]);
+    return next == ip_protocol::icmp_v6 || (next == 0 && behind_options == ip_protocol::icmp_v6);
+}
+
+/// Why a frame that is not IPv4 is dropped.
+[[nodiscard, gnu::noinline]] inline Drop drop_of_other_type(
+    std::uint16_t type, std::span<const std::byte> content) noexcept {
+    switch (type) {
+        case ethertype::arp:
+            return Drop::arp;
+        case ethertype::pause:
+        case ethertype::slow_protocols:
+        case ethertype::lldp:
+            return Drop::link_control;
+        case ethertype::ipv6:
+            return is_icmp_v6(content) ? Drop::ipv6_control : Drop::not_ipv4;
+        default:
+            return type < ethertype::least ? Drop::link_control : Drop::not_ipv4;
+    }
+}
+
 /// Finds the IPv4 packet of a frame and checks its header's lengths, but not its checksum.
 [[nodiscard]] inline Drop walk_ipv4(std::span<const std::byte> frame, Ipv4Packet& out) noexcept {
     std::uint16_t type = 0;
@@ -144,7 +182,7 @@ struct Ipv4Packet {
         return drop;
     }
     if (type != ethertype::ipv4) [[unlikely]] {
-        return type == ethertype::arp ? Drop::arp : Drop::not_ipv4;
+        return drop_of_other_type(type, frame.subspan(offset));
     }
     const std::span<const std::byte> rest = frame.subspan(offset);
     if (rest.size() < ipv4_header_bytes_min) [[unlikely]] {
@@ -219,7 +257,16 @@ template <class Sum>
         return Drop::fragment;
     }
     if (ip.protocol() != ip_protocol::udp) {
-        return ip.protocol() == ip_protocol::igmp ? Drop::igmp : Drop::not_udp;
+        switch (ip.protocol()) {
+            case ip_protocol::igmp:
+                return Drop::igmp;
+            case ip_protocol::ospf:
+            case ip_protocol::pim:
+            case ip_protocol::vrrp:
+                return Drop::routing;
+            default:
+                return Drop::not_udp;
+        }
     }
     return not_dropped;
 }

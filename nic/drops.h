@@ -14,13 +14,16 @@ namespace pinstrike::nic {
     ROW(vlan_depth, packets,                                                                      \
         "more than four tags between addresses and type: of VLANs or switches")                   \
     ROW(arp, packets, "an ARP frame")                                                             \
-    ROW(not_ipv4, packets, "the Ethernet type is neither IPv4 nor ARP")                           \
+    ROW(link_control, packets, "a frame of switches: LLDP, LACP, spanning tree, pause")           \
+    ROW(ipv6_control, packets, "an ICMPv6 message: neighbour or multicast listener discovery")    \
+    ROW(not_ipv4, packets, "the Ethernet type is none that is known here")                        \
     ROW(ip_truncated, packets, "the frame ends before the IPv4 header or the total length does")  \
     ROW(ip_header, packets, "the IPv4 version, header length or total length is impossible")      \
     ROW(ip_checksum, packets, "the checksum of the IPv4 header is wrong")                         \
     ROW(fragment, packets, "a fragment of an IPv4 packet: market data is never fragmented")       \
     ROW(igmp, packets, "a group membership message; the port answers queries, lines ignore them") \
-    ROW(not_udp, packets, "the IPv4 protocol is neither UDP nor IGMP")                            \
+    ROW(routing, packets, "a message between routers: OSPF, PIM or VRRP")                         \
+    ROW(not_udp, packets, "the IPv4 protocol is none that is known here")                         \
     ROW(udp_truncated, packets, "the IPv4 packet ends before the UDP header or its length does")  \
     ROW(udp_checksum, packets, "the UDP checksum is wrong")                                       \
     ROW(unknown_group, packets,                                                                   \
@@ -31,5 +34,11 @@ PINSTRIKE_ROWS(Drop, PINSTRIKE_NIC_DROPS)
 
 /// What parse_udp answers of a frame that it does not drop.
 inline constexpr Drop not_dropped = static_cast<Drop>(Drop_count);
+
+/// Of frames that any network carries: nothing is wrong where they come.
+[[nodiscard]] constexpr bool is_network_control(Drop drop) {
+    return drop == Drop::arp || drop == Drop::igmp || drop == Drop::link_control ||
+           drop == Drop::ipv6_control || drop == Drop::routing;
+}
 
 }  // namespace pinstrike::nic

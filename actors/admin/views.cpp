@@ -63,6 +63,9 @@ json seconds_since(std::uint64_t wall_ns) {
 }
 
 std::string_view stream_state(PollerTask& poller, std::size_t line, feed::Stream stream) {
+    if (!poller.watch(line).receives(stream)) {
+        return "not received";
+    }
     return poller.heard(line, stream) ? word_of(poller.watch(line).state(stream)) : "unheard";
 }
 
@@ -303,7 +306,8 @@ json status_view(Appliance& appliance, Tally& tally) {
                 down.push_back(poller.line_number(line));
             }
             for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
-                if (stream_state(poller, line, stream) != "up") {
+                const std::string_view state = stream_state(poller, line, stream);
+                if (state != "up" && state != "not received") {
                     silent.push_back(
                         fmt::format("{}{}", poller.line_number(line), letter_of(stream)));
                 }

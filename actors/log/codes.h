@@ -48,6 +48,10 @@ namespace pinstrike::actors {
         "both streams of a line lost the same messages: every core was told of the gap") \
     ROW(gap_mended, info, 1, \
         "messages came after they had been declared lost, or by retransmission") \
+    ROW(reset_inferred, warning, 1, \
+        "blocks of a line are numbered as behind a reset that neither stream brought: quotes from " \
+        "before it are forgotten. Seldom, both streams lost it; often, something is wrong with " \
+        "what is received") \
     ROW(recovery_short, warning, 1, \
         "missing messages were given up: the sources did not have them, or could not be asked in " \
         "time. What of it stays lost, gap_declared says") \
@@ -70,7 +74,8 @@ namespace pinstrike::actors {
     ROW(device_errors, warning, 1, "a NIC received damaged packets: a cable, an optic, a setting") \
     ROW(packets_dropped, warning, 1, \
         "packets that reached no line, by reason: damaged, or not of this feed") \
-    ROW(packets_ignored, debug, 1, "packets of the network itself that no line wants: ARP, IGMP") \
+    ROW(packets_ignored, debug, 1, \
+        "packets of the network itself that no line wants: ARP, IGMP, switches' frames") \
     ROW(blocks_rejected, warning, 1, \
         "blocks refused, in whole or from some message on, or only remarked upon; by reason") \
     ROW(hot_allocation, warning, 1, \

@@ -33,6 +33,7 @@ LineSight line_sight(PollerTask& poller, std::size_t i) {
         const auto at = static_cast<std::size_t>(stream);
         line.packets[at] = arbiter.counters(stream).read(feed::StreamCount::packets);
         line.states[at] = poller.watch(i).state(stream);
+        line.received[at] = poller.watch(i).receives(stream);
         line.heard_ns[at] = static_cast<std::int64_t>(poller.watch(i).heard_ns(stream));
     }
     line.down = poller.watch(i).down();
@@ -40,6 +41,7 @@ LineSight line_sight(PollerTask& poller, std::size_t i) {
     line.lost = arbiter.counters().read(LineCount::lost);
     line.late = arbiter.counters().read(LineCount::late);
     line.repaired = arbiter.counters().read(LineCount::repaired);
+    line.resets_inferred = arbiter.counters().read(LineCount::resets_inferred);
     for (std::size_t row = 0; row < poller.reject_rows().size(); ++row) {
         line.rejected.push_back(poller.rejects(i, row));
     }

@@ -36,11 +36,13 @@ struct LineSight {
     std::array<std::uint64_t, feed::streams_count> packets{};
     std::array<feed::LineState, feed::streams_count> states{};
     std::array<std::int64_t, feed::streams_count> heard_ns{};  ///< wall time of the latest packet
+    feed::StreamsReceived received = feed::both_streams;
     bool down = false;
     std::uint64_t gaps = 0;
     std::uint64_t lost = 0;
     std::uint64_t late = 0;
     std::uint64_t repaired = 0;
+    std::uint64_t resets_inferred = 0;
     std::vector<std::uint64_t> rejected;  ///< by row of PollerSight::reject_rows
 };
 

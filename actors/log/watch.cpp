@@ -119,11 +119,6 @@ class Reasons {
     std::string_view meaning_;
 };
 
-/// Frames that every network carries.
-bool is_ordinary(nic::Drop drop) {
-    return drop == nic::Drop::arp || drop == nic::Drop::igmp;
-}
-
 /// Which actor of a core took most of the time since the look before, and its share.
 std::string slowest_actor(const CoreSight& now, const CoreSight& before) {
     std::uint64_t longest_ns = 0;
@@ -291,7 +286,7 @@ void Watch::watch_drops(const QueueSight& now, const QueueSight& before) {
     Reasons dropped;
     Reasons ignored;
     for (std::size_t i = 0; i < nic::Drop_count; ++i) {
-        Reasons& reasons = is_ordinary(static_cast<nic::Drop>(i)) ? ignored : dropped;
+        Reasons& reasons = nic::is_network_control(static_cast<nic::Drop>(i)) ? ignored : dropped;
         reasons.add(nic::Drop_rows[i], now.dropped[i], before.dropped[i]);
     }
     const std::string subject = "port " + now.port;
@@ -329,19 +324,29 @@ void Watch::watch_load(const PollerSight& now, const PollerSight& before) {
 
 void Watch::watch_gaps(const LineSight& now, const LineSight& before) {
     const std::string subject = line_subject(now.line);
-    if (const std::uint64_t gaps = now.gaps - before.gaps; gaps != 0) {
-        const std::string more =
-            now.lost > before.lost ? fmt::format(", {} of them new", now.lost - before.lost) : "";
+    const std::uint64_t gaps = now.gaps - before.gaps;
+    const bool loses = now.lost > before.lost;  // else all of the gaps were filled meanwhile
+    if (gaps != 0 && loses) {
         add(LogCode::gap_declared, subject,
-            fmt::format("{} declared; {} lost since the start{}", counted(gaps, "gap"),
-                        counted(now.lost, "message"), more));
+            fmt::format("{} declared; {} lost since the start, {} of them new",
+                        counted(gaps, "gap"), counted(now.lost, "message"),
+                        now.lost - before.lost));
     }
     const std::uint64_t late = now.late - before.late;
     const std::uint64_t repaired = now.repaired - std::min(before.repaired, now.repaired);
-    if (late + repaired != 0) {
+    if (late + repaired != 0 || (gaps != 0 && !loses)) {
+        const std::string filled =
+            gaps != 0 && !loses
+                ? fmt::format("{} declared and filled meanwhile; ", counted(gaps, "gap"))
+                : "";
         add(LogCode::gap_mended, subject,
-            fmt::format("{} came late, {} by retransmission; {} lost since the start",
+            fmt::format("{}{} came late, {} by retransmission; {} lost since the start", filled,
                         counted(late, "message"), repaired, now.lost));
+    }
+    if (const std::uint64_t more = now.resets_inferred - before.resets_inferred; more != 0) {
+        add(LogCode::reset_inferred, subject,
+            fmt::format("{} inferred, {} since the start", counted(more, "reset"),
+                        now.resets_inferred));
     }
 }
 
@@ -396,6 +401,9 @@ void Watch::watch_unheard(const Sight& now) {
     for (const PollerSight& poller : now.pollers) {
         for (const LineSight& line : poller.lines) {
             for (std::size_t i = 0; i < feed::streams_count; ++i) {
+                if (!line.received[i]) {
+                    continue;
+                }
                 ++all;
                 if (line.packets[i] != 0 || line.states[i] == feed::LineState::up) {
                     continue;

@@ -102,8 +102,11 @@ void add_line(Families& out, PollerTask& poller, std::size_t i) {
     out.value(Metric::line_retransmission_packets_total, labels,
               static_cast<double>(poller.retransmission_packets(i)));
     out.value(Metric::line_down, labels, poller.watch(i).down() ? 1 : 0);
-    add_stream(out, poller, i, feed::Stream::a, labels);
-    add_stream(out, poller, i, feed::Stream::b, labels);
+    for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
+        if (poller.watch(i).receives(stream)) {
+            add_stream(out, poller, i, stream, labels);
+        }
+    }
 }
 
 void add_rejects(Families& out, const PollerTask& poller, std::size_t line) {

@@ -161,10 +161,11 @@ class CutPath final : private feed::ArbiterSink {
         }
     }
 
-    void arbitrate(Line& line, feed::Stream stream, const feed::Block& block) {
+    void arbitrate(Line& line, feed::Stream stream, feed::Block& block) {
         line_ = &line;
         const feed::Verdict verdict = line.arbiter.foresee(block, stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(block)) [[likely]] {
+            block.fingerprint = Feed::fingerprint(block);
             line.arbiter.take_next(block, stream);
         } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
             [[likely]] {
@@ -189,6 +190,7 @@ class CutPath final : private feed::ArbiterSink {
 
     [[gnu::noinline]] void arbitrate_walked(Line& line, feed::Stream stream, feed::Block& block) {
         static_cast<void>(Feed::walk(scratch_, block));
+        block.fingerprint = Feed::fingerprint(block);
         const feed::Verdict verdict = line.arbiter.admit(block, stream);
         if (verdict == feed::Verdict::slow) {
             line.arbiter.admit_slow(block, stream, now_ns_, *this);

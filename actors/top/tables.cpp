@@ -60,10 +60,10 @@ Cell time_cell(const json& times, const char* member) {
 /// What is not well comes first.
 Cell state_cell(const json& of) {
     Cell cell = word_cell(of, "state");
-    cell.weight = cell.text == "up"        ? 0
-                  : cell.text == "unheard" ? 1
-                  : cell.text == "silent"  ? 2
-                                           : 3;
+    cell.weight = cell.text == "up" || cell.text == "not received" ? 0
+                  : cell.text == "unheard"                         ? 1
+                  : cell.text == "silent"                          ? 2
+                                                                   : 3;
     return cell;
 }
 

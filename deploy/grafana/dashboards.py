@@ -126,7 +126,7 @@ LINES = Dashboard(
         lines("Gaps", "Times a minute that numbers were declared lost", "cpm",
               [worst(f"60 * rate(pinstrike_line_gaps_total{{{ON_LINE}}}{RATE})", "line")],
               least=0, marked=True, fill=0, thresholds=steps(GREEN, (10, RED)),
-              alerts=["PinstrikeManyGaps"]),
+              alerts=["PinstrikeManyGaps", "PinstrikeResetsInferred"]),
         lines("Missing", "Numbers declared lost and not found since, by line", "short",
               [worst(f"pinstrike_line_lost_messages{{{ON_LINE}}}", "line")],
               least=0, fill=0),

@@ -17,10 +17,13 @@
 #include "feed/opra/straight.h"
 #include "feed/opra/walk.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -115,6 +118,24 @@ struct Opra {
     [[nodiscard]] static bool begins_with_data(const Block& block) {
         constexpr std::size_t at = block::header_bytes + message::category.at;
         return block.bytes.size() > at && static_cast<char>(block.bytes[at]) != 'H';
+    }
+
+    /// Block::fingerprint of a block that was opened: its length, the sum of its bytes, and the
+    /// last eight of them. The sum is the checksum, less the bytes of the time: copies that bear
+    /// different times agree in it, as long as their checksums are right.
+    [[nodiscard]] static std::uint64_t fingerprint(const Block& block) {
+        const std::byte* start = block.bytes.data();
+        std::uint64_t time = 0;
+        static_assert(block::nanoseconds.at + block::nanoseconds.bytes - block::seconds.at ==
+                      sizeof time);
+        std::memcpy(&time, start + block::seconds.at, sizeof time);
+        const __m128i time_sum =
+            _mm_sad_epu8(_mm_cvtsi64_si128(static_cast<std::int64_t>(time)), _mm_setzero_si128());
+        const auto sum =
+            static_cast<std::uint16_t>(get<block::checksum>(start) - _mm_cvtsi128_si32(time_sum));
+        std::uint64_t tail = 0;
+        std::memcpy(&tail, start + block.bytes.size() - sizeof tail, sizeof tail);
+        return tail ^ (std::uint64_t{block.bytes.size()} << 48 | std::uint64_t{sum} << 32);
     }
 
     /// Walks and decodes all messages of a block that was opened, in one pass. False: nothing was

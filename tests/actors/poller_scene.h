@@ -89,6 +89,8 @@ struct Toy {
         return result;
     }
 
+    static std::uint64_t fingerprint(const feed::Block&) { return 0; }
+
     static bool begins_with_data(const feed::Block& block) {
         return block.role == feed::BlockRole::data;
     }

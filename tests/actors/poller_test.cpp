@@ -520,6 +520,27 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     EXPECT_EQ(counters.read(feed::LineCount::delivered), 2U + 1U + 1U + 3U + 1U + 6U + 1U + 1U);
 }
 
+/// The reset is of the day that has ended: what it forgets is forgotten, though it comes late.
+TEST(Poller, tells_behind_the_end_of_day_of_a_reset_of_the_day) {
+    const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
+    Scene scene{false, 1, {hours, hours}};
+    std::int64_t at_ms = 10;
+    const auto give = [&](std::uint32_t first, std::uint8_t day, const nic::Group& group,
+                          feed::BlockRole role = feed::BlockRole::data) {
+        scene.scripts[0]->give(block_frame(first, 1, group, role, day));
+        scene.poller->step(at_ms++ * ms);
+    };
+    give(0, 0, group_a, feed::BlockRole::start_of_day);
+    give(0, 0, group_b, feed::BlockRole::start_of_day);
+    give(69, 0, group_a);
+    give(69, 0, group_b);
+    give(80, 1, group_a);  // stream A lost the reset to 69
+    give(70, 2, group_a);
+    static_cast<void>(scene.told());
+    give(79, 1, group_b, feed::BlockRole::reset);
+    EXPECT_THAT(scene.told(), ::testing::HasSubstr("K79"));
+}
+
 TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
     const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
     Scene scene{false, 1, {hours, hours}};

@@ -12,6 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// Two sockets of two cores of two threads: cpus 0-3 on node 0, 4-7 on node 1; 0 and 1 siblings.
 Machine two_sockets() {
@@ -64,6 +65,21 @@ TEST(Topology, has_a_ring_from_every_poller_to_every_core) {
     EXPECT_EQ(topology.pollers[1].lines, (std::vector<std::size_t>{1}));
     EXPECT_EQ(topology.port_readers[0], (std::vector<std::size_t>{0}));
     EXPECT_EQ(topology.port_readers[1], (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Topology, of_a_feed_with_one_stream_says_so) {
+    FeedConfig config = config_of(0, 2, -1, -1);
+    const auto remarks = [&config] {
+        return check_topology(plan_topology(config), config, two_sockets()).remarks;
+    };
+    EXPECT_EQ(streams_received(config), feed::both_streams);
+    EXPECT_THAT(remarks(), Not(Contains(HasSubstr("none brings"))));
+    for (nic::PortConfig& port : config.ports) {
+        port.streams = "A";
+    }
+    EXPECT_EQ(streams_received(config), (feed::StreamsReceived{true, false}));
+    EXPECT_THAT(remarks(), Contains(HasSubstr("ports: none brings stream B: what is lost on "
+                                              "stream A has no copy")));
 }
 
 TEST(Topology, that_fits_has_no_problem) {

@@ -109,6 +109,46 @@ TEST(Watch, namesTheLineThatHasAGap) {
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::gap_declared, "line 4", "1 of them new")));
 }
 
+TEST(Watch, aGapThatWasFilledMeanwhileIsNoLoss) {
+    Watched watched;
+    watched.line().gaps = 2;
+    watched.line().late = 10;
+    EXPECT_THAT(watched.look(),
+                ElementsAre(is(LogCode::gap_mended, "line 3",
+                               "2 gaps declared and filled meanwhile; 10 messages came late")));
+}
+
+TEST(Watch, warnsOfEveryInferredReset) {
+    Watched watched;
+    watched.line().resets_inferred = 3;
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::reset_inferred, "line 3",
+                                               "3 resets inferred, 3 since the start")));
+    EXPECT_THAT(watched.look(), IsEmpty());
+}
+
+TEST(Watch, framesOfTheNetworkItselfAreNoWarning) {
+    Watched watched;
+    for (const nic::Drop drop : {nic::Drop::arp, nic::Drop::igmp, nic::Drop::link_control,
+                                 nic::Drop::ipv6_control, nic::Drop::routing}) {
+        ++watched.queue().dropped[static_cast<std::size_t>(drop)];
+    }
+    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::packets_ignored, "port nic-a", "5 pack")));
+}
+
+TEST(Watch, doesNotMissAStreamThatNoPortBrings) {
+    Sight sight = quiet();
+    for (LineSight& line : sight.pollers[0].lines) {
+        line.packets[1] = 0;
+        line.states[1] = feed::LineState::stream_down;
+        line.received = {true, false};
+    }
+    sight.seconds = 1;
+    Watch watch;
+    for (const LogEntry& entry : watch.look(sight)) {
+        EXPECT_NE(entry.code, LogCode::streams_unheard);
+    }
+}
+
 TEST(Watch, saysWhatCameAfterAll) {
     Watched watched;
     watched.line().gaps = 1;

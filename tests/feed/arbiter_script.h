@@ -10,7 +10,8 @@
 //   flush7    the caller decoded number 7, a flush         end     the end of the input
 // Each block is stamped one later than the one before, but a block with the same words behind the
 // stream's letter is stamped as it was first, and one that is numbered before another just before
-// that, as it was sent; @42 behind the word sets the stamp.
+// that, as it was sent; @42 behind the word sets the stamp, ~7 before that the fingerprint of its
+// bytes.
 //
 // Output: "5" delivered; "5L" late, with D (before the day), F (before a flush); R retransmitted;
 // "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes", "inferredK5:quotes".
@@ -18,6 +19,7 @@
 
 #include "feed/arbiter.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -181,7 +183,8 @@ class Script {
 
     void play_block(const std::string& word) {
         const std::size_t at = word.find('@');
-        const std::string what = word.substr(1, at == std::string::npos ? at : at - 1);
+        const std::size_t tilde = word.find('~');
+        const std::string what = word.substr(1, std::min({at, tilde, word.size()}) - 1);
         ts_ += step_ts;
         if (at != std::string::npos) {
             stamps_[what] = ts_ = step_ts * std::stoll(word.substr(at + 1));
@@ -202,6 +205,7 @@ class Script {
         block.retransmitted = word[0] == 'V';
         std::vector<std::uint32_t> numbers;
         fill(block, what, numbers);
+        block.fingerprint = tilde == std::string::npos ? 0 : std::stoull(word.substr(tilde + 1));
         const Stream stream = word[0] == 'B' ? Stream::b : Stream::a;
         if (arbiter.next_deadline_ns() <= now_ns) {
             arbiter.step(now_ns, *told_);

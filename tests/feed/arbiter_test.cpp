@@ -258,6 +258,31 @@ INSTANTIATE_TEST_SUITE_P(
             "resetC0:day 1 2", "", 2}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Restamped, ArbiterRule,
+    testing::Values(
+        Row{"a second copy that is stamped later is a copy",
+            "A1~1@100 B1~1@101 A2~2@200 B2~2@201 A3~3@300 B3~3@301 wait", "1 2 3", "", 3},
+        Row{"or stamped a day later", "A1~1@100 B1~1@900000 A2~2@200 B2~2@900001 wait A3", "1 2 3",
+            "", 3},
+        Row{"also on the stream that brought the first", "A1~1@100 A1~1@101 A2~2@200", "1 2", "",
+            2},
+        Row{"what waits is known by its copy too",
+            "A1~1@100 B1~1@101 B3~3@301 A3~3@300 B2~2@201 A2~2@200 wait", "1 2 3", "", 3},
+        Row{"other messages under the same numbers are behind a reset that was missed",
+            "A500~1@100 B500~1@100 A1~2@500 B1~2@500 A2~3@600 B2~3@600 wait",
+            "500 inferredK0:quotes 1 2", "", 3},
+        Row{"behind a reset the same messages may come again",
+            "A1~1@100 B1~1@100 AK0~9@200 BK0~9@200 A1~1@300 B1~1@300 A2~2@301 B2~2@301",
+            "1 resetK0:quotes 1 2", "", 3},
+        Row{"the slower stream's copies from before the reset",
+            "A7~1@100 B7~1@101 A8~2@102 AK4~9@103 A5~3@104 B8~2@103 BK4~9@103 B5~3@105 A6~4@106 "
+            "wait",
+            "7 8 resetK4:quotes 5 6", "", 4},
+        Row{"two resets that are alike are two",
+            "A9@100 B9@100 AK4~9@200 BK4~9@200 AK4~9@201 BK4~9@201 A5@500 B5",
+            "9 resetK4:quotes resetK4:nothing 5", "", 2}));
+
+INSTANTIATE_TEST_SUITE_P(
     MissedResets, ArbiterRule,
     testing::Values(
         Row{"K that raises, lost on the faster stream", "A10@1 A20@5 B10 BK19@3 B20 A21@6",

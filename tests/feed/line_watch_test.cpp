@@ -15,7 +15,10 @@ constexpr std::int64_t s = 1'000'000'000;
 
 /// Looks at a line whose streams have brought so many packets; what is told as "A silent".
 struct Watcher {
-    LineWatch watch{SilenceConfig{}};
+    explicit Watcher(const StreamsReceived& received = both_streams)
+        : watch(SilenceConfig{}, received) {}
+
+    LineWatch watch;
     std::vector<std::string> told;
 
     void look(std::int64_t at_s, std::uint64_t a, std::uint64_t b, bool on_air = true) {
@@ -67,6 +70,19 @@ TEST(LineWatch, CallsTheLineDownWhenNeitherStreamIsHeard) {
     EXPECT_TRUE(line.watch.down());
     line.look(18, 1, 3);
     EXPECT_EQ(line.told, (Told{"B up", "up"}));
+}
+
+TEST(LineWatch, ExpectsNoStreamThatTheFeedDoesNotHave) {
+    Watcher line{{true, false}};
+    line.look(0, 1, 0);
+    line.look(100, 2, 0);
+    EXPECT_EQ(line.told, Told{});
+    EXPECT_TRUE(line.watch.receives(Stream::a));
+    EXPECT_FALSE(line.watch.receives(Stream::b));
+    line.look(112, 2, 0);
+    EXPECT_EQ(line.told, (Told{"A silent", "line down"}));
+    line.look(113, 3, 0);
+    EXPECT_EQ(line.told, (Told{"A up", "up"}));
 }
 
 TEST(LineWatch, CallsALineDownThatIsNeverHeard) {

@@ -151,9 +151,28 @@ TEST(ParseUdp, TellsOtherProtocolsApart) {
     Bytes frame = good_frame();
     store_be16(frame.data() + 12, ethertype::arp);
     EXPECT_EQ(parse(frame), Drop::arp);
-    store_be16(frame.data() + 12, 0x86DD);
+    store_be16(frame.data() + 12, ethertype::ipv6);
+    frame[ip_at + 6] = std::byte{17};  // UDP
+    EXPECT_EQ(parse(frame), Drop::not_ipv4);
+    frame[ip_at + 6] = std::byte{58};
+    EXPECT_EQ(parse(frame), Drop::ipv6_control);
+    frame[ip_at + 6] = std::byte{0};  // hop-by-hop options before it, as of MLD
+    frame[ip_at + 40] = std::byte{58};
+    EXPECT_EQ(parse(frame), Drop::ipv6_control);
+    frame.resize(ip_at + 40);
+    EXPECT_EQ(parse(frame), Drop::not_ipv4);
+    for (const unsigned type : {0x8808U, 0x8809U, 0x88CCU, 0x0026U, 0x05FFU}) {
+        store_be16(frame.data() + 12, static_cast<std::uint16_t>(type));
+        EXPECT_EQ(parse(frame), Drop::link_control) << type;
+    }
+    store_be16(frame.data() + 12, 0x0600);
     EXPECT_EQ(parse(frame), Drop::not_ipv4);
     frame = good_frame();
+    for (const unsigned protocol : {89U, 103U, 112U}) {
+        frame[ip_at + 9] = static_cast<std::byte>(protocol);
+        mend_ip_checksum(frame);
+        EXPECT_EQ(parse(frame), Drop::routing) << protocol;
+    }
     frame[ip_at + 9] = std::byte{ip_protocol::igmp};
     mend_ip_checksum(frame);
     EXPECT_EQ(parse(frame), Drop::igmp);
