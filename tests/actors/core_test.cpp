@@ -189,15 +189,17 @@ TEST(Core, gives_each_actor_what_it_wants_and_losses_and_controls_always) {
     Scene scene{1, {trades, spx}};
     Event trade = quote_of(series_of("SPY"), 3);
     trade.header.kind = EventKind::trade;
+    Event text = quote_of(series_of(""), 7);  // of no symbol
+    text.header.kind = EventKind::text;
     scene.push({quote_of(series_of("SPX"), 1), quote_of(series_of("SPY"), 2), trade,
                 gap_of(4, 4, feed::GapCause::line), quote_of(series_of("SPX"), 5, 2), Event{},
-                quote_of(series_of("SPX"), 6)});
+                quote_of(series_of("SPX"), 6), text});
     scene.core->start();
     scene.pages.clear();
     scene.core->step(1);
-    EXPECT_EQ(scene.pages, (Pages{"a 3 4", "b 1", "b 4 5 6"}));
+    EXPECT_EQ(scene.pages, (Pages{"a 3 4", "b 1", "b 4 5 6 7"}));
     EXPECT_EQ(scene.core->actor_counters(0).events.read(), 1U);
-    EXPECT_EQ(scene.core->actor_counters(1).events.read(), 3U);
+    EXPECT_EQ(scene.core->actor_counters(1).events.read(), 4U);
     scene.core->drain(2);
     scene.core->stop();
 }

@@ -308,6 +308,17 @@ TEST(Router, a_core_that_stands_still_is_owed_the_strongest_control_and_the_loss
     EXPECT_EQ(scene.router->counters(0).refused.read(), 9U);
 }
 
+TEST(Router, a_loss_over_the_wrap_is_one_range) {
+    Scene scene;
+    scene.route_many(1000, slots - spare);
+    scene.route_many(0xFFFF'FFFE, 2);  // refused
+    scene.route_many(1, 3);
+    scene.router->publish();
+    drain(scene.rings[0]);
+    scene.router->publish();
+    EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 4294967294-3:5 full"}));
+}
+
 TEST(Router, losses_of_several_lines_are_told_apart) {
     Scene scene;
     scene.route_many(1, slots - spare);

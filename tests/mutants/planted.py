@@ -64,6 +64,13 @@ plant(("nic",), [
      "std::abs(difference_ns) > step_ns"),
 ])
 
+plant(("nic",), [  # of DPDK's ports, planned
+    ("packets that are kept have no buffers", "(port.config.keeps_packets ? kept_packets_max : 0)", "0"),
+    ("an AF_XDP socket has one ring", "descriptors * (two_rings ? 2 : 1)", "descriptors"),
+    ("hugepages of another node are free here", "free_bytes += counts ? size.page_bytes * size.free_count : 0;",
+     "free_bytes += size.page_bytes * size.free_count;"),
+])
+
 plant(("confine",), [
     ("mprotect may make memory executable", 'SystemCall{"mprotect", 2, PROT_EXEC, 0}', 'SystemCall{"mprotect"}'),
     ("mmap may make memory executable", 'SystemCall{"mmap", 2, PROT_EXEC, 0}', 'SystemCall{"mmap"}'),
@@ -110,6 +117,11 @@ plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
     ("a gap is counted twice", "counters_.bump(LineCount::gaps);", "counters_.bump(LineCount::gaps, 2);"),
     ("late messages are counted twice", "counters_.bump(LineCount::late, count);",
      "counters_.bump(LineCount::late, 2 * count);"),
+    ("a late message of a book is counted twice", "counters_.bump(BookCount::late);",
+     "counters_.bump(BookCount::late, 2);"),
+    ("a broadcast is not counted", "lane.counters->broadcast.add(); return;", "return;"),
+    ("what cannot be decoded is no duplicate", "stream.counters.bump(StreamCount::rejected, end - position);",
+     "stream.counters.bump(StreamCount::duplicate, end - position);"),
     ("an inferred reset is not counted", "counters_.bump(LineCount::resets_inferred);", ""),
 ])
 
@@ -150,6 +162,7 @@ plant(("opra_codec", "opra_properties", "opra_codec_narrow", "opra_properties_na
 
 plant(("opra_json",), [
     ("a byte 127 is not escaped", "byte >= 0x20 && byte < 0x7F", "byte >= 0x20 && byte <= 0x7F"),
+    ("an expiration letter Y", "text[0] < 'A' || text[0] > 'X'", "text[0] < 'A' || text[0] > 'Y'"),
     ("a price below one has no zero", "if (text.size() <= decimals) {", "if (text.size() < decimals) {"),
 ])
 
@@ -190,7 +203,6 @@ plant(("actors",), [
      "if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh && cpu < 0) {"),
     ("more memory than is free", "free_bytes != 0 && topology.memory_bytes() > free_bytes",
      "free_bytes != 0 && topology.memory_bytes() / 2 > free_bytes"),
-    ("an expiration letter Y", "text[0] < 'A' || text[0] > 'X'", "text[0] < 'A' || text[0] > 'Y'"),
 ])
 
 plant(("parking litmus",), [
@@ -198,6 +210,7 @@ plant(("parking litmus",), [
     ("the waker's fence is missing", "fence_seq_cst();  // K2, pairs with K1", ""),
 ])
 
+# Not planted: the fence of Inbox::join(), behind a locked instruction, which on x86 is a fence itself.
 plant(("runtime threads", "runtime weave", "runtime"), [
     ("the bell's fence is missing", "fence_seq_cst();  // B1, pairs with B2", ""),
     ("a thread rings without a fence", "publish(); fence_seq_cst();  // B2 of bell.h ring_receiver();",
@@ -206,8 +219,6 @@ plant(("runtime threads", "runtime weave", "runtime"), [
     ("room is made without a fence", "fence_seq_cst();  // B2 of bell.h, for L6", ""),
     ("an actor is stopped without a fence", 'RING_HOOK("actor:stop_asked"); fence_seq_cst();  // B2 of bell.h',
      'RING_HOOK("actor:stop_asked");'),
-    ("a lane joins without a fence",
-     "fence_seq_cst();  // either close() sees the lane on the stack, or this sees that it has closed", ""),
     ("a mailbox closes without a fence", "fence_seq_cst();  // pairs with that in join()", ""),
     ("a lane closes without a fence", "fence_seq_cst();  // as behind L3", ""),
     ("a new lane is no mail", "if (!new_lanes_.empty()) { return true; }", ""),
@@ -233,6 +244,31 @@ plant(("view and metrics",), [
 plant(("appliance", "metrics"), [
     ("the age of the history a thousand times too large", "static_cast<double>(history.oldest_ts_ns()) * 1e-9",
      "static_cast<double>(history.oldest_ts_ns()) * 1e-6"),
+])
+
+plant(("view and metrics",), [
+    ("a quoted line end is an n", "out += text[i] == 'n' ? '\\n' : text[i];", "out += text[i];"),
+    ("buckets are counted again", "taken.buckets[Histogram::bucket_of(bound_ns - 1)] += up_to - taken.count;",
+     "taken.buckets[Histogram::bucket_of(bound_ns - 1)] += up_to;"),
+])
+
+plant(("busiest board",), [
+    ("a ranking that is being written is read", "if (before == after && before % 2 == 0) {", "if (before % 2 == 0) {"),
+])
+
+plant(("admin",), [
+    ("what is too long for its column moves the next", "const std::string_view cut = text.substr(0, room);",
+     "const std::string_view cut = text;"),
+    ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",
+     "0, static_cast<std::uint16_t>(port)};"),
+])
+
+plant(("plan",), [
+    ("a port is drawn on no node", "if (!placed[i] && ports[i].numa_node == place.second) {", "if (false) {"),
+])
+
+plant(("service", "actors"), [
+    ("a socket with an abstract name is not found", "if (address.front() == '@') {", "if (address.empty()) {"),
 ])
 
 plant(("log",), [

@@ -24,6 +24,28 @@ struct Told {
     std::uint64_t inferred = 0;  ///< resets
 };
 
+/// What one core's book was told late.
+struct LateToBook {
+    std::uint64_t before_day = 0;
+    std::uint64_t counted = 0;  ///< quotes, trades, open interest
+    std::uint64_t perhaps = 0;  ///< summaries: only of series that it has
+
+    void note(const feed::Event& event) {
+        const EventKind kind = event.header.kind;
+        const bool series_map =
+            kind == EventKind::series_map && event.body.series_map.mapped_line == event.header.line;
+        const bool summary = kind == EventKind::end_of_day;
+        const bool stated = kind == EventKind::quote || kind == EventKind::trade ||
+                            kind == EventKind::open_interest;
+        if ((event.header.flags & feed::flag_before_day) != 0) {
+            before_day += series_map || summary || stated ? 1 : 0;
+        } else if ((event.header.flags & feed::flag_late) != 0) {
+            counted += stated ? 1 : 0;
+            perhaps += summary ? 1 : 0;
+        }
+    }
+};
+
 /// What was handed to the line's poller, in its order.
 struct Brought {
     std::uint64_t resets = 0;           ///< each once, from the first block heard on
@@ -31,6 +53,10 @@ struct Brought {
     std::uint64_t holds = 0;            ///< blocks before which something had not come yet
     std::uint64_t realigned = 0;        ///< streams that came into a numbering without its reset
     std::uint64_t repair_controls = 0;  ///< retransmitted, without a number
+    std::uint64_t repairs = 0;          ///< messages of the groups of retransmission
+    /// Of each stream, messages: of blocks that it brought first, and those that cannot be decoded.
+    std::array<std::uint64_t, feed::streams_count> first{};
+    std::array<std::uint64_t, feed::streams_count> undecodable{};
 };
 
 class LineReader {
@@ -49,11 +75,17 @@ class LineReader {
         const Block& block = *flight.block;
         if (flight.repair) {
             out_.repair_controls += block.numbered() ? 0 : 1;
+            out_.repairs += block.numbered() ? block.messages.size() : 0;
             return;
         }
         const bool fresh = !heard_[block.index];
         heard_[block.index] = true;
-        std::size_t& epoch = epochs_[static_cast<std::size_t>(flight.stream)];
+        const auto stream = static_cast<std::size_t>(flight.stream);
+        if (block.numbered()) {
+            out_.undecodable[stream] += block.messages.size() - block.decodable;
+            out_.first[stream] += fresh && block.index >= begin_ ? block.decodable : 0;
+        }
+        std::size_t& epoch = epochs_[stream];
         out_.realigned += block.epoch + 1 > epoch && !block.renumbers() ? 1 : 0;
         epoch = std::max(epoch, block.epoch + 1);
         out_.reset_copies += block.renumbers() ? 1 : 0;
@@ -108,7 +140,7 @@ class CountCheck {
         for (std::size_t poller = 0; poller < plan_.host.pollers; ++poller) {
             actors::PollerTask& task = host_.poller(poller);
             for (std::size_t i = 0; i < task.lines_count(); ++i) {
-                check_line(truth_.line_index(task.line_number(i)), task.arbiter(i).counters());
+                check_line(truth_.line_index(task.line_number(i)), task.arbiter(i));
             }
         }
         if (host_.recovery() != nullptr) {
@@ -127,10 +159,12 @@ class CountCheck {
     void read_core(std::size_t core) {
         told_.emplace_back(lines_.size());
         std::array<std::uint64_t, 256> kinds{};
+        LateToBook late;
         const std::vector<feed::Event>& records = host_.recorder(core).records();
         for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
             const feed::Event& event = records[at];
             ++kinds[static_cast<std::size_t>(event.header.kind)];
+            late.note(event);
             const std::size_t line = truth_.line_index(event.header.line);
             if (line < lines_.size()) {
                 note(told_[core][line], event);
@@ -146,6 +180,7 @@ class CountCheck {
         expect(of(EventKind::line_mark), counters.line_mark_events.read(),
                whose + "line_mark_events");
         expect(records.size(), counters.records.read(), whose + "records");
+        check_book(core, late);
         std::uint64_t broadcast = 0;
         for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
             const actors::RingCounters& ring = host_.poller(i).router().counters(core);
@@ -155,6 +190,22 @@ class CountCheck {
         expect(of(EventKind::gap) + of(EventKind::control) + of(EventKind::line_state) +
                    of(EventKind::line_mark),
                broadcast, whose + "broadcasts to it");
+    }
+
+    /// Where state is taken what came late is applied again; what a full table refuses is not late.
+    void check_book(std::size_t core, const LateToBook& late) {
+        using actors::BookCount;
+        const actors::BookCounters& counters = host_.book(core).counters();
+        const std::string whose = fmt::format("book of core {}: ", core);
+        expect(late.before_day, counters.read(BookCount::late_before_day),
+               whose + "late_before_day");
+        const std::uint64_t found = counters.read(BookCount::late);
+        const bool sure =
+            host_.transfer() == nullptr && counters.read(BookCount::series_refused) == 0;
+        if (sure && (found < late.counted || found > late.counted + late.perhaps)) {
+            findings_.add(fmt::format("counts, {}late is {}, not {} to {}", whose, found,
+                                      late.counted, late.counted + late.perhaps));
+        }
     }
 
     void note(Told& told, const feed::Event& event) {
@@ -169,7 +220,8 @@ class CountCheck {
         }
     }
 
-    void check_line(std::size_t index, const feed::LineCounters& counters) {
+    void check_line(std::size_t index, feed::Arbiter& arbiter) {
+        const feed::LineCounters& counters = arbiter.counters();
         const LineTruth& truth = truth_.lines()[index];
         const LineExpectation& line = lines_[index];
         const std::string whose = fmt::format("line {}: ", truth.number);
@@ -199,6 +251,7 @@ class CountCheck {
             }
             expect(0, count(LineCount::resets_inferred), whose + "resets_inferred");
         }
+        check_messages(line, brought, arbiter, whose);
         check_told(index, counters, whose);
         if (line.whole()) {
             if (!plan_.twin.there && plan_.retransmission.share == 0) {  // nothing else fills holes
@@ -207,6 +260,29 @@ class CountCheck {
             expect(brought.realigned, count(LineCount::streams_realigned),
                    whose + "streams_realigned");
             expect(0, count(LineCount::holds_cut_short), whose + "holds_cut_short");
+        }
+    }
+
+    void check_messages(const LineExpectation& line, const Brought& brought, feed::Arbiter& arbiter,
+                        const std::string& whose) {
+        const feed::LineCounters& counters = arbiter.counters();
+        const bool alone = !plan_.twin.there;
+        if (alone) {
+            expect(brought.repairs,
+                   counters.read(LineCount::repaired) + counters.read(LineCount::unasked),
+                   whose + "repaired and unasked");
+        }
+        for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
+            const auto i = static_cast<std::size_t>(stream);
+            const std::string of = whose + (i == 0 ? "A: " : "B: ");
+            const feed::StreamCounters& counts = arbiter.counters(stream);
+            if (line.exact && alone && plan_.retransmission.share == 0) {
+                expect(brought.first[i], counts.read(feed::StreamCount::accepted), of + "accepted");
+            }
+            if (line.exact) {
+                expect(brought.undecodable[i], counts.read(feed::StreamCount::rejected),
+                       of + "rejected");
+            }
         }
     }
 
