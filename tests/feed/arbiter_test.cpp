@@ -465,6 +465,13 @@ INSTANTIATE_TEST_SUITE_P(Flush, ArbiterRule,
                                              "1 gap2-2 3 2L found2-2", "", 3}));
 
 /// Only a stream's first blocks are looked at closely, as those that a loop would begin with.
+TEST(ArbiterCounts, blocks_that_waited_each_once) {
+    Script script;
+    EXPECT_EQ(script.play("A1 A3 A5+2 B3 B2 A8 wait end"), "1 2 3 gap4-4 5 6 gap7-7 8");
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::holds), 3U);
+    EXPECT_EQ(script.arbiter.counters().read(LineCount::holds_cut_short), 0U);
+}
+
 TEST(Arbiter, WhatIsInOrderIsDecidedAtOnce) {
     Arbiter arbiter({.window_ns = 1000, .hold_bytes = 65536, .gap_ranges = 64});
     WordSink sink;
