@@ -33,7 +33,7 @@ struct Limits {
 constexpr const char* integer_kind = "an integer";
 constexpr const char* number_kind = "a number";
 constexpr const char* power_kind = "a power of two";
-constexpr const char* duration_kind = "a duration (ns, us, ms or s)";
+constexpr const char* duration_kind = "a duration (ns, us, ms, s, m or h)";
 constexpr const char* size_kind = "a size (B, KiB, MiB or GiB)";
 
 constexpr std::array all_limits{
