@@ -49,9 +49,9 @@ namespace pinstrike::actors {
     ROW(gap_mended, info, 1, \
         "messages came after they had been declared lost, or by retransmission") \
     ROW(reset_inferred, warning, 1, \
-        "blocks of a line are numbered as behind a reset that neither stream brought: quotes from " \
-        "before it are forgotten. Seldom, both streams lost it; often, something is wrong with " \
-        "what is received") \
+        "blocks of a line are numbered as behind a reset that neither stream brought: quotes " \
+        "from before it are forgotten. Seldom, both streams lost it; often, something is wrong " \
+        "with what is received") \
     ROW(recovery_short, warning, 1, \
         "missing messages were given up: the sources did not have them, or could not be asked in " \
         "time. What of it stays lost, gap_declared says") \
