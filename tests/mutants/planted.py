@@ -330,3 +330,32 @@ plant(("admin",), [
 plant(("support_bundle",), [
     ("short secrets are told", "secret_bytes_least = 8;", "secret_bytes_least = 40;"),
 ])
+
+plant(("config",), [
+    ("VLAN 4095 is accepted", "integer<std::uint16_t>(0, 4094)", "integer<std::uint16_t>(0, 4095)"),
+])
+
+plant(("nic",), [
+    ("Cisco's tag is two bytes shorter", "case ethertype::cisco_metadata: return 8;",
+     "case ethertype::cisco_metadata: return 6;"),
+    ("a switch's timestamp of 48 bits has 64", "return head_bytes + 6;", "return head_bytes + 8;"),
+    ("ERSPAN of type I has a header", "(flags & has_sequence) != 0 ? erspan_2_bytes : 0",
+     "erspan_2_bytes"),
+    ("a leap back is waited for", "ts_ns < before_ts_ns - leap_ns && ahead_ns < -leap_ns",
+     "ts_ns < before_ts_ns - leap_ns && ahead_ns > leap_ns"),
+    ("a leap is passed over though another port has frames before it",
+     "if (next_ts_ns.load(std::memory_order_relaxed) < ts_ns) { return 0; }", ""),
+])
+
+plant(("account",), [
+    ("checksum offload is presumed though a packet came through",
+     "return port.handed == 0 && dropped_for", "return dropped_for"),
+])
+
+plant(("field_captures",), [
+    ("a replay believes all senders", "port.sources = senders_of(config.ports);",
+     "static_cast<void>(senders_of(config.ports));"),
+    ("a replay verifies checksums whatever the config says",
+     "port.udp_checksum = check_of(config.ports);", "static_cast<void>(check_of(config.ports));"),
+    ("decode does not count what holds no block", "drops_.bump(drop);", ""),
+])
