@@ -185,13 +185,13 @@ class LogLines(unittest.TestCase):
         self.assertEqual(behind, {"poller poller0"}, said)
 
     def test_dpdk_speaks_through_the_log(self):
-        config = self.write(NULLS.format(vdev="net_null0,size=80"))
+        config = self.write(NULLS.format(vdev="net_null0,size=80") + "log_level: debug\n")
         said = self.finished("run", config, "--for", "2500ms")
         told = {entry[2]: entry[3:] for entry in entries(said)}
         self.assertIn("dpdk_info", told)
         self.assertEqual(told["link_up"][0], "port nic")
-        self.assertEqual(told["packets_dropped"][0], "port nic")
-        self.assertIn("not_ipv4", told["packets_dropped"][1])
+        self.assertEqual(told["packets_ignored"][0], "port nic")
+        self.assertIn("link_control", told["packets_ignored"][1], "frames of zeros: of type 0")
         self.assertNotIn("\nEAL: ", said)
         config = self.write(NULLS.format(vdev="net_null0,nosuch=1"))
         done = subprocess.run([PINSTRIKE, "run", config], capture_output=True, text=True,
