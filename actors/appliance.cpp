@@ -463,8 +463,19 @@ void Appliance::stop() {
     stopped_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
-void Appliance::housekeep() {
+std::vector<Appliance::ChangedPort> Appliance::housekeep() {
     clock_.recalibrate();
+    std::vector<ChangedPort> changed;
+    for (const PollerThread& poller : pollers_) {
+        for (std::size_t i = 0; i < poller.task->ports_count(); ++i) {
+            const nic::Port& port = poller.task->port(i);
+            const nic::InterfaceChange change = port.follow_interface();
+            if (change != nic::InterfaceChange::none) {
+                changed.push_back({port.name(), change});
+            }
+        }
+    }
+    return changed;
 }
 
 bool Appliance::settings_taken(std::int64_t within_ns) const {

@@ -65,8 +65,15 @@ class Appliance {
     /// Ends everything, in order; returns when all threads have ended.
     void stop();
 
-    /// About once a second, from the control thread: keeps the clock true.
-    void housekeep();
+    /// A port whose interface is another one than before.
+    struct ChangedPort {
+        std::string name;
+        nic::InterfaceChange change;
+    };
+
+    /// About once a second, from the control thread: keeps the clock true, and follows interfaces
+    /// that were made anew. Returns what it found of these.
+    std::vector<ChangedPort> housekeep();
 
     /// Thresholds and filters of a config that differs in nothing else, but that it has more lines:
     /// every poller gets its own. Control thread. False, with the reasons: nothing is changed; or a

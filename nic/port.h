@@ -33,6 +33,13 @@ struct DeviceStatistics {
     std::optional<bool> link_up;
 };
 
+/// What became of the kernel's interface under a port.
+enum class InterfaceChange : unsigned char {
+    none,
+    joined_again,  ///< another interface has its name: the groups are joined there
+    lost,          ///< another interface has its name, and this port cannot go over to it
+};
+
 /// So many packets at most are asked of a port at once.
 inline constexpr std::size_t burst_packets_max = 512;
 
@@ -56,7 +63,8 @@ class MoreGroups {
 /// One receive queue of a network port, a capture, or a simulator.
 ///
 /// The only indirect call of the poll path, once per burst. A port is used by one thread from its
-/// construction to its end, except statistics() and prepare(), which a cold thread may call.
+/// construction to its end, except statistics(), prepare() and follow_interface(), which a cold
+/// thread may call.
 class Port {
   public:
     virtual ~Port() = default;
@@ -89,6 +97,10 @@ class Port {
 
     /// Cold. What the device counted; may make system calls.
     [[nodiscard]] virtual DeviceStatistics statistics() const { return {}; }
+
+    /// Cold, about once a second, by the thread that calls prepare(). An interface that is deleted
+    /// and made again under its name is another one, and memberships end with the first.
+    [[nodiscard]] virtual InterfaceChange follow_interface() const { return InterfaceChange::none; }
 
     /// Cold, while the poll thread receives: makes ready what brings more groups. Null, with the
     /// reason told, where the port takes no more; one that was never given to join() leaves nothing

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -70,6 +71,8 @@ class FixedList {
 /// One group: its socket, and the headers of its datagrams but for what each brings itself.
 struct GroupSocket {
     FileDescriptor fd;
+    Group group;
+    unsigned joined_at = 0;  ///< the interface's index; after open() the control thread's
     std::array<std::byte, headers_bytes> headers{};
     ChecksumSum ip_sum = 0;  ///< of `headers`, with total length, checksum and source zero
 };
@@ -88,16 +91,21 @@ struct UringState {
     std::vector<std::string> remarks;
     FileDescriptor link_socket;
     bool link_was_up = false;
+    /// All sockets are joined at the interface that has the name. Relaxed: the control thread tells
+    /// how things stand, the poll thread reads nothing else by it.
+    std::atomic<bool> joined = true;
     bool started = false;
     Counter errors;
 };
 
 namespace {
 
-std::unique_ptr<GroupSocket> group_socket(FileDescriptor fd, Group group) {
+std::unique_ptr<GroupSocket> group_socket(FileDescriptor fd, Group group, unsigned index) {
     auto made = std::make_unique<GroupSocket>();
     GroupSocket& socket = *made;
     socket.fd = std::move(fd);
+    socket.group = group;
+    socket.joined_at = index;
     UdpRoute route;
     route.destination = group;
     route.source_mac = Mac{};
@@ -107,6 +115,12 @@ std::unique_ptr<GroupSocket> group_socket(FileDescriptor fd, Group group) {
     store_be16(ip + 10, 0);
     socket.ip_sum = checksum_sum(ip, ipv4_header_bytes_min);
     return made;
+}
+
+/// Whether anything can come: a new interface of the name brings nothing before it is joined.
+bool is_linked(const UringState& state) {
+    return state.joined.load(std::memory_order_relaxed) &&
+           link_is_up(state.link_socket.get(), state.interface);
 }
 
 /// Joined, and not yet heard.
@@ -139,7 +153,7 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
         if (problems.size() != problems_before) {
             return nullptr;  // the others would fail alike
         }
-        state->sockets.add(group_socket(std::move(fd), group));
+        state->sockets.add(group_socket(std::move(fd), group, interface->index));
     }
     if (std::string remark = reverse_path_remark(*interface); !remark.empty()) {
         state->remarks.push_back(std::move(remark));
@@ -192,7 +206,7 @@ std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Pr
         if (problems.size() != problems_before) {
             return nullptr;
         }
-        joined->sockets.push_back(group_socket(std::move(fd), group));
+        joined->sockets.push_back(group_socket(std::move(fd), group, state_->interface.index));
     }
     return joined;
 }
@@ -211,11 +225,34 @@ void UringPort::housekeep(std::int64_t /*now_ns*/) {
         state_->to_arm.add(index);
     }
     state_->failed.clear();
-    const bool up = link_is_up(state_->link_socket.get(), state_->interface);
+    const bool up = is_linked(*state_);
     if (up != state_->link_was_up) {
         state_->link_was_up = up;
         counters_.link_changes.add();
     }
+}
+
+InterfaceChange UringPort::follow_interface() const {
+    const unsigned index = index_of(state_->interface.name);
+    if (index == 0) {  // gone: link_is_up() says so
+        return InterfaceChange::none;
+    }
+    bool all = true;
+    bool some = false;
+    for (const auto& socket : state_->sockets) {
+        if (socket->joined_at == index) {
+            continue;
+        }
+        if (join_again(socket->fd.get(), socket->group, socket->joined_at, index)) {
+            socket->joined_at = index;
+            some = true;
+        } else {
+            all = false;  // tried again
+        }
+    }
+    state_->interface.index = index;
+    state_->joined.store(all, std::memory_order_relaxed);
+    return some ? InterfaceChange::joined_again : InterfaceChange::none;
 }
 
 DeviceStatistics UringPort::statistics() const {
@@ -226,7 +263,7 @@ DeviceStatistics UringPort::statistics() const {
     }
     statistics.missed = missed;
     statistics.errors = state_->errors.read();
-    statistics.link_up = link_is_up(state_->link_socket.get(), state_->interface);
+    statistics.link_up = is_linked(*state_);
     return statistics;
 }
 

@@ -57,6 +57,8 @@ class UringPort final : public Port {
     /// Looks at the link, and arms again the sockets whose receive failed.
     void housekeep(std::int64_t now_ns) override;
 
+    [[nodiscard]] InterfaceChange follow_interface() const override;
+
     /// `missed`: datagrams the kernel dropped for want of socket buffer. `errors`: datagrams longer
     /// than the buffers, and failed receives.
     [[nodiscard]] DeviceStatistics statistics() const override;

@@ -60,11 +60,12 @@ bool bind_to(int fd, Group group) {
     return bind(fd, &generic, sizeof generic) == 0;
 }
 
-bool join(int fd, Group group, const KernelInterface& interface) {
+/// IP_ADD_MEMBERSHIP or IP_DROP_MEMBERSHIP
+bool set_membership(int fd, int option, Group group, unsigned interface_index) {
     ip_mreqn request{};
     request.imr_multiaddr.s_addr = htonl(group.address.value);
-    request.imr_ifindex = static_cast<int>(interface.index);
-    return set_option(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, request);
+    request.imr_ifindex = static_cast<int>(interface_index);
+    return set_option(fd, IPPROTO_IP, option, request);
 }
 
 /// Asks for a receive buffer; says what was granted (the kernel reports twice the usable size).
@@ -116,6 +117,16 @@ bool link_is_up(int fd, const KernelInterface& interface) {
     return ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & wanted) == wanted;
 }
 
+unsigned index_of(const std::string& interface) {
+    return if_nametoindex(interface.c_str());
+}
+
+bool join_again(int fd, Group group, unsigned gone_index, unsigned index) {
+    // The socket keeps what it joined, and may hold only so much (igmp_max_memberships).
+    set_membership(fd, IP_DROP_MEMBERSHIP, group, gone_index);
+    return set_membership(fd, IP_ADD_MEMBERSHIP, group, index) || errno == EADDRINUSE;
+}
+
 FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
                                  std::size_t buffer_bytes, Problems& problems,
                                  std::vector<std::string>& remarks) {
@@ -123,14 +134,14 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
     const int fd = socket_fd.get();
     constexpr int on = 1;
     constexpr int only_own_memberships = 0;
-    const char* failed = !socket_fd.valid()                                ? "socket"
-                         : !set_option(fd, SOL_SOCKET, SO_REUSEADDR, on)   ? "SO_REUSEADDR"
-                         : !set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, on) ? "SO_TIMESTAMPNS"
-                         : !set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, only_own_memberships)
-                             ? "IP_MULTICAST_ALL"
-                         : !bind_to(fd, group)         ? "bind"
-                         : !join(fd, group, interface) ? "IP_ADD_MEMBERSHIP"
-                                                       : nullptr;
+    const char* failed =
+        !socket_fd.valid()                                                    ? "socket"
+        : !set_option(fd, SOL_SOCKET, SO_REUSEADDR, on)                       ? "SO_REUSEADDR"
+        : !set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, on)                     ? "SO_TIMESTAMPNS"
+        : !set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, only_own_memberships) ? "IP_MULTICAST_ALL"
+        : !bind_to(fd, group)                                                 ? "bind"
+        : !set_membership(fd, IP_ADD_MEMBERSHIP, group, interface.index)      ? "IP_ADD_MEMBERSHIP"
+                                                                              : nullptr;
     if (failed != nullptr) {
         const int error = errno;
         tell(problems, "",

@@ -51,6 +51,13 @@ struct KernelInterface {
 /// True while the interface is up and has a carrier, asked by an ioctl on any socket `fd`.
 [[nodiscard]] bool link_is_up(int fd, const KernelInterface& interface);
 
+/// The interface that has the name now; 0: none.
+[[nodiscard]] unsigned index_of(const std::string& interface);
+
+/// The group's membership goes over from an interface that is gone to the one that has its index
+/// now. False where the kernel refuses.
+[[nodiscard]] bool join_again(int fd, Group group, unsigned gone_index, unsigned index);
+
 /// A socket that receives `group` on `interface` and nothing else, with time stamps. Tells problems
 /// that stop it; adds to `remarks` what only lessens it (a smaller buffer than asked).
 [[nodiscard]] FileDescriptor open_group_socket(const KernelInterface& interface, Group group,

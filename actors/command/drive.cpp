@@ -124,6 +124,9 @@ class ControlLoop {
         }
     }
 
+    /// No packet can come any more from one of the ports.
+    [[nodiscard]] bool has_failed() const { return !lost_port_.empty(); }
+
     /// Returns what brought the end.
     std::string run(const ControlSignals& signals) {
         constexpr std::int64_t tick_ns = 20'000'000;
@@ -140,6 +143,9 @@ class ControlLoop {
                 service_.ready(appliance_);
             }
             step();
+            if (!lost_port_.empty()) {
+                return "the interface of port " + lost_port_ + " is another one";
+            }
             if (!desk_.drain_asked().empty()) {
                 return desk_.drain_asked();
             }
@@ -156,7 +162,9 @@ class ControlLoop {
         constexpr double housekeeping_s = 1;
         if (appliance_.seconds() - housekept_s_ >= housekeeping_s) {
             housekept_s_ = appliance_.seconds();
-            appliance_.housekeep();
+            for (const auto& [port, change] : appliance_.housekeep()) {
+                tell_change(port, change);
+            }
         }
         log_.step(appliance_);
         service_.step(appliance_);
@@ -164,6 +172,15 @@ class ControlLoop {
         if (view_) {
             view_->step();
         }
+    }
+
+    void tell_change(const std::string& port, nic::InterfaceChange change) {
+        const bool lost = change == nic::InterfaceChange::lost;
+        lost_port_ = lost ? port : lost_port_;
+        log_.tell(lost ? actors::LogCode::port_lost : actors::LogCode::interface_replaced,
+                  "port " + port,
+                  lost ? "its interface was deleted and made again: nothing comes from it any more"
+                       : "its interface was deleted and made again: its groups are joined there");
     }
 
     actors::Appliance& appliance_;
@@ -174,6 +191,7 @@ class ControlLoop {
     ServiceLink& service_;
     std::optional<actors::LiveView> view_;
     double housekept_s_ = 0;
+    std::string lost_port_;
     bool has_terminal_ = has_terminal();
 };
 
@@ -231,13 +249,21 @@ std::string summary(const actors::Account& account) {
         account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
 }
 
-/// From the start to the end, which it names. The admin socket closes with it.
-std::string control(actors::Appliance& appliance, const actors::FeedConfig& config,
-                    const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
-                    const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
+/// How it ended.
+struct End {
+    std::string cause;
+    Exit status;
+};
+
+/// From the start to the end. The admin socket closes with it.
+End control(actors::Appliance& appliance, const actors::FeedConfig& config,
+            const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
+            const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
     Reloader reloader{config, options.config_file};
     AdminDesk desk{std::move(admin), appliance, reloader, log};
-    return ControlLoop{appliance, options, log, reloader, desk, service}.run(signals);
+    ControlLoop loop{appliance, options, log, reloader, desk, service};
+    std::string cause = loop.run(signals);
+    return {std::move(cause), loop.has_failed() ? Exit::failed : Exit::ok};
 }
 
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log) {
@@ -316,14 +342,14 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     appliance->start();
     log.tell(actors::LogCode::running, feed, running_text(*appliance));
     service.ready(*appliance);
-    const std::string cause =
-        control(*appliance, config, options, std::move(admin), signals, log, service);
+    const End end = control(*appliance, config, options, std::move(admin), signals, log, service);
     service.stopping();
     log.keep_off_screen(false);
-    log.tell(actors::LogCode::stopping, feed, cause);
+    log.tell(actors::LogCode::stopping, feed, end.cause);
     appliance->stop();
     log.finish(*appliance);
-    return finish(*appliance, options, log);
+    const Exit finished = finish(*appliance, options, log);
+    return end.status == Exit::ok ? finished : end.status;
 }
 
 }  // namespace pinstrike::command

@@ -32,6 +32,12 @@ namespace pinstrike::actors {
     ROW(link_down, warning, 1, "a port's link is down: nothing comes from it") \
     ROW(link_flapped, warning, 1, \
         "a port's link changed and changed back between two looks: what came meanwhile is lost") \
+    ROW(interface_replaced, warning, 100, \
+        "a port's interface was deleted and made again: the groups are joined at the new one; " \
+        "what came meanwhile is lost") \
+    ROW(port_lost, error, 1, \
+        "a port's interface was deleted and made again, and the port's driver cannot go over to " \
+        "the new one: the program ends with 1, so that systemd starts it anew") \
     ROW(stream_heard, debug, 1, "the first packet of a stream of a line") \
     ROW(stream_silent, warning, 1, \
         "nothing for the time of silence.stream_silent_after on a stream that was heard, though " \

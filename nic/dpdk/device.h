@@ -80,6 +80,9 @@ class Device {
     /// For poll threads: as statistics() last found it. A driver may take long to ask its device.
     [[nodiscard]] std::optional<bool> link_up() const;
 
+    /// The kernel's interface was deleted and made again: the driver's sockets hear nothing more.
+    [[nodiscard]] bool interface_lost() const { return kernel_ != nullptr && kernel_->replaced(); }
+
     /// Cold, while queues are polled: frames of these groups get past the filter, too. False with
     /// the problem where the driver refuses.
     [[nodiscard]] bool admit_more(std::span<const Group> groups, Problems& problems);

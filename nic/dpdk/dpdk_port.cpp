@@ -255,6 +255,10 @@ void DpdkPort::housekeep(std::int64_t now_ns) {
     }
 }
 
+InterfaceChange DpdkPort::follow_interface() const {
+    return device_->interface_lost() ? InterfaceChange::lost : InterfaceChange::none;
+}
+
 DeviceStatistics DpdkPort::statistics() const {
     DeviceStatistics told = device_->statistics();
     if (queue_ != 0) {  // the device counts all queues together: once

@@ -43,6 +43,7 @@ class DpdkPort final : public Port {
 
     void housekeep(std::int64_t now_ns) override;
     void on_igmp(const Packet& packet, std::int64_t now_ns) override;
+    [[nodiscard]] InterfaceChange follow_interface() const override;
     [[nodiscard]] DeviceStatistics statistics() const override;
 
     [[nodiscard]] const Device& device() const { return *device_; }

@@ -18,7 +18,7 @@ namespace pinstrike::nic::dpdk {
 KernelInterface::KernelInterface(std::string name)
     : name_(std::move(name)),
       socket_(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)),
-      index_(static_cast<int>(if_nametoindex(name_.c_str()))) {}
+      index_(if_nametoindex(name_.c_str())) {}
 
 KernelInterface::~KernelInterface() {
     if (socket_ >= 0) {
@@ -29,7 +29,7 @@ KernelInterface::~KernelInterface() {
 bool KernelInterface::admit(std::span<const Mac> addresses) {
     return std::all_of(addresses.begin(), addresses.end(), [this](const Mac& address) {
         packet_mreq request{};
-        request.mr_ifindex = index_;
+        request.mr_ifindex = static_cast<int>(index_);
         request.mr_type = PACKET_MR_MULTICAST;
         request.mr_alen = static_cast<unsigned short>(address.octets.size());
         std::memcpy(request.mr_address, address.octets.data(), address.octets.size());
@@ -38,14 +38,22 @@ bool KernelInterface::admit(std::span<const Mac> addresses) {
     });
 }
 
-std::optional<bool> KernelInterface::link_up() const {
+bool KernelInterface::is_up() const {
     ifreq request{};
     name_.copy(request.ifr_name, IFNAMSIZ - 1);
-    if (ioctl(socket_, SIOCGIFFLAGS, &request) != 0) {
-        return std::nullopt;
-    }
+    const bool there = ioctl(socket_, SIOCGIFFLAGS, &request) == 0;
     const unsigned flags = static_cast<unsigned short>(request.ifr_flags);
-    return (flags & IFF_UP) != 0 && (flags & IFF_RUNNING) != 0;
+    return there && (flags & IFF_UP) != 0 && (flags & IFF_RUNNING) != 0;
+}
+
+bool KernelInterface::link_up() const {
+    return !replaced_.load(std::memory_order_relaxed) && is_up();
+}
+
+bool KernelInterface::replaced() const {
+    const unsigned index = if_nametoindex(name_.c_str());
+    replaced_.store(index != 0 && index != index_, std::memory_order_relaxed);
+    return replaced_.load(std::memory_order_relaxed) && is_up();
 }
 
 unsigned receive_queues_of(const std::string& interface) {

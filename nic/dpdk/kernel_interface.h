@@ -6,7 +6,7 @@
 
 #include "nic/mac.h"
 
-#include <optional>
+#include <atomic>
 #include <span>
 #include <string>
 
@@ -25,13 +25,20 @@ class KernelInterface {
     /// Filters the addresses in; false if the kernel refuses one.
     [[nodiscard]] bool admit(std::span<const Mac> addresses);
 
-    /// Whether the interface is up and has a carrier; nullopt if it is gone. One system call.
-    [[nodiscard]] std::optional<bool> link_up() const;
+    /// Whether the interface is there, is up and has a carrier. One system call.
+    [[nodiscard]] bool link_up() const;
+
+    /// Another interface has its name now, and is up. By one cold thread, link_up() heeds it.
+    [[nodiscard]] bool replaced() const;
 
   private:
+    [[nodiscard]] bool is_up() const;
+
     std::string name_;
     int socket_ = -1;
-    int index_ = 0;
+    unsigned index_ = 0;
+    /// Relaxed: nothing else is read by it.
+    mutable std::atomic<bool> replaced_ = false;
 };
 
 /// The receive queues that an interface of the kernel spreads its frames over; 0 if it does not

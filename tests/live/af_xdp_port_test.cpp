@@ -325,6 +325,33 @@ TEST(AfXdp, LinkChangesAreSeenCountedAndReportedAnew) {
     expect_v3_report({reports.back()}, IgmpRecord::join);
 }
 
+TEST(AfXdp, AnInterfaceThatWasMadeAgainIsTold) {
+    const auto make = [] {
+        return std::system(
+                   "ip link add again type veth peer name other && ip link set again up && "
+                   "ip link set other up") == 0;
+    };
+    ASSERT_TRUE(make());
+    PortConfig config = af_xdp_port();
+    config.vdev = "net_af_xdp2,iface=again";
+    const auto port = open_one(config);
+    ASSERT_NE(port, nullptr);
+    EXPECT_EQ(port->follow_interface(), InterfaceChange::none);
+    ASSERT_TRUE(link_becomes(*port, true));
+    ASSERT_EQ(std::system("ip link del again"), 0);
+    EXPECT_EQ(port->statistics().link_up, false);
+    EXPECT_EQ(port->follow_interface(), InterfaceChange::none) << "a start would not find it";
+    ASSERT_TRUE(make());
+    InterfaceChange change = InterfaceChange::none;
+    for (int i = 0; i < 500 && change == InterfaceChange::none; ++i) {
+        usleep(10'000);  // until its link is up
+        change = port->follow_interface();
+    }
+    EXPECT_EQ(change, InterfaceChange::lost);
+    EXPECT_EQ(port->statistics().link_up, false);
+    std::system("ip link del again");
+}
+
 TEST(AfXdp, SeveralQueuesNeedSteeringThatItCannotDo) {
     Problems problems;
     EXPECT_TRUE(open_port(af_xdp_port(), {{groups[0]}, {groups[1]}}, {}, problems).empty());

@@ -78,12 +78,15 @@ class Wire:
             # its neighbour discovery would be among the frames that are counted
             run("ip", "netns", "exec", space, "sh", "-c",
                 "for i in all default; do echo 1 > /proc/sys/net/ipv6/conf/$i/disable_ipv6; done")
+            run("ip", "-n", space, "link", "set", "lo", "up")
+        self.make_link()
+
+    def make_link(self):
         run("ip", "link", "add", self.outlet, "netns", self.sender, "type", "veth", "peer", "name",
             "receiver", "netns", self.receiver)
         for space, name, address in ((self.sender, self.outlet, "10.91.0.1/24"),
                                      (self.receiver, "receiver", "10.91.0.2/24")):
             run("ip", "-n", space, "addr", "add", address, "dev", name)
-            run("ip", "-n", space, "link", "set", "lo", "up")
             run("ip", "-n", space, "link", "set", name, "up")
         # Without a queue a veth pair throws away what comes faster than the other end takes it.
         run("tc", "-n", self.sender, "qdisc", "add", "dev", self.outlet, "root", "pfifo", "limit",

@@ -25,19 +25,24 @@ namespace pinstrike::nic {
 inline constexpr const char* wire_near = "pin0";
 inline constexpr const char* wire_far = "pin1";
 
-/// Empty on success, else why there can be no namespace here: the reason to skip.
-inline std::string enter_network_namespace() {
-    if (unshare(CLONE_NEWNET) != 0) {
-        return std::string("network namespaces are not permitted: ") + std::strerror(errno);
-    }
+/// Makes the pair, and waits until its link is up.
+inline bool make_wire() {
     const char* script =
-        "ip link set lo up && ip link add pin0 type veth peer name pin1 && "
+        "ip link add pin0 type veth peer name pin1 && "
         "ip link set pin0 up && ip link set pin1 up && "
         "for name in all default pin0 pin1; do "
         "echo 0 > /proc/sys/net/ipv4/conf/$name/rp_filter || exit 1; done; "
         "for i in $(seq 500); do ip -o link show pin0 | grep -q 'state UP' && exit 0; "
         "sleep 0.01; done; exit 1";
-    if (std::system(script) != 0) {
+    return std::system(script) == 0;
+}
+
+/// Empty on success, else why there can be no namespace here: the reason to skip.
+inline std::string enter_network_namespace() {
+    if (unshare(CLONE_NEWNET) != 0) {
+        return std::string("network namespaces are not permitted: ") + std::strerror(errno);
+    }
+    if (std::system("ip link set lo up") != 0 || !make_wire()) {
         return "`ip link add ... type veth` does not work here";
     }
     return "";

@@ -299,6 +299,39 @@ TEST_F(UringPortTest, CountsTheLinkGoingDownAndUp) {
     EXPECT_EQ(receive_all(*port, 1, 8, ChecksumCheck::offload).size(), 1U);
 }
 
+/// More often than a socket may hold memberships.
+TEST_F(UringPortTest, JoinsAgainWhereItsInterfaceWasMadeAgain) {
+    const std::unique_ptr<Port> port = open_near(contract_groups);
+    ASSERT_NE(port, nullptr);
+    EXPECT_EQ(port->follow_interface(), InterfaceChange::none);
+    for (int round = 0; round < 22; ++round) {
+        ASSERT_EQ(std::system("ip link del pin0"), 0);
+        EXPECT_EQ(port->follow_interface(), InterfaceChange::none);
+        EXPECT_EQ(port->statistics().link_up, false);
+        ASSERT_TRUE(make_wire());
+        EXPECT_EQ(port->follow_interface(), InterfaceChange::joined_again);
+        EXPECT_EQ(port->follow_interface(), InterfaceChange::none);
+        EXPECT_EQ(port->statistics().link_up, true);
+        const RawWire far(wire_far);
+        for (const Group group : contract_groups) {
+            ASSERT_TRUE(far.send(udp_frame(route_to(group.address, group.port), {})));
+        }
+        ASSERT_EQ(receive_all(*port, contract_groups.size(), 64, ChecksumCheck::offload).size(),
+                  contract_groups.size());
+    }
+    Problems problems;
+    const std::vector<Group> more{many_groups().back()};
+    const auto prepared = port->prepare(more, problems);
+    ASSERT_NE(prepared, nullptr) << "more groups are joined at the new one";
+    ASSERT_EQ(std::system("ip link del pin0"), 0);
+    ASSERT_TRUE(make_wire());
+    port->join(*prepared, 1);
+    EXPECT_EQ(port->follow_interface(), InterfaceChange::joined_again);
+    const RawWire far(wire_far);
+    ASSERT_TRUE(far.send(udp_frame(route_to(more[0].address, more[0].port), {})));
+    EXPECT_EQ(receive_all(*port, 1, 64, ChecksumCheck::offload).size(), 1U);
+}
+
 TEST_F(UringPortTest, TellsOfAStrictReversePathFilter) {
     ASSERT_EQ(std::system("echo 1 > /proc/sys/net/ipv4/conf/pin0/rp_filter"), 0);
     const std::unique_ptr<Port> port = open_near({contract_groups[0]});
