@@ -9,6 +9,7 @@
 #include "nic/dpdk/memory_need.h"
 #include "nic/dpdk/steering.h"
 #include "nic/dpdk/vdev.h"
+#include "nic/port.h"
 #include "tests/nic/frames.h"
 
 #include <gmock/gmock.h>
@@ -140,6 +141,15 @@ TEST(Memory, IsSaidInWords) {
     demand.config.hugepages = true;
     EXPECT_THAT(memory_need_text(std::span(&demand, 1)), HasSubstr("port a0: 2 queues x "));
     EXPECT_THAT(memory_need_text(std::span(&demand, 1)), HasSubstr("hugepages of 2 MiB"));
+}
+
+TEST(Memory, CountsPacketsThatAreKeptAndBothRingsOfAnAfXdpSocket) {
+    PortConfig port = vdev_port("a0", "net_null0");
+    const std::size_t plain = memory_need({port, 1}).buffers_per_queue;
+    port.keeps_packets = true;
+    EXPECT_EQ(memory_need({port, 1}).buffers_per_queue, plain + kept_packets_max);
+    const PortConfig xdp = vdev_port("a0", "net_af_xdp0,iface=lo");
+    EXPECT_EQ(memory_need({xdp, 1}).buffers_per_queue, plain + xdp.descriptors_count);
 }
 
 TEST(HugepagesNeeded, ByNodeAndAnywhere) {
