@@ -54,6 +54,24 @@ TEST(Families, BucketsSplitNoCount) {
     EXPECT_EQ(metric.sample_count, Families::bounds_count + 1);
 }
 
+TEST(Families, HistogramsAreInSeconds) {
+    Histogram histogram;
+    histogram.record(2'000'000'000);
+    histogram.record(3'000);
+    Families families("opra");
+    families.histogram(Metric::latency_seconds, {}, histogram.snapshot());
+    families.fine_histogram(Metric::fine_latency_seconds, {}, histogram.snapshot());
+    const auto taken = families.take();
+    for (const auto& family : taken) {
+        EXPECT_DOUBLE_EQ(family.metric.at(0).histogram.sample_sum, 2.000003) << family.name;
+        EXPECT_EQ(family.metric.at(0).histogram.sample_count, 2U) << family.name;
+    }
+    const auto& fine = taken.at(1).metric.at(0).histogram.bucket;
+    ASSERT_EQ(fine.size(), 3U);
+    EXPECT_NEAR(fine[0].upper_bound, 3e-6, 3e-6 / 16);
+    EXPECT_NEAR(fine[1].upper_bound, 2.0, 2.0 / 16);
+}
+
 TEST(Families, ReasonsStandInTheHelp) {
     constexpr std::array<Row, 2> rows{Row{"a", "packets", "first"}, Row{"b", "packets", "second"}};
     EXPECT_EQ(reasons_help("Dropped", rows), "Dropped, by reason. a: first; b: second.");

@@ -1,0 +1,187 @@
+// path: cold
+//
+// Every metric in seconds is in seconds: held against what this test knows of the time itself.
+#include "actors/appliance.h"
+#include "actors/latency/reading.h"
+#include "actors/metrics/appliance_metrics.h"
+#include "actors/metrics/latency_metrics.h"
+#include "actors/metrics/metric_rows.h"
+#include "feed/opra/lines.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+
+namespace pinstrike::actors {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+FeedConfig config(const std::string& secret_file) {
+    FeedConfig made;
+    made.lines = feed::opra::published_lines(std::vector<std::uint16_t>{1, 2});
+    nic::PortConfig port;
+    port.name = "sim";
+    port.kind = nic::PortKind::sim;
+    made.ports.push_back(port);
+    PollerConfig poller;
+    poller.name = "poller0";
+    poller.wait = WaitStrategy::park;
+    poller.ports = {"sim"};
+    poller.lines = {1, 2};
+    made.pollers.push_back(poller);
+    CoreConfig core;
+    core.name = "core0";
+    core.wait = WaitStrategy::park;
+    made.cores.push_back(core);
+    made.ring_slots = 1 << 16;
+    made.book.series_capacity = 10'000;
+    made.traffic.lines_count = 2;
+    made.traffic.roots_count = 20;
+    made.traffic.series_count = 1'000;
+    made.traffic.rate_messages_per_second = 20'000;
+    made.traffic.b.skew_ns = 300'000;
+    made.history.memory_bytes = 16U << 20;
+    made.peer.listen.port = 0;
+    made.peer.connect = {{nic::Ipv4{0x7F00'0001}, 1}};  // nobody is there
+    made.peer.secret_file = secret_file;
+    return made;
+}
+
+double wall_seconds() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+/// An appliance that ran for a second and has stopped: its figures rest.
+class MetricValues : public testing::Test {
+  protected:
+    void SetUp() override {
+        const auto secret = std::filesystem::path{testing::TempDir()} / "metric_values_secret";
+        std::ofstream(secret) << "known to nobody else, and 32 characters long";
+        std::filesystem::permissions(
+            secret, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+        Problems problems;
+        appliance_ = Appliance::build(config(secret), problems);
+        std::filesystem::remove(secret);
+        ASSERT_TRUE(appliance_) << (problems.empty() ? "" : problems.front().text);
+        const auto begin = std::chrono::steady_clock::now();
+        started_at_ = wall_seconds();
+        appliance_->start();
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        appliance_->stop();
+        stopped_at_ = wall_seconds();
+        const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - begin;
+        ran_ = ran.count();
+        families_ = appliance_metrics(*appliance_, LogCounters{});
+        std::ranges::copy(latency_metrics(read_latency(*appliance_)),
+                          std::back_inserter(families_));
+    }
+
+    /// All series of the metric, at /metrics and /latency.
+    void each(Metric metric, const std::function<void(const ClientMetric&)>& judge) {
+        const std::string name = std::string{metric_prefix}.append(row_of(metric).name);
+        std::size_t found = 0;
+        for (const MetricFamily& family : families_) {
+            if (family.name == name) {
+                std::ranges::for_each(family.metric, judge);
+                found += family.metric.size();
+            }
+        }
+        EXPECT_NE(found, 0U) << name;
+        judged_[name] = true;
+    }
+
+    /// Of all series of a gauge or counter.
+    void within(Metric metric, double least, double most) {
+        each(metric, [&](const ClientMetric& series) {
+            const double value = row_of(metric).kind == MetricKind::counter ? series.counter.value
+                                                                            : series.gauge.value;
+            EXPECT_GE(value, least) << row_of(metric).name;
+            EXPECT_LE(value, most) << row_of(metric).name;
+        });
+    }
+
+    /// The sum of a histogram is what its buckets allow, and no value is longer than the run.
+    void in_its_buckets(Metric metric) {
+        each(metric, [&](const ClientMetric& series) {
+            double least = 0;
+            double most = 0;
+            double below = 0;
+            std::uint64_t before = 0;
+            for (const ClientMetric::Bucket& bucket : series.histogram.bucket) {
+                const auto count = static_cast<double>(bucket.cumulative_count - before);
+                least += count * below;
+                most += count * std::min(bucket.upper_bound, ran_);
+                below = bucket.upper_bound;
+                before = bucket.cumulative_count;
+            }
+            EXPECT_EQ(before, series.histogram.sample_count) << row_of(metric).name;
+            EXPECT_GE(series.histogram.sample_sum, least * 0.93) << row_of(metric).name;
+            EXPECT_LE(series.histogram.sample_sum, most + 1e-9) << row_of(metric).name;
+        });
+    }
+
+    std::unique_ptr<Appliance> appliance_;
+    std::vector<MetricFamily> families_;
+    std::map<std::string, bool> judged_;
+    double started_at_ = 0;
+    double stopped_at_ = 0;
+    double ran_ = 0;
+};
+
+TEST_F(MetricValues, seconds_are_seconds) {
+    within(Metric::running_seconds, 0.95, ran_);
+    within(Metric::stream_last_packet_timestamp_seconds, started_at_, stopped_at_);
+    within(Metric::history_oldest_timestamp_seconds, started_at_ - 1, stopped_at_);
+    within(Metric::loop_busy_seconds_total, 1e-6, ran_);
+    within(Metric::loop_idle_seconds_total, 1e-6, ran_);
+    within(Metric::loop_seconds_total, 0.5, ran_ + 0.1);
+    within(Metric::loop_longest_step_seconds, 1e-8, ran_);
+    within(Metric::clock_error_seconds, 0, 0.01);
+    if (appliance_->clock().uses_tsc()) {
+        within(Metric::clock_tick_seconds, 1e-10, 1e-8);  // 0.1 to 10 GHz
+    }
+    for (const Metric highest :
+         {Metric::fine_latency_highest_seconds, Metric::fine_latency_disturbed_highest_seconds,
+          Metric::fine_loop_away_highest_seconds, Metric::fine_loop_stop_highest_seconds}) {
+        within(highest, 0, ran_);
+    }
+    for (const Metric histogram :
+         {Metric::stream_lead_seconds, Metric::loop_stop_seconds, Metric::latency_seconds,
+          Metric::latency_disturbed_seconds, Metric::actor_waiting_seconds,
+          Metric::actor_service_seconds, Metric::fine_latency_seconds,
+          Metric::fine_latency_disturbed_seconds, Metric::fine_loop_away_seconds,
+          Metric::fine_loop_stop_seconds}) {
+        in_its_buckets(histogram);
+    }
+    each(Metric::stream_lead_seconds, [&](const ClientMetric& series) {
+        if (series.label.back().value == "A") {  // B comes 0.3 ms later
+            EXPECT_GT(series.histogram.sample_count, 0U);
+            EXPECT_NEAR(
+                series.histogram.sample_sum / static_cast<double>(series.histogram.sample_count),
+                300e-6, 200e-6);
+        }
+    });
+    for (const MetricRow& row : Metric_rows) {
+        const std::string name = std::string{metric_prefix}.append(row.name);
+        const bool absent =
+            row_of(Metric::clock_tick_seconds).name == row.name && !appliance_->clock().uses_tsc();
+        if (name.find("seconds") != std::string::npos && !absent) {
+            EXPECT_TRUE(judged_[name]) << name << " is held against nothing";
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pinstrike::actors
