@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <utility>
 
 namespace pinstrike {
@@ -15,14 +18,31 @@ std::string Place::text() const {
                        : fmt::format("{}:{}:{}", file, line, column);
 }
 
-void tell(Problems& problems, std::string file, std::string text) {
-    tell(problems, Place{std::move(file)}, std::move(text));
+Remedy remedy_of(int error) {
+    // What other processes, the network or a disk bring about, and may take back.
+    constexpr std::array passing{EADDRINUSE, EADDRNOTAVAIL, EAGAIN, EBUSY,       EINTR,    EIO,
+                                 EMFILE,     ENETDOWN,      ENFILE, ENETUNREACH, ENOBUFS,  ENODEV,
+                                 ENOMEM,     ENOSPC,        ENXIO,  ESTALE,      ETIMEDOUT};
+    return std::find(passing.begin(), passing.end(), error) == passing.end() ? Remedy::change
+                                                                             : Remedy::retry;
 }
 
-void tell(Problems& problems, Place place, std::string text) {
-    Problem& problem = problems.emplace_back();
-    problem.place = std::move(place);
-    problem.text = std::move(text);
+void tell(Problems& problems, std::string file, std::string text, Remedy remedy) {
+    tell(problems, Place{std::move(file)}, std::move(text), remedy);
+}
+
+void tell(Problems& problems, Place place, std::string text, Remedy remedy) {
+    problems.push_back({std::move(place), std::move(text), remedy});
+}
+
+Exit exit_of(const Problems& problems) {
+    if (problems.empty()) {
+        return Exit::ok;
+    }
+    const bool retry = std::all_of(problems.begin(), problems.end(), [](const Problem& problem) {
+        return problem.remedy == Remedy::retry;
+    });
+    return retry ? Exit::failed : Exit::config;
 }
 
 }  // namespace pinstrike

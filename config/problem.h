@@ -19,18 +19,28 @@ struct Place {
     [[nodiscard]] std::string text() const;
 };
 
+/// What mends a problem.
+enum class Remedy : unsigned char {
+    change,  ///< somebody changes the config or the host
+    retry,   ///< the same start may succeed later: a port is in use, memory is short now
+};
+
+/// Of a system call that failed with this `errno`.
+[[nodiscard]] Remedy remedy_of(int error);
+
 struct Problem {
     Place place;
     std::string text;  ///< what was found, where in words, and what was expected
+    Remedy remedy = Remedy::change;
 };
 
 using Problems = std::vector<Problem>;
 
 /// Adds a problem: of the file `file` as a whole, or of no file if it is empty.
-void tell(Problems& problems, std::string file, std::string text);
+void tell(Problems& problems, std::string file, std::string text, Remedy remedy = Remedy::change);
 
 /// Adds a problem of a place in a file.
-void tell(Problems& problems, Place place, std::string text);
+void tell(Problems& problems, Place place, std::string text, Remedy remedy = Remedy::change);
 
 /// Exit statuses of the program: those of sysexits.h where systemd gives them a meaning.
 enum class Exit : int {
@@ -39,5 +49,8 @@ enum class Exit : int {
     usage = 2,
     config = 78,  ///< wrong config or host: what a restart cannot mend
 };
+
+/// `config` if one of the problems needs a change, `failed` if a retry may mend all of them.
+[[nodiscard]] Exit exit_of(const Problems& problems);
 
 }  // namespace pinstrike

@@ -303,7 +303,9 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"),
                                                                std::fclose};
     const auto refuse = [&] {
-        tell(problems, Place{path}, fmt::format("cannot be read: {}", std::strerror(errno)));
+        const int error = errno;
+        tell(problems, Place{path}, fmt::format("cannot be read: {}", std::strerror(error)),
+             remedy_of(error));
         return std::nullopt;
     };
     if (file == nullptr) {
