@@ -3,22 +3,24 @@
 
 #include "actors/actor_kinds.h"
 #include "actors/confine/call_lists.h"
+#include "actors/feed_hours.h"
 #include "actors/ring.h"
 #include "actors/router.h"
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/passive_source.h"
 #include "feed/recovery_keys.h"
-#include "feed/venue_sessions.h"
 #include "nic/dpdk/eal.h"
 #include "nic/open_port.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <chrono>
+#include <exception>
 #include <new>
 #include <optional>
-#include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -34,10 +36,33 @@ std::int64_t monotonic_ns() {
         .count();
 }
 
+/// One that was never started has ended.
+void join(std::thread& thread) {
+    if (thread.joinable()) {
+        thread.join();
+    }
+}
+
 void wait_for(const std::atomic<bool>& flag) {
     while (!flag.load(std::memory_order_acquire)) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
+}
+
+/// A thread, or a sentence that says what forbids it.
+template <class Work>
+std::thread start_thread(Work work) {
+    try {
+        return std::thread{std::move(work)};
+    } catch (const std::system_error& failure) {
+        throw std::system_error{failure.code(), "a thread cannot be started (ulimit -u, TasksMax)"};
+    }
+}
+
+/// What no wait mends, where memory is short.
+bool address_space_is_limited() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 /// DPDK is begun once, for all its ports together. Null where there are none, or with Problems.
@@ -53,16 +78,6 @@ std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topol
         eal.housekeeping_cpus.push_back(static_cast<unsigned>(config.control_cpu));
     }
     return nic::dpdk::Eal::start(eal, problems);
-}
-
-/// From the oldest captures that anyone replays, for longer than a process lives.
-LineHours hours_of(const FeedConfig& config) {
-    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-    constexpr std::chrono::days ten_years{3653};
-    const feed::Days days{std::chrono::local_days{std::chrono::year{2008} / 1 / 1},
-                          std::chrono::local_days{(today + ten_years).time_since_epoch()}};
-    return {feed::session_hours(config.kind, config.calendar, false, days),
-            feed::session_hours(config.kind, config.calendar, true, days)};
 }
 
 std::vector<const Book*> books_of(const Core& core) {
@@ -133,24 +148,24 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
              fmt::format("no memory: rings need {} bytes (and twice that in addresses), lines {}, "
                          "actors {}",
                          made->topology_.ring_bytes(), made->topology_.line_bytes,
-                         made->topology_.actor_bytes()));
+                         made->topology_.actor_bytes()),
+             address_space_is_limited() ? Remedy::change : Remedy::retry);
+        return nullptr;
+    } catch (const std::system_error& failure) {
+        tell(problems, "", failure.what(), remedy_of(failure.code().value()));
         return nullptr;
     }
     return made;
 }
 
 bool Appliance::check(Problems& problems) {
-    try {
-        hours_ = hours_of(config_);
-    } catch (const std::runtime_error& failure) {
-        tell(problems, "",
-             fmt::format("the calendar needs this host's time zone data (package tzdata): {}",
-                         failure.what()));
-    }
+    Problems found;
+    hours_ = hours_of(config_, found).value_or(LineHours{});
     TopologyFindings findings = check_topology(topology_, config_, read_machine());
     remarks_ = std::move(findings.remarks);
-    problems.insert(problems.end(), findings.problems.begin(), findings.problems.end());
-    return findings.problems.empty();
+    found.insert(found.end(), findings.problems.begin(), findings.problems.end());
+    problems.insert(problems.end(), found.begin(), found.end());
+    return found.empty();
 }
 
 bool Appliance::read_series(Problems& problems) {
@@ -400,26 +415,26 @@ void Appliance::start() {
     const bool live = !replays();
     running_ = true;
     for (CoreThread& core : cores_) {
-        core.thread = std::thread{[&core, this] {
+        core.thread = start_thread([&core, this] {
             run_core(*core.core, core.config.cpu, core.bell.get(), clock_, *core.control);
-        }};
+        });
     }
     for (const CoreThread& core : cores_) {
         wait_for(core.control->started);
     }
     if (recovery_.runs()) {
-        recovery_.thread = std::thread{[this] {
+        recovery_.thread = start_thread([this] {
             run_recovery(recovery_.task.get(), recovery_.peers.get(), config_.control_cpu, clock_,
                          recovery_.control);
-        }};
+        });
         wait_for(recovery_.control.started);
     }
     started_ns_.store(monotonic_ns(), std::memory_order_relaxed);
     for (PollerThread& poller : pollers_) {
-        poller.thread = std::thread{[&poller, live, this] {
+        poller.thread = start_thread([&poller, live, this] {
             run_poller(*poller.task, poller.config.cpu, poller.config.wait, live, clock_,
                        *poller.control);
-        }};
+        });
     }
     control_misplaced_ = !bind_this_thread(config_.control_cpu);
 }
@@ -430,6 +445,20 @@ bool Appliance::input_ended() const {
     });
 }
 
+bool Appliance::pollers_end_within(std::int64_t within_ns) {
+    if (!replays()) {
+        return true;
+    }
+    for (PollerThread& poller : pollers_) {
+        poller.control->stop.store(true, std::memory_order_release);
+    }
+    const std::int64_t end_ns = monotonic_ns() + within_ns;
+    while (!input_ended() && monotonic_ns() < end_ns) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return input_ended();
+}
+
 void Appliance::stop() {
     if (!running_) {
         return;
@@ -437,20 +466,15 @@ void Appliance::stop() {
     running_ = false;
     if (recovery_.runs()) {
         recovery_.control.stop.store(true, std::memory_order_release);
-        recovery_.thread.join();
+        join(recovery_.thread);
     }
     for (PollerThread& poller : pollers_) {
         poller.control->stop.store(true, std::memory_order_release);
     }
     for (PollerThread& poller : pollers_) {
-        poller.thread.join();
+        join(poller.thread);
     }
-    if (recovery_.peers) {
-        recovery_.peers->finish();
-    }
-    if (recovery_.task) {
-        recovery_.task->finish();
-    }
+    finish_recovery();
     for (CoreThread& core : cores_) {
         core.control->stop.store(true, std::memory_order_release);
         if (core.bell) {
@@ -458,9 +482,28 @@ void Appliance::stop() {
         }
     }
     for (CoreThread& core : cores_) {
-        core.thread.join();
+        join(core.thread);
     }
     stopped_ns_.store(monotonic_ns(), std::memory_order_relaxed);
+}
+
+/// After an end by itself it may fail again: then what it knew is lost, and nothing else.
+void Appliance::finish_recovery() {
+    try {
+        if (recovery_.peers) {
+            recovery_.peers->finish();
+        }
+        if (recovery_.task) {
+            recovery_.task->finish();
+        }
+    } catch (const std::exception& failure) {
+        remarks_.push_back(fmt::format("recovery: not finished: {}", failure.what()));
+    }
+}
+
+std::string_view Appliance::recovery_failure() const {
+    const bool ended = recovery_.control.ended.load(std::memory_order_acquire);
+    return ended ? std::string_view{recovery_.control.failure} : std::string_view{};
 }
 
 std::vector<Appliance::ChangedPort> Appliance::housekeep() {

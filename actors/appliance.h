@@ -32,6 +32,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -61,6 +62,11 @@ class Appliance {
 
     /// Has every poller come to the end of its input?
     [[nodiscard]] bool input_ended() const;
+
+    /// Begins the end: no poller of captures takes more. False: after `within_ns` one is still held
+    /// up, in a read that does not come back; stop() would wait for it. True for live ports, which
+    /// never wait.
+    [[nodiscard]] bool pollers_end_within(std::int64_t within_ns);
 
     /// Ends everything, in order; returns when all threads have ended.
     void stop();
@@ -124,6 +130,9 @@ class Appliance {
 
     /// Null where there is none.
     [[nodiscard]] const RecoveryTask* recovery() const { return recovery_.task.get(); }
+
+    /// Has the thread of recovery and peers ended by itself? Why; empty: no. Any thread.
+    [[nodiscard]] std::string_view recovery_failure() const;
 
     /// Null where no state is taken from a peer.
     [[nodiscard]] const peer::StateTransfer* state_transfer() const {
@@ -189,6 +198,7 @@ class Appliance {
     [[nodiscard]] std::unique_ptr<MoreLines> more_lines(const FeedConfig& config,
                                                         std::size_t poller,
                                                         Problems& problems) const;
+    void finish_recovery();
     [[nodiscard]] bool settings_taken(std::int64_t within_ns) const;
     [[nodiscard]] bool replays() const;
     [[nodiscard]] bool filters_calls() const;

@@ -1,7 +1,9 @@
 // path: cold
 #include "actors/check_report.h"
 
+#include "actors/feed_hours.h"
 #include "actors/host_report.h"
+#include "actors/listening.h"
 #include "actors/load_config.h"
 #include "actors/series_list.h"
 #include "actors/topology.h"
@@ -32,6 +34,8 @@ CheckReport check_report(const FeedConfig& config, bool config_only) {
     CheckReport out{effective_config(config) + "\n", {}};
     add_comment(out.text, to_text(topology, config));
     if (!config_only) {
+        static_cast<void>(hours_of(config, report.problems));
+        check_listening(config, read_listening_rights(), report.problems);
         add_comment(out.text, to_text(read_series_list(config, report.problems), config));
     }
     add_comment(out.text, report.text);

@@ -11,6 +11,7 @@
 #include "feed/recovery_keys.h"
 #include "feed/venue_codecs.h"
 #include "feed/watch_keys.h"
+#include "nic/address.h"
 #include "nic/port_keys.h"
 
 #include <algorithm>
@@ -84,8 +85,12 @@ bool is_listening_address(const std::string& text) {
     if (colon == std::string::npos || colon == 0 || text.find(' ') != std::string::npos) {
         return false;
     }
+    const std::string_view host = std::string_view{text}.substr(0, colon);
+    const bool a_name = host.find_first_not_of("0123456789.") != std::string_view::npos;
+    const auto address = nic::parse_ipv4(host);
     const auto port = parse_integer(std::string_view{text}.substr(colon + 1));
-    return port && *port >= 1 && *port <= 65535;
+    return (a_name || (address && nic::is_unicast(*address))) && port && *port >= 1 &&
+           *port <= 65535;
 }
 
 void add_thread_keys(Section<FeedConfig>& section) {

@@ -31,7 +31,8 @@ std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
 void check_sources(const Host& host, const nic::PortConfig& port, Problems& problems) {
     if (port.kind == nic::PortKind::uring && !host.interfaces.contains(port.interface)) {
         tell(problems, Place{},
-             fmt::format("port {}: there is no interface {}", port.name, port.interface));
+             fmt::format("port {}: there is no interface {}", port.name, port.interface),
+             Remedy::retry);  // it may come late
     }
     for (const std::string& file : port.files) {
         if (!host.files.contains(file)) {
@@ -89,8 +90,9 @@ HostReport report_on(const Host& host, const FeedConfig& config, const Topology&
     if (config.peer.present()) {
         peer::check_files(config.peer, report.problems);
     }
-    report.text = fmt::format("memory of the machine {} MiB, {} cpus for this process\n",
-                              host.machine.memory_bytes / mebibyte, host.machine.cpus.size());
+    report.text =
+        fmt::format("memory of {} {} MiB, {} cpus for this process\n", host.machine.memory_owner,
+                    host.machine.memory_bytes / mebibyte, host.machine.cpus.size());
     report.text += confinement_text(config, topology);
     const auto demands = dpdk_demands(config, topology);
     if (demands.empty()) {

@@ -1,10 +1,12 @@
 // path: cold
 #include "actors/machine.h"
 
+#include "actors/cgroup_memory.h"
 #include "actors/confine/call_filter.h"
 
 #include <hwloc.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -103,6 +105,14 @@ std::size_t read_memory_bytes(std::string_view name) {
     return 0;
 }
 
+void heed(const std::optional<CgroupMemory>& group, Machine& machine) {
+    if (group && group->limit_bytes < machine.memory_bytes) {
+        machine.memory_bytes = group->limit_bytes;
+        machine.free_bytes = std::min(machine.free_bytes, group->free_bytes);
+        machine.memory_owner = "the control group " + group->group;
+    }
+}
+
 }  // namespace
 
 const MachineCpu* Machine::find(CpuIndex index) const {
@@ -123,11 +133,16 @@ std::optional<unsigned> Machine::node_of_pci(const std::string& address) const {
 Machine read_machine() {
     Machine machine;
     machine.no_call_filters = CallFilter::obstacle();
+    if (rlimit limit{};
+        ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        machine.open_files_max = limit.rlim_cur;
+    }
     if (const HwlocTopology topology = load_topology(true)) {
         read_cpus(topology.get(), machine);
         read_pci(topology.get(), machine);
         machine.memory_bytes = read_memory_bytes("MemTotal:");
         machine.free_bytes = read_memory_bytes("MemAvailable:");
+        heed(read_cgroup_memory(), machine);
     }
     return machine;
 }

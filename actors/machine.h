@@ -23,8 +23,11 @@ struct MachineCpu {
 
 struct Machine {
     std::vector<MachineCpu> cpus;  ///< those this process may run on, ascending
-    std::size_t memory_bytes = 0;  ///< of the machine
+    std::size_t memory_bytes = 0;  ///< of the machine, or what a control group leaves of it
     std::size_t free_bytes = 0;    ///< of it, what the kernel could give now; 0: unknown
+    std::string memory_owner = "the machine";  ///< or "the control group /a/b"
+
+    std::optional<std::size_t> open_files_max;  ///< of this process; nullopt: no limit
 
     [[nodiscard]] const MachineCpu* find(CpuIndex index) const;
 

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -57,7 +59,7 @@ bool map_at(std::byte* where, std::size_t bytes, int file, std::size_t offset) {
     return mapped == where;
 }
 
-/// The control page and the data once, then the data again; null where the host has no room.
+/// The control page and the data once, then the data again; null, with errno, where it cannot be.
 std::byte* map_mirrored(std::size_t control_bytes, std::size_t data_bytes) {
     const MemoryFile file(control_bytes + data_bytes);
     if (file.descriptor() < 0) {
@@ -91,6 +93,9 @@ MirroredMemory::MirroredMemory(std::size_t data_bytes) : data_bytes_(data_bytes)
     PINSTRIKE_CHECK(control_bytes % page_bytes() == 0);
     base_ = map_mirrored(control_bytes, data_bytes);
     if (base_ == nullptr) {
+        if (const int error = errno; error != ENOMEM) {
+            throw std::system_error{error, std::generic_category(), "memory of a ring"};
+        }
         throw std::bad_alloc{};
     }
     ::new (base_) Shared{};

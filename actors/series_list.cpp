@@ -98,8 +98,9 @@ struct Complaints {
     const FeedConfig& config;
     Problems& problems;
 
-    void add(const std::string& text) const {
-        tell(problems, config.series_map_place.value_or(pinstrike::Place{}), "series_map: " + text);
+    void add(const std::string& text, Remedy remedy = Remedy::change) const {
+        tell(problems, config.series_map_place.value_or(pinstrike::Place{}), "series_map: " + text,
+             remedy);
     }
 };
 
@@ -131,7 +132,7 @@ void read_file(const FeedConfig& config, SeriesList& list, const Complaints& com
         list.file, [&dealer](const feed::SeriesMap& map) { dealer.take(map); }, unreadable);
     dealer.finish();
     for (const Problem& problem : unreadable) {
-        complaints.add(problem.place.file + " " + problem.text);
+        complaints.add(problem.place.file + " " + problem.text, problem.remedy);
     }
     if (!rows) {
         return;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <optional>
 
 namespace pinstrike::actors {
@@ -61,6 +62,20 @@ void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& cl
             poller.slept();
         } else {
             _mm_pause();
+        }
+    }
+}
+
+void recover_until_told(RecoveryTask* recovery, peer::PeerTask* peers, const nic::Clock& clock,
+                        ThreadControl& control) {
+    constexpr std::int64_t peers_nap_ns = 200'000;  // peers wait for answers, and rings fill
+    while (!control.stop.load(std::memory_order_acquire)) {
+        const std::int64_t now_ns = clock.wall_ns();
+        const std::size_t done = (peers != nullptr ? peers->step(now_ns) : 0) +
+                                 (recovery != nullptr ? recovery->step(now_ns) : 0);
+        if (done == 0) {
+            const std::int64_t longest_ns = peers != nullptr ? peers_nap_ns : recovery->nap_ns();
+            nap(recovery != nullptr ? std::min(longest_ns, recovery->nap_ns()) : longest_ns);
         }
     }
 }
@@ -137,18 +152,13 @@ void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
 
 void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
                   const nic::Clock& clock, ThreadControl& control) {
-    constexpr std::int64_t peers_nap_ns = 200'000;  // peers wait for answers, and rings fill
     control.misplaced.store(!place_this_thread(cpu, "recovery"), std::memory_order_relaxed);
     drop_all_rights();
     control.started.store(true, std::memory_order_release);
-    while (!control.stop.load(std::memory_order_acquire)) {
-        const std::int64_t now_ns = clock.wall_ns();
-        const std::size_t done = (peers != nullptr ? peers->step(now_ns) : 0) +
-                                 (recovery != nullptr ? recovery->step(now_ns) : 0);
-        if (done == 0) {
-            const std::int64_t longest_ns = peers != nullptr ? peers_nap_ns : recovery->nap_ns();
-            nap(recovery != nullptr ? std::min(longest_ns, recovery->nap_ns()) : longest_ns);
-        }
+    try {
+        recover_until_told(recovery, peers, clock, control);
+    } catch (const std::exception& failure) {
+        control.failure = failure.what();
     }
     control.ended.store(true, std::memory_order_release);
 }

@@ -26,6 +26,7 @@ struct ThreadControl {
     std::atomic<bool> stop{false};       ///< control: come to an end
     std::atomic<bool> started{false};    ///< thread: the first step is next
     std::atomic<bool> ended{false};      ///< thread: nothing more will come of it
+    std::string failure;                 ///< thread, before `ended`: why it ended by itself
     std::atomic<bool> misplaced{false};  ///< thread: the system refused its cpu
     std::atomic<int> unfiltered{0};      ///< thread: the errno with which its filter was refused
     std::unique_ptr<CallFilter> filter;  ///< of hot threads; null: they may call what they like
@@ -55,8 +56,9 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
 void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
               ThreadControl& control);
 
-/// Steps recovery and what is done for peers until told to stop; either may be null. `cpu`: of
-/// housekeeping; negative: not pinned.
+/// Steps recovery and what is done for peers until told to stop; either may be null. An exception
+/// ends this thread alone, and becomes `control.failure`. `cpu`: of housekeeping; negative: not
+/// pinned.
 void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
                   const nic::Clock& clock, ThreadControl& control);
 

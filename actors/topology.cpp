@@ -50,6 +50,21 @@ bool reads_captures(const FeedConfig& config) {
     });
 }
 
+/// Descriptors: a uring port has a socket for each group; a peer, a connection. Beside these there
+/// are standard streams, rings of io_uring, endpoints and their connections, devices, captures.
+std::size_t plan_open_files(const FeedConfig& config, const Topology& topology) {
+    constexpr std::size_t others = 128;
+    std::size_t files = others;
+    for (std::size_t i = 0; i < config.ports.size(); ++i) {
+        if (config.ports[i].kind == nic::PortKind::uring) {
+            for (const std::size_t poller : topology.port_readers[i]) {
+                files += groups_at(config, topology.pollers[poller], config.ports[i]).size();
+            }
+        }
+    }
+    return files;
+}
+
 /// Captures run on their own time, as fast as they are read: nobody can be asked for what they
 /// lack, and what they hold of retransmissions fills holes by itself.
 RecoveryPlan plan_recovery(const FeedConfig& config) {
@@ -80,8 +95,8 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
     return plan;
 }
 
-void tell(TopologyFindings& findings, std::string text) {
-    pinstrike::tell(findings.problems, Place{}, std::move(text));
+void tell(TopologyFindings& findings, std::string text, Remedy remedy = Remedy::change) {
+    pinstrike::tell(findings.problems, Place{}, std::move(text), remedy);
 }
 
 /// Every thread with a cpu of its own.
@@ -191,11 +206,27 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
         machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
         tell(findings,
-             fmt::format("rings need {}, lines {}, actors {}, DPDK {} beside hugepages; of the "
-                         "machine's {} are free {}",
+             fmt::format("rings need {}, lines {}, actors {}, DPDK {} beside hugepages; of {}'s {} "
+                         "are free {}",
                          memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
                          memory_text(topology.actor_bytes()), memory_text(topology.dpdk_bytes),
-                         memory_text(machine.memory_bytes), memory_text(free_bytes)));
+                         machine.memory_owner, memory_text(machine.memory_bytes),
+                         memory_text(free_bytes)),
+             machine.memory_bytes != 0 && topology.memory_bytes() > machine.memory_bytes
+                 ? Remedy::change
+                 : Remedy::retry);
+    }
+}
+
+/// A thread that finds none in the middle of its work cannot go on.
+void check_open_files(const Topology& topology, const Machine& machine,
+                      TopologyFindings& findings) {
+    if (machine.open_files_max && *machine.open_files_max < topology.open_files) {
+        tell(findings,
+             fmt::format("found a limit of {} open files, expected {} or more: "
+                         "LimitNOFILE={} in the service's unit, `ulimit -n {}` in a shell",
+                         *machine.open_files_max, topology.open_files, topology.open_files,
+                         topology.open_files));
     }
 }
 
@@ -404,6 +435,7 @@ Topology plan_topology(const FeedConfig& config) {
         topology.dpdk_bytes = nic::dpdk::memory_need_bytes(demands);
     }
     topology.recovery = plan_recovery(config);
+    topology.open_files = plan_open_files(config, topology);
     return topology;
 }
 
@@ -414,6 +446,7 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     check_cpus(topology, machine, findings);
     check_nodes(topology, config, machine, findings);
     check_memory(topology, machine, findings);
+    check_open_files(topology, machine, findings);
     if (!topology.recovery.sources.empty() && !topology.recovery.runs) {
         findings.remarks.emplace_back(
             "recovery: not run on captures; what they hold of retransmissions fills holes");

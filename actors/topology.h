@@ -63,6 +63,7 @@ struct Topology {
     std::size_t line_bytes = 0;  ///< of all lines, for what waits and for what is missing
     std::size_t dpdk_bytes = 0;  ///< ordinary memory of DPDK; 0 where it takes hugepages
     RecoveryPlan recovery;
+    std::size_t open_files = 0;  ///< descriptors that must be allowed
 
     /// For each port the pollers that read it, a queue each, in the order of the pollers.
     std::vector<std::vector<std::size_t>> port_readers;
@@ -101,7 +102,7 @@ struct TopologyFindings {
                                                               const Topology& topology);
 
 /// One producer and one consumer a ring, every ring drained, no cpu twice, every cpu there; ports,
-/// pollers and cores on one NUMA node; enough memory.
+/// pollers and cores on one NUMA node; enough memory and descriptors.
 [[nodiscard]] TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                               const Machine& machine);
 

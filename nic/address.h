@@ -21,6 +21,11 @@ std::string text_of(const Subnet& subnet);
 std::optional<Group> parse_group(std::string_view text);
 std::string text_of(const Group& group);
 
+/// Of one host: below 224.0.0.0, where groups and reserved addresses begin.
+constexpr bool is_unicast(Ipv4 address) {
+    return (address.value >> 28) < 0xE;
+}
+
 /// 224.0.0.0/4.
 constexpr bool is_multicast(Ipv4 address) {
     return (address.value >> 28) == 0xE;

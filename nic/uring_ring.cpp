@@ -107,7 +107,8 @@ bool UringRing::map_buffers(Problems& problems) {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) {
         tell(problems, "",
-             fmt::format("io_uring: no {} bytes of memory for receive buffers", all_bytes));
+             fmt::format("io_uring: no {} bytes of memory for receive buffers", all_bytes),
+             Remedy::retry);
         return false;
     }
     entries_ = static_cast<io_uring_buf_ring*>(memory);
@@ -133,7 +134,8 @@ std::unique_ptr<UringRing> UringRing::make(std::size_t entries_count, std::size_
     const auto entries = static_cast<unsigned>(std::bit_ceil(entries_count));
     if (const int result = open_ring(entries, buffers_count, ring->ring_); result != 0) {
         tell(problems, "",
-             fmt::format("io_uring: {}{}", std::strerror(-result), advice_of(-result)));
+             fmt::format("io_uring: {}{}", std::strerror(-result), advice_of(-result)),
+             result == -ENOMEM ? Remedy::change : remedy_of(-result));  // the limit of `ulimit -l`
         return nullptr;
     }
     ring->ring_open_ = true;

@@ -102,9 +102,11 @@ std::optional<KernelInterface> find_interface(const std::string& name, Problems&
     const FileDescriptor any_socket(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ifreq request = request_of(name);
     if (interface.index == 0 || ioctl(any_socket.get(), SIOCGIFMTU, &request) != 0) {
+        const int error = errno;
         tell(problems, "",
              fmt::format("interface {}: {} (`ip link` lists those there are)", name,
-                         std::strerror(errno)));
+                         std::strerror(error)),
+             remedy_of(error));
         return std::nullopt;
     }
     interface.mtu_bytes = static_cast<std::size_t>(request.ifr_mtu);
@@ -146,7 +148,8 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
         const int error = errno;
         tell(problems, "",
              fmt::format("group {} on {}: {} failed: {}{}", text_of(group), interface.name, failed,
-                         std::strerror(error), advice_of(error)));
+                         std::strerror(error), advice_of(error)),
+             error == ENOBUFS ? Remedy::change : remedy_of(error));  // the sysctl's limit
         return FileDescriptor();
     }
     const std::size_t granted = set_receive_buffer(fd, buffer_bytes);

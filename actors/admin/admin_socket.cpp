@@ -38,7 +38,7 @@ bool make_way(const std::string& path, const sockaddr_un& address, Problems& pro
     }
     const Descriptor probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (::connect(probe.number(), as_any(address), sizeof address) == 0 || would_wait()) {
-        tell(problems, path, "another instance answers at this admin socket");
+        tell(problems, path, "another instance answers at this admin socket", Remedy::retry);
         return false;
     }
     ::unlink(path.c_str());
@@ -81,13 +81,17 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
     Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     // Nobody may connect between bind and chmod: listen comes last.
     if (socket.number() < 0 || ::bind(socket.number(), as_any(*address), sizeof *address) != 0) {
-        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(errno)));
+        const int error = errno;
+        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
+             remedy_of(error));
         return nullptr;
     }
     std::unique_ptr<AdminSocket> made{new AdminSocket{path, std::move(socket)}};
     if (::chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) != 0 ||
         ::listen(made->socket_.number(), static_cast<int>(connections_max)) != 0) {
-        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(errno)));
+        const int error = errno;
+        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
+             remedy_of(error));
         return nullptr;
     }
     return made;

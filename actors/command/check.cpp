@@ -31,14 +31,14 @@ Exit check(const CheckOptions& options) {
     const auto config = actors::load_config(options.config, problems);
     if (!config) {
         print_problems(problems);
-        return Exit::config;
+        return exit_of(problems);
     }
     const actors::CheckReport report = actors::check_report(*config, options.config_only);
     fmt::print("{}", report.text);
     // What is printed stands before what is told, also where both go to one file.
     std::fflush(stdout);
     print_problems(report.problems);
-    return report.problems.empty() ? Exit::ok : Exit::config;
+    return exit_of(report.problems);
 }
 
 /// For scripts: "any 20", "node0 132".
@@ -47,7 +47,7 @@ Exit print_hugepages(const CheckOptions& options) {
     const auto config = actors::load_config(options.config, problems);
     print_problems(problems);
     if (!config) {
-        return Exit::config;
+        return exit_of(problems);
     }
     const auto demands = actors::dpdk_demands(*config, actors::plan_topology(*config));
     for (const auto& [node, pages] : nic::dpdk::hugepages_needed(demands)) {
@@ -76,9 +76,8 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "check", "Tell all that is wrong with a config, or all that is in force with it");
     command->footer(
         "Prints every key with its value, then, as comments, threads, rings and the memory and\n"
-        "hugepages needed and there; `pinstrike explain` says what a key means. Exit status 78: "
-        "the\n"
-        "config or this host is wrong.\n\n"
+        "hugepages needed and there; `pinstrike explain` says what a key means. Exit status 78:\n"
+        "the config or this host is wrong; 1: it would not start now, but may later.\n\n"
         "Examples:\n"
         "  pinstrike check /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --config-only config/opra.yaml\n"

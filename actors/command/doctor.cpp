@@ -6,6 +6,8 @@
 #include "actors/doctor/judge.h"
 #include "actors/doctor/read_host.h"
 #include "actors/doctor/show.h"
+#include "actors/feed_hours.h"
+#include "actors/listening.h"
 #include "actors/load_config.h"
 
 #include <cstdio>
@@ -23,6 +25,22 @@ struct DoctorOptions {
     bool script = false;
 };
 
+/// What lets the feed never start, whatever time passes, beside what is judged of the host.
+void add_obstacles(const actors::FeedConfig& config, actors::doctor::Findings& findings) {
+    Problems problems;
+    static_cast<void>(actors::hours_of(config, problems));
+    actors::check_listening(config, actors::read_listening_rights(), problems);
+    for (const Problem& problem : problems) {
+        findings.push_back({.id = "start." + config.name,
+                            .severity = actors::doctor::Severity::error,
+                            .what = "start of feed " + config.name,
+                            .seen = problem.text,
+                            .wanted = "nothing that forbids it",
+                            .why = "the program would end with status 78, and not be started again",
+                            .mend = {}});
+    }
+}
+
 Exit doctor(const DoctorOptions& options) {
     Problems problems;
     std::vector<actors::FeedConfig> configs;
@@ -33,12 +51,15 @@ Exit doctor(const DoctorOptions& options) {
     }
     if (!problems.empty()) {
         print_problems(problems);
-        return Exit::config;
+        return exit_of(problems);
     }
     actors::doctor::Host host = actors::doctor::read_host();
     actors::doctor::ask_kernel(host);
-    const actors::doctor::Findings findings =
+    actors::doctor::Findings findings =
         actors::doctor::judge(host, actors::doctor::need_of(configs));
+    for (const actors::FeedConfig& config : configs) {
+        add_obstacles(config, findings);
+    }
     const std::string text = options.json     ? actors::doctor::findings_json(findings)
                              : options.script ? actors::doctor::fix_script(findings)
                                               : actors::doctor::findings_text(findings);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,8 @@ int run(int argc, char** argv) {
 }  // namespace pinstrike::command
 
 int main(int argc, char** argv) {
+    // A file that reaches the limit on its size is a failed write, not the end.
+    static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
     pinstrike::command::fill_standard_descriptors();
     return pinstrike::command::run(argc, argv);
 }

@@ -126,7 +126,7 @@ std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit
         config = actors::load_config(source.config, problems);
         print_problems(problems);
         if (!config) {
-            status = Exit::config;
+            status = exit_of(problems);
             return std::nullopt;
         }
     }

@@ -29,8 +29,9 @@ void add_run(CLI::App& app, Outcome& outcome) {
         "Runs until SIGINT, SIGTERM or `pinstrike ctl INSTANCE drain`, then drains and prints the\n"
         "account as a table. SIGHUP reads the config anew (`pinstrike ctl --help` says what can\n"
         "change); on a terminal it means that the terminal is gone, and ends the program.\n"
-        "Exit status: 0 right, 1 the account does not balance, the metrics address or the admin\n"
-        "socket is taken,\n"
+        "Exit status: 0 right; 1 the account does not balance, or the start failed by what a "
+        "retry\n"
+        "may mend: an address in use or not there yet, too little memory free now; 2 wrong use;\n"
         "78 the config or the host is wrong.\n"
         "\nExamples:\n"
         "  pinstrike run config/demo.yaml --for 10s\n"
@@ -59,7 +60,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
         const auto config = actors::load_config(given->config, problems);
         print_problems(problems);
         if (!config) {
-            outcome.status = Exit::config;
+            outcome.status = exit_of(problems);
             return;
         }
         if (!given->duration.empty()) {

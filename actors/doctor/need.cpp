@@ -9,10 +9,6 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
-/// Beside sockets of ports: standard streams, rings of io_uring, endpoints and their connections,
-/// devices, captures.
-constexpr std::size_t other_files = 128;
-
 std::string kernel_interface_of(const nic::PortConfig& port) {
     return port.kind == nic::PortKind::dpdk ? nic::dpdk::kernel_interface(port) : port.interface;
 }
@@ -46,7 +42,6 @@ void add_ports(const FeedConfig& config, const Topology& topology, const std::st
                 wanted.sockets += groups_at(config, topology.pollers[poller], port).size();
             }
         }
-        need.open_files += wanted.sockets;
         need.ports.push_back(std::move(wanted));
     }
 }
@@ -81,7 +76,7 @@ Need need_of(const std::vector<FeedConfig>& configs) {
             need.endpoints.emplace(config.metrics_address, config.name);
         }
         need.memory_bytes += topology.memory_bytes();
-        need.open_files += other_files;
+        need.open_files += topology.open_files;
         auto demands = dpdk_demands(config, topology);
         if (!demands.empty() && demands.front().config.hugepages) {
             ++need.dpdk_programs;

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/doctor/read_host.h"
 
+#include "actors/cgroup_memory.h"
 #include "actors/doctor/read_devices.h"
 #include "actors/doctor/read_files.h"
 #include "config/units.h"
@@ -161,6 +162,9 @@ void read_memory(const fs::path& root, Host& host) {
     const std::string free_text = value_in(root / "proc/meminfo", "MemAvailable");
     if (const auto kib = parse_integer(free_text.substr(0, free_text.find(' ')))) {
         host.free_bytes = static_cast<std::size_t>(*kib) * 1024;
+    }
+    if (const auto group = read_cgroup_memory(root); group && host.free_bytes) {
+        host.free_bytes = std::min(*host.free_bytes, group->free_bytes);
     }
     host.transparent_hugepages =
         chosen_word(read_word(root / "sys/kernel/mm/transparent_hugepage/enabled").value_or(""));

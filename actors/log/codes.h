@@ -61,6 +61,10 @@ namespace pinstrike::actors {
     ROW(recovery_short, warning, 1, \
         "missing messages were given up: the sources did not have them, or could not be asked in " \
         "time. What of it stays lost, gap_declared says") \
+    ROW(recovery_ended, error, 1, \
+        "the thread of recovery and peers ended by itself, over an error that it cannot go on " \
+        "after: until a restart nothing is asked for, kept or given to peers. The streams are " \
+        "read as before") \
     ROW(history_short, warning, 1, \
         "blocks are not kept for peers: the thread that keeps them is behind the poller. A peer " \
         "that asks for them is refused") \

@@ -88,6 +88,7 @@ CoreSight core_sight(Appliance& appliance, std::size_t index) {
 RecoverySight recovery_sight(Appliance& appliance) {
     using feed::RecoveryCount;
     RecoverySight sight;
+    sight.failure = appliance.recovery_failure();
     if (appliance.recovery() != nullptr) {
         const feed::RecoveryCounters& counts = appliance.recovery()->recovery().counters();
         sight.abandoned = counts.read(RecoveryCount::abandoned);

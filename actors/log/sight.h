@@ -85,6 +85,7 @@ struct RecoverySight {
     std::uint64_t notes_dropped = 0;    ///< holes that were not heard of
     std::uint64_t repairs_dropped = 0;  ///< blocks that were brought, and found no room
     std::uint64_t not_kept = 0;         ///< blocks that the history missed
+    std::string failure{};              ///< why its thread ended by itself; empty: it did not
 };
 
 struct Sight {

@@ -214,6 +214,10 @@ void Watch::watch_recovery(const RecoverySight& now, const RecoverySight& before
     if (!text.empty()) {
         add(LogCode::recovery_short, "recovery", text);
     }
+    if (!now.failure.empty()) {
+        add(LogCode::recovery_ended, "recovery",
+            fmt::format("its thread ended by itself: {}; a restart brings it back", now.failure));
+    }
     if (const std::uint64_t more = now.not_kept - before.not_kept; more != 0) {
         add(LogCode::history_short, "history",
             fmt::format("{} not kept, {} since the start", counted(more, "block"), now.not_kept));

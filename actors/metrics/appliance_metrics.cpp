@@ -225,6 +225,9 @@ void add_roads(Families& out, const PollerTask& poller) {
 }
 
 void add_recovery(Families& out, Appliance& appliance) {
+    if (appliance.recovery() != nullptr || appliance.peers() != nullptr) {
+        out.value(Metric::recovery_running, {}, appliance.recovery_failure().empty() ? 1 : 0);
+    }
     if (appliance.recovery() == nullptr) {
         return;
     }

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -218,14 +219,20 @@ HttpServer::HttpServer(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 HttpServer::~HttpServer() = default;
 
 std::unique_ptr<HttpServer> HttpServer::open(const std::string& host, std::uint16_t port,
-                                             Answer answer, std::string& complaint) {
+                                             Answer answer, Problem& complaint) {
     try {
         return std::unique_ptr<HttpServer>(
             new HttpServer(std::make_unique<Loop>(host, port, std::move(answer))));
+    } catch (const boost::system::system_error& fault) {
+        // What a name server answers, or does not, may be another later.
+        const bool by_kernel = fault.code().category() == boost::system::system_category();
+        complaint.text = fault.what();
+        complaint.remedy = by_kernel ? remedy_of(fault.code().value()) : Remedy::retry;
     } catch (const std::exception& fault) {
-        complaint = fault.what();
-        return nullptr;
+        complaint.text = fault.what();  // no memory, no thread
+        complaint.remedy = Remedy::retry;
     }
+    return nullptr;
 }
 
 std::uint16_t HttpServer::port() const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "config/counter.h"
+#include "config/problem.h"
 #include "config/rows.h"
 
 #include <chrono>
@@ -50,10 +51,10 @@ class HttpServer {
     using Answer = std::function<HttpAnswer(const std::string& path)>;
 
     /// Listens, and answers from a thread of its own, which inherits the caller's processor. Null,
-    /// and `complaint` says why, if it cannot.
+    /// and `complaint` says why, if it cannot: a Problem without the key.
     [[nodiscard]] static std::unique_ptr<HttpServer> open(const std::string& host,
                                                           std::uint16_t port, Answer answer,
-                                                          std::string& complaint);
+                                                          Problem& complaint);
     /// Closes all connections.
     ~HttpServer();
 

@@ -98,6 +98,9 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "not yet taken out, included") \
     ROW(book_announced_entries, gauge, \
         "Of these, series that the day's file or a series map announced, heard or not") \
+    ROW(recovery_running, gauge, \
+        "1: the thread of recovery and peers runs. 0: it ended by itself, over an error. Absent " \
+        "where there is none") \
     ROW(recovery_dropped_notes_total, counter, \
         "Notes of what is missing or found that the road from the poller had no room for") \
     ROW(recovery_taken_blocks_total, counter, "Blocks that the poller took from recovery") \

@@ -66,8 +66,8 @@ std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& addres
     std::unique_ptr<MetricsEndpoint> endpoint(
         new MetricsEndpoint(std::unique_ptr<Pages>(new Pages{appliance, log, std::move(healthy)})));
     Pages& pages = *endpoint->pages_;
-    std::string complaint;
-    if (const auto at = parse_http_address(address, complaint)) {
+    Problem complaint;
+    if (const auto at = parse_http_address(address, complaint.text)) {
         const BoundToCpu control(
             appliance.config().control_cpu);  // the server's thread inherits it
         endpoint->server_ = HttpServer::open(
@@ -75,12 +75,11 @@ std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& addres
             complaint);
     }
     if (!endpoint->server_) {
-        Problem problem;
-        problem.text = fmt::format(
-            "metrics_address: cannot listen at {}: {}: is it an address of this host, is the port "
-            "free (ss -ltnp), and above 1023 or allowed to this user?",
-            address, complaint);
-        problems.push_back(std::move(problem));
+        tell(problems, "",
+             fmt::format("metrics_address: cannot listen at {}: {}: is it an address of this host, "
+                         "is the port free (ss -ltnp), and above 1023 or allowed to this user?",
+                         address, complaint.text),
+             complaint.remedy);
         return nullptr;
     }
     pages.counters.store(&endpoint->server_->counters(), std::memory_order_release);

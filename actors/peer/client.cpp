@@ -24,7 +24,10 @@ class Client::Connection final : public LinkEnd {
           tls_(tls),
           read_block_(std::move(read_block)),
           tell_(std::move(tell)),
-          status_(status) {}
+          status_(status) {
+        // Makes the descriptors by which the context waits: now, where their want can be told.
+        const Tcp::socket first{io_};
+    }
 
     ~Connection() override {
         if (link_) {

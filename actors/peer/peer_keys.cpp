@@ -21,7 +21,7 @@ Form<nic::Group> endpoint_form() {
                                   Node::quote("^[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5}$")),
         [](const std::string& text) {
             const auto group = nic::parse_group(text);
-            return group && !nic::is_multicast(group->address) ? group : std::nullopt;
+            return group && nic::is_unicast(group->address) ? group : std::nullopt;
         },
         [](const nic::Group& group) { return Node::plain(nic::text_of(group)); });
 }

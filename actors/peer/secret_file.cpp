@@ -67,7 +67,9 @@ std::string fault_of(int descriptor, const std::string& path) {
 int open_private(const std::string& key, const std::string& path, Problems& problems) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
-        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(errno)));
+        const int error = errno;
+        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(error)),
+             remedy_of(error));
         return -1;
     }
     const std::string fault = fault_of(descriptor, path);
@@ -103,7 +105,9 @@ std::optional<Secret> read_secret(const std::string& key, const std::string& pat
     }
     std::optional<Secret> secret;
     if (count < 0) {
-        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(errno)));
+        const int error = errno;
+        tell(problems, Place{}, fmt::format("{}: {}: {}", key, path, std::strerror(error)),
+             remedy_of(error));
     } else if (text.size() < secret_bytes_min || text.size() > secret_bytes_max) {
         tell(problems, Place{},
              fmt::format("{}: found {} with a secret of {} characters, expected {} to {}: openssl "

@@ -20,6 +20,8 @@ using Tcp = asio::ip::tcp;
 
 /// How long the last words of this side may take to be read.
 constexpr std::int64_t farewell_ns = 1'000'000'000;
+/// How long no connection is taken after one could not be.
+constexpr std::int64_t pause_ns = 1'000'000'000;
 
 /// What all connections of a server share.
 struct Shared {
@@ -180,6 +182,10 @@ class Server::Listener {
 
     std::size_t step(std::int64_t now_ns) {
         shared_.now_ns = now_ns;
+        if (paused_ && now_ns >= resume_ns_) {
+            paused_ = false;
+            accept();
+        }
         const std::size_t done = poll(io_);
         connections_.remove_if([this](Connection& each) { return !each.step(tell_); });
         server_.connections_.set(connections_.size());
@@ -202,13 +208,25 @@ class Server::Listener {
 
     void accept() {
         acceptor_.async_accept([this](const asio::error_code& error, Tcp::socket socket) {
-            if (!error) {
-                take(std::move(socket));
+            if (error == asio::error::operation_aborted) {
+                return;
             }
-            if (error != asio::error::operation_aborted) {
-                accept();
+            if (error) {
+                return pause(error);
             }
+            take(std::move(socket));
+            accept();
         });
+    }
+
+    /// The connection still waits, and would be reported again at once.
+    void pause(const asio::error_code& error) {
+        paused_ = true;
+        resume_ns_ = shared_.now_ns + pause_ns;
+        server_.counters_.counts.bump(ServerCount::untaken);
+        tell_(
+            {News::Kind::turned_away, nic::text_of(config_.listen),
+             fmt::format("peer.listen: no connection can be taken for 1 s: {}", error.message())});
     }
 
     void take(Tcp::socket socket) {
@@ -266,13 +284,17 @@ class Server::Listener {
     Server& server_;
     asio::io_context io_{1};
     Tcp::acceptor acceptor_;
+    bool paused_ = false;
+    std::int64_t resume_ns_ = 0;
     std::list<Connection> connections_;
 };
 
 Server::Server() = default;
 
 Server::~Server() {
-    listener_->stop();
+    if (listener_) {  // null where its making threw
+        listener_->stop();
+    }
 }
 
 std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& identity,
@@ -284,7 +306,8 @@ std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& i
     if (const asio::error_code error = server->listener_->listen()) {
         pinstrike::tell(
             problems, Place{},
-            fmt::format("peer.listen: {}: {}", nic::text_of(config.listen), error.message()));
+            fmt::format("peer.listen: {}: {}", nic::text_of(config.listen), error.message()),
+            remedy_of(error.value()));
         return nullptr;
     }
     return server;

@@ -26,6 +26,9 @@ namespace pinstrike::actors::peer {
     ROW(authenticated, connections, "of these, those that proved to know the secret") \
     ROW(unlisted, connections, "connections closed at once: the address is not configured") \
     ROW(crowded, connections, "connections closed at once: as many proven as may be are open") \
+    ROW(untaken, connections, \
+        "times that a connection could not be taken, for want of descriptors or memory: none is " \
+        "taken for a second then") \
     ROW(requests, requests, "requests of peers") \
     ROW(served, requests, "requests answered with blocks") \
     ROW(served_blocks, blocks, "blocks sent to peers") \

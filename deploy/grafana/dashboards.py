@@ -292,7 +292,8 @@ NIC = Dashboard(
         squares("Peers", "Whether each peer can be asked. Only where the config names peers", "short",
                 [worst("pinstrike_peer_client_connected{{S}}", "peer", of="min")],
                 width=12, height=8, mappings=states(gone=(0, RED), connected=(1, GREEN)),
-                empty="The config names no peer", alerts=["PinstrikePeerGone"]),
+                empty="The config names no peer",
+                alerts=["PinstrikePeerGone", "PinstrikeRecoveryEnded"]),
     ])
 
 ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC]

@@ -33,7 +33,8 @@ _/usr/share/doc/pinstrike/TUNING.md_, _CAPACITY.md_
 	Right.
 
 *1*
-	It failed.
+	It failed, by what a retry may mend: an address in use or not there yet, too little memory free now. The service
+	tries again.
 
 *2*
 	Wrong use.

@@ -254,7 +254,9 @@ std::optional<MappingRows> read_series_mapping(const std::string& path, const Ta
         kept_bytes = rest.size();
     }
     if (!in.is_open() || in.bad()) {
-        tell(problems, path, fmt::format("cannot be read: {}", std::strerror(errno)));
+        const int error = errno;
+        tell(problems, path, fmt::format("cannot be read: {}", std::strerror(error)),
+             remedy_of(error));
         return std::nullopt;
     }
     if (kept_bytes != 0) {

@@ -112,7 +112,8 @@ void Device::told(Problems& problems, std::string_view what, int error) {
     tell(problems, "",
          fmt::format("port {}: {}: {}{}{}", port_.name, what,
                      rte_strerror(error < 0 ? -error : error), complaints.empty() ? "" : ": ",
-                     complaints));
+                     complaints),
+         remedy_of(error < 0 ? -error : error));
 }
 
 bool Device::create(Problems& problems) {

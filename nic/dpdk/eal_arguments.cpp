@@ -28,8 +28,9 @@ constexpr std::array<std::string_view, 14> derived_arguments{
 constexpr std::array<std::string_view, 6> usable_drivers{"vfio-pci",  "uio_pci_generic", "igb_uio",
                                                          "mlx5_core", "mlx4_core",       "mana"};
 
-void report(Problems& problems, const PortConfig& port, std::string text) {
-    tell(problems, "", fmt::format("port {}: {}", port.name, text));
+void report(Problems& problems, const PortConfig& port, std::string text,
+            Remedy remedy = Remedy::change) {
+    tell(problems, "", fmt::format("port {}: {}", port.name, text), remedy);
 }
 
 void check_arguments(const PortConfig& port, Problems& problems) {
@@ -97,7 +98,8 @@ void check_interface(const PortConfig& port, Problems& problems) {
         report(problems, port, fmt::format("{} names no interface (iface=...)", port.vdev));
     } else if (if_nametoindex(interface.c_str()) == 0) {
         report(problems, port,
-               fmt::format("no interface {} here: `ip link` lists those there are", interface));
+               fmt::format("no interface {} here: `ip link` lists those there are", interface),
+               Remedy::retry);  // it may come late
     }
 }
 

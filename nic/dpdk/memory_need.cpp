@@ -100,13 +100,22 @@ std::string mending_text(std::size_t need, std::span<const Hugepages> pages, int
     return command + " (or `hugepages: false` in the port)";
 }
 
-std::size_t free_bytes_on(std::span<const Hugepages> pages, int node) {
-    std::size_t free_bytes = 0;
+std::size_t bytes_on(std::span<const Hugepages> pages, int node, std::size_t Hugepages::*count) {
+    std::size_t bytes = 0;
     for (const Hugepages& size : pages) {
         const bool counts = node < 0 || size.node == static_cast<unsigned>(node);
-        free_bytes += counts ? size.page_bytes * size.free_count : 0;
+        bytes += counts ? size.page_bytes * size.*count : 0;
     }
-    return free_bytes;
+    return bytes;
+}
+
+std::size_t free_bytes_on(std::span<const Hugepages> pages, int node) {
+    return bytes_on(pages, node, &Hugepages::free_count);
+}
+
+/// Where enough are reserved, another program holds them now.
+Remedy remedy_of_want(std::size_t need, std::span<const Hugepages> pages, int node) {
+    return bytes_on(pages, node, &Hugepages::total_count) < need ? Remedy::change : Remedy::retry;
 }
 
 }  // namespace
@@ -214,7 +223,8 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
         tell(problems, "",
              fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
                          mebibytes(need), free_bytes / mebibyte, pages_text(pages),
-                         mending_text(need, pages, -1)));
+                         mending_text(need, pages, -1)),
+             remedy_of_want(need, pages, -1));
         return problems;
     }
     std::map<int, std::size_t> needs;
@@ -229,7 +239,8 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
                  fmt::format("dpdk ports on NUMA node {} need {} MiB of its hugepages, {} MiB are "
                              "free ({}): {}",
                              node, mebibytes(need_there), free_bytes / mebibyte, pages_text(pages),
-                             mending_text(need_there, pages, node)));
+                             mending_text(need_there, pages, node)),
+                 remedy_of_want(need_there, pages, node));
         }
     }
     return problems;

@@ -63,7 +63,7 @@ class HttpServerTest : public testing::Test {
         server_ = HttpServer::open("127.0.0.1", 0, answer, complaint_);
     }
 
-    void SetUp() override { ASSERT_TRUE(server_) << complaint_; }
+    void SetUp() override { ASSERT_TRUE(server_) << complaint_.text; }
 
     [[nodiscard]] Descriptor connected() const {
         Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -117,7 +117,7 @@ class HttpServerTest : public testing::Test {
         return server_->counters().read(which);
     }
 
-    std::string complaint_;
+    Problem complaint_;
     std::unique_ptr<HttpServer> server_;
 };
 
@@ -257,13 +257,15 @@ TEST_F(HttpServerTest, EndsAtOnceWhateverIsOpen) {
 }
 
 TEST(HttpServer, AnAddressThatIsTakenIsRefused) {
-    std::string complaint;
+    Problem complaint;
     const auto one = HttpServer::open("127.0.0.1", 0, answer, complaint);
-    ASSERT_TRUE(one) << complaint;
+    ASSERT_TRUE(one) << complaint.text;
     EXPECT_FALSE(HttpServer::open("127.0.0.1", one->port(), answer, complaint));
-    EXPECT_THAT(complaint, HasSubstr("in use"));
+    EXPECT_THAT(complaint.text, HasSubstr("in use"));
+    EXPECT_EQ(complaint.remedy, Remedy::retry);
     EXPECT_FALSE(HttpServer::open("192.0.2.77", 9464, answer, complaint));
-    EXPECT_THAT(complaint, HasSubstr("assign"));
+    EXPECT_THAT(complaint.text, HasSubstr("assign"));
+    EXPECT_EQ(complaint.remedy, Remedy::retry);
 }
 
 }  // namespace

@@ -3,12 +3,16 @@
 // The roads between pollers and recovery, and the task at their end.
 #include "actors/recovery/recovery_task.h"
 
+#include "actors/thread_loops.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -195,6 +199,38 @@ TEST(RecoveryTask, naps_no_longer_than_until_there_is_something_to_ask) {
     scene.task->step(Scene::start_ns + 1 * ms + 1);
     EXPECT_EQ(scene.task->recovery().in_flight(), 1U);
     EXPECT_EQ(scene.task->nap_ns(), 200'000);
+}
+
+/// As one that finds no descriptor does.
+struct FailingSource final : feed::RepairSource {
+    [[nodiscard]] std::string_view name() const override { return "failing"; }
+
+    [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& /*request*/,
+                                                       std::int64_t /*now_ns*/) override {
+        return feed::Refusal::not_connected;
+    }
+
+    void cancel(std::uint64_t /*id*/) override {}
+
+    std::size_t step(std::int64_t /*now_ns*/, feed::RepairAnswers& /*answers*/) override {
+        throw std::system_error{EMFILE, std::generic_category(), "socket"};
+    }
+};
+
+TEST(RecoveryTask, whose_source_throws_ends_alone) {
+    auto [ends, others] = make_roads({1});
+    std::vector<RecoveryRoads> roads;
+    roads.push_back(std::move(others));
+    std::vector<std::unique_ptr<feed::RepairSource>> sources;
+    sources.push_back(std::make_unique<FailingSource>());
+    RecoveryTask task{{}, std::move(roads), std::move(sources)};
+    ThreadControl control;
+    const nic::Clock clock;
+    std::thread thread{[&] { run_recovery(&task, nullptr, -1, clock, control); }};
+    thread.join();  // nobody told it to stop
+    EXPECT_TRUE(control.ended.load());
+    EXPECT_EQ(control.failure, "socket: Too many open files");
+    task.finish();
 }
 
 TEST(RecoveryTask, hears_the_last_notes_at_its_end) {

@@ -355,5 +355,16 @@ TEST(Watch, tellsWhatRecoveryAndTheHistoryCouldNotDo) {
                 ElementsAre(is(LogCode::recovery_short, "recovery", "1 hole not noted, 1 block")));
 }
 
+TEST(Watch, tellsAsLongAsTheThreadOfRecoveryIsGone) {
+    Watched watched;
+    watched.sight.recovery.failure = "socket: Too many open files";
+    for (int look = 0; look < 2; ++look) {
+        EXPECT_THAT(
+            watched.look(),
+            ElementsAre(is(LogCode::recovery_ended, "recovery",
+                           "its thread ended by itself: socket: Too many open files; a restart")));
+    }
+}
+
 }  // namespace
 }  // namespace pinstrike::actors::test

@@ -147,8 +147,10 @@ class Instances:
         self.here, self.options, self.folder = Here(), options, folder
         self.by_name = {}
         self.moved, self.order = folder / "moved", folder / "order"
+        self.end_recovery = folder / "end_recovery"
         self.moved.write_bytes(bytes(8))
-        self.order.write_bytes(bytes(2))
+        self.order.write_bytes(bytes(3))
+        self.end_recovery.write_bytes(bytes(3))
         secret = folder / "secret"
         secret.write_text("known to both of the pair, and to nobody else")
         secret.chmod(0o600)
@@ -164,6 +166,8 @@ class Instances:
         self.simulate("rogue", environment={
             "LD_PRELOAD": f"{options.moved_clock}:{options.misbehaving_thread}",
             "MOVED_CLOCK": self.moved, "MISBEHAVE": self.order})
+        self.simulate("bereft", more="recovery: {sources: [retransmission]}", environment={
+            "LD_PRELOAD": options.misbehaving_thread, "MISBEHAVE": self.end_recovery})
         for name in ("heard", "lines", "cable"):
             self.wire(name)
         self.wire("missing", room="    kernel_buffer: 64KiB\n")
@@ -248,7 +252,9 @@ def rogue_cases(instances, watch):
         Case(faults.Misbehaviour(instances.order, 0, "makes a system call that is on no list"),
              [("CallRefused", "rogue")], no_filter),
         Case(faults.Misbehaviour(instances.order, 1, "asks for heap memory"),
-             [("HotAllocation", "rogue")])]
+             [("HotAllocation", "rogue")]),
+        Case(faults.RecoveryEnded(instances["bereft"], instances.end_recovery),
+             [("RecoveryEnded", "bereft")])]
 
 
 def cases_of(instances, watch):

@@ -192,3 +192,16 @@ class Misbehaviour:
         with open(self.file, "r+b", buffering=0) as file:
             file.seek(self.byte_at)
             file.write(order)
+
+
+class RecoveryEnded(Misbehaviour):
+    """Brought back by a restart alone."""
+
+    def __init__(self, subject, file):
+        super().__init__(file, 2, "")
+        self.subject, self.what = subject, "its thread of recovery throws (LD_PRELOAD)"
+
+    def end(self):
+        super().end()
+        self.subject.stop()
+        self.subject.start()

@@ -250,10 +250,9 @@ def tells_rings_that_cannot_be_mapped(pinstrike, folder):
     def limit():
         """Of files, which a ring's memory is one of."""
         resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 20, 32 << 20))
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
     errors = ended(start(pinstrike, "run", config, preexec_fn=limit), 78, "rings beyond the limit")
-    expect("no memory: rings need" in errors, f"rings beyond the limit are not told: {errors}")
+    expect("memory of a ring: File too large" in errors, f"rings beyond the limit are not told: {errors}")
 
 
 def replay_is_stopped_by_a_signal(pinstrike, folder):

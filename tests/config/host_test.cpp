@@ -1,11 +1,18 @@
 // path: cold
 //
 // What `check` says of a host, on hosts made by hand.
+#include "actors/cgroup_memory.h"
 #include "actors/host_report.h"
+#include "actors/listening.h"
 #include "actors/load_config.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 namespace pinstrike::actors {
 namespace {
@@ -75,6 +82,117 @@ TEST(HostReport, WhatIsNotThereIsToldAtOnce) {
     const HostReport files = report(
         good_host(), config_of("  - {name: f, kind: pcap, files: [there.pcap, gone.pcap]}\n"));
     EXPECT_EQ(text_of(files.problems), ": port f: gone.pcap cannot be read\n");
+}
+
+TEST(HostReport, SaysWhatARetryMayMend) {
+    const FeedConfig late = config_of("  - {name: u, kind: uring, interface: eth9}\n");
+    EXPECT_EQ(exit_of(report(good_host(), late).problems), Exit::failed);
+    const FeedConfig pages = config_of(
+        "  - {name: d, kind: dpdk, vdev: net_null0, membership: "
+        "static}\n");
+    Host host = good_host();
+    host.dpdk.hugepages[0].free_count = 3;
+    EXPECT_EQ(exit_of(report(host, pages).problems), Exit::failed);
+    host.dpdk.hugepages[0].total_count = 3;
+    EXPECT_EQ(exit_of(report(host, pages).problems), Exit::config);
+    const FeedConfig plain = config_of("  - {name: s, kind: sim}\n");
+    host.machine.free_bytes = 1 << 20;
+    EXPECT_EQ(exit_of(report(host, plain).problems), Exit::failed);
+    host.machine.memory_bytes = 1 << 20;
+    host.machine.memory_owner = "the control group /a";
+    const HostReport got = report(host, plain);
+    EXPECT_EQ(exit_of(got.problems), Exit::config);
+    EXPECT_NE(text_of(got.problems).find("of the control group /a's 1.0 MiB are free 1.0 MiB"),
+              std::string::npos)
+        << text_of(got.problems);
+}
+
+TEST(HostReport, OpenFilesThatAreNeeded) {
+    Host host = good_host();
+    const FeedConfig config = config_of("  - {name: u, kind: uring, interface: eth1}\n");
+    host.machine.open_files_max = 128 + 4;  // two lines, a socket for each stream
+    EXPECT_EQ(text_of(report(host, config).problems), "");
+    host.machine.open_files_max = 128 + 3;
+    const Problems problems = report(host, config).problems;
+    EXPECT_EQ(exit_of(problems), Exit::config);
+    EXPECT_NE(text_of(problems).find("found a limit of 131 open files, expected 132 or more"),
+              std::string::npos)
+        << text_of(problems);
+}
+
+TEST(Listening, NeedsARightBelowThePortsThatAreForAll) {
+    FeedConfig config;
+    config.metrics_address = "127.0.0.1:1023";
+    config.peer.listen = {{0x7F00'0001}, 1024};
+    Problems problems;
+    check_listening(config, {1024, false}, problems);
+    EXPECT_EQ(text_of(problems),
+              ": metrics_address: found 127.0.0.1:1023, expected a port from 1024 on, or the right "
+              "CAP_NET_BIND_SERVICE (AmbientCapabilities of the service's unit)\n");
+    EXPECT_EQ(exit_of(problems), Exit::config);
+    problems.clear();
+    check_listening(config, {1024, true}, problems);
+    check_listening(config, {1023, false}, problems);
+    EXPECT_EQ(text_of(problems), "");
+    check_listening(config, {1025, false}, problems);
+    EXPECT_EQ(problems.size(), 2U);
+}
+
+/// A file system of its own, gone at the end.
+class ControlGroups : public testing::Test {
+  protected:
+    ControlGroups() {
+        std::string name = (std::filesystem::temp_directory_path() / "groups.XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            std::abort();
+        }
+        root_ = name;
+    }
+
+    ~ControlGroups() override { std::filesystem::remove_all(root_); }
+
+    void write(const std::string& name, const std::string& text) const {
+        std::filesystem::create_directories((root_ / name).parent_path());
+        std::ofstream{root_ / name} << text;
+    }
+
+    std::filesystem::path root_;
+};
+
+TEST_F(ControlGroups, WithoutALimitTellNothing) {
+    EXPECT_FALSE(read_cgroup_memory(root_));
+    write("proc/self/cgroup", "0::/a/b\n");
+    write("sys/fs/cgroup/a/b/memory.max", "max\n");
+    EXPECT_FALSE(read_cgroup_memory(root_));
+    write("proc/self/cgroup", "7:cpu,memory:/a\n");
+    write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
+    EXPECT_FALSE(read_cgroup_memory(root_));
+}
+
+TEST_F(ControlGroups, OfVersionTwoTellTheLeastOfThoseAround) {
+    write("proc/self/cgroup", "0::/a/b\n");
+    write("sys/fs/cgroup/a/b/memory.max", "5000\n");
+    write("sys/fs/cgroup/a/b/memory.current", "4000\n");
+    write("sys/fs/cgroup/a/b/memory.stat",
+          "anon 1000\nfile 3000\ninactive_file 2000\nactive_file 500\nshmem 500\n");
+    write("sys/fs/cgroup/a/memory.max", "4000\n");
+    write("sys/fs/cgroup/a/memory.current", "500\n");
+    const auto found = read_cgroup_memory(root_);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->group, "/a");
+    EXPECT_EQ(found->limit_bytes, 4000U);
+    EXPECT_EQ(found->free_bytes, 3500U);  // so has the other: 4000 - 2500 of 5000
+}
+
+TEST_F(ControlGroups, OfVersionOneInAContainerTellTheLimitAtTheTop) {
+    write("proc/self/cgroup", "4:memory:/docker/of-the-host\n3:cpu:/x\n0::/x\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", "4096\n");
+    write("sys/fs/cgroup/memory/memory.usage_in_bytes", "5000\n");
+    write("sys/fs/cgroup/memory/memory.stat", "cache 1\ntotal_inactive_file 1000\n");
+    const auto found = read_cgroup_memory(root_);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->limit_bytes, 4096U);
+    EXPECT_EQ(found->free_bytes, 96U);
 }
 
 TEST(HostReport, ReadsThisHost) {

@@ -2,25 +2,32 @@
 //
 // Preloaded, makes threads that nap do what no hot thread may, before each nap and while the file
 // that MISBEHAVE names says so: a system call that is on no list while its first byte is not 0,
-// heap memory while its second is not. Pollers with `wait: park` nap.
+// heap memory while its second is not. Pollers with `wait: park` nap. While the third is not 0, the
+// thread named "recovery" throws, as for want of descriptors or memory.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <string_view>
+#include <system_error>
 
 namespace {
 
 struct Orders {
     std::atomic<char> call;
     std::atomic<char> allocate;
+    std::atomic<char> fail;
 };
 
-static_assert(sizeof(Orders) == 2 && std::atomic<char>::is_always_lock_free);
+static_assert(sizeof(Orders) == 3 && std::atomic<char>::is_always_lock_free);
 
 // Written before any thread but the first runs.
 const Orders* orders = nullptr;
@@ -36,6 +43,11 @@ __attribute__((constructor)) void map_the_file() {
     orders = bytes == MAP_FAILED ? nullptr : static_cast<const Orders*>(bytes);
 }
 
+bool is_recovery() {
+    std::array<char, 16> name{};
+    return prctl(PR_GET_NAME, name.data()) == 0 && std::string_view{name.data()} == "recovery";
+}
+
 }  // namespace
 
 extern "C" int nanosleep(const timespec* wanted, timespec* left) {
@@ -46,6 +58,9 @@ extern "C" int nanosleep(const timespec* wanted, timespec* left) {
     if (orders != nullptr && orders->allocate.load(std::memory_order_relaxed) != 0) {
         void* volatile memory = ::operator new(64);
         ::operator delete(memory);
+    }
+    if (orders != nullptr && orders->fail.load(std::memory_order_relaxed) != 0 && is_recovery()) {
+        throw std::system_error{EMFILE, std::generic_category(), "by order"};
     }
     return static_cast<int>(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, wanted, left));
 }

@@ -67,8 +67,8 @@ plant(("nic",), [
 plant(("nic",), [  # of DPDK's ports, planned
     ("packets that are kept have no buffers", "(port.config.keeps_packets ? kept_packets_max : 0)", "0"),
     ("an AF_XDP socket has one ring", "descriptors * (two_rings ? 2 : 1)", "descriptors"),
-    ("hugepages of another node are free here", "free_bytes += counts ? size.page_bytes * size.free_count : 0;",
-     "free_bytes += size.page_bytes * size.free_count;"),
+    ("hugepages of another node are free here", "bytes += counts ? size.page_bytes * size.*count : 0;",
+     "bytes += size.page_bytes * size.*count;"),
 ])
 
 plant(("confine",), [
@@ -358,4 +358,22 @@ plant(("field_captures",), [
     ("a replay verifies checksums whatever the config says",
      "port.udp_checksum = check_of(config.ports);", "static_cast<void>(check_of(config.ports));"),
     ("decode does not count what holds no block", "drops_.bump(drop);", ""),
+])
+
+plant(("config",), [
+    ("one problem that a retry mends hides one that it does not", "return retry ? Exit::failed : Exit::config;",
+     "return retry || problems.size() > 1 ? Exit::failed : Exit::config;"),
+    ("an address that is not there yet needs a change", "EADDRINUSE, EADDRNOTAVAIL,", "EADDRINUSE,"),
+    ("a file that failed replaces the last good one", "if (std::fclose(file) == 0 && error == 0) {",
+     "if (std::fclose(file) == 0) {"),
+    ("a control group's caches are not free", "bytes += counts ? value : 0;", "bytes += 0 * value;"),
+    ("the groups around one have no limits", "path = path.parent_path();", "return;"),
+    ("a port below those for all needs no right", "*port < rights.first_free_port && !rights.below_too",
+     "*port + 1 < rights.first_free_port && !rights.below_too"),
+])
+
+plant(("limits",), [
+    ("the peer port asks again at once", "return pause(error);", "return accept();"),
+    ("a file that may not grow ends the program", "std::signal(SIGXFSZ, SIG_IGN)", "std::signal(SIGXFSZ, SIG_DFL)"),
+    ("recovery's end is not measured", "appliance.recovery_failure().empty() ? 1 : 0", "1"),
 ])

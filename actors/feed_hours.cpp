@@ -1,0 +1,30 @@
+// path: cold
+#include "actors/feed_hours.h"
+
+#include "feed/venue_sessions.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <stdexcept>
+
+namespace pinstrike::actors {
+
+std::optional<LineHours> hours_of(const FeedConfig& config, Problems& problems) {
+    // From the oldest captures that anyone replays, for longer than a process lives.
+    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+    constexpr std::chrono::days ten_years{3653};
+    const feed::Days days{std::chrono::local_days{std::chrono::year{2008} / 1 / 1},
+                          std::chrono::local_days{(today + ten_years).time_since_epoch()}};
+    try {
+        return LineHours{feed::session_hours(config.kind, config.calendar, false, days),
+                         feed::session_hours(config.kind, config.calendar, true, days)};
+    } catch (const std::runtime_error& failure) {
+        tell(problems, "",
+             fmt::format("the calendar needs this host's time zone data (package tzdata): {}",
+                         failure.what()));
+        return std::nullopt;
+    }
+}
+
+}  // namespace pinstrike::actors
