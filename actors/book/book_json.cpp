@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/book/book_json.h"
 
+#include "config/whole_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <memory>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -171,18 +172,24 @@ std::vector<Listed> list_all(std::span<const Book* const> books) {
     return listed;
 }
 
-struct CloseFile {
-    void operator()(std::FILE* file) const {
-        if (file != stdout) {
-            std::fclose(file);
-        }
-    }
-};
-
 bool flush(Text& text, std::FILE* file) {
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     text.clear();
     return written;
+}
+
+/// False, with errno, where not all of it was taken.
+bool write_all(std::span<const Book* const> books, std::FILE* file) {
+    constexpr std::size_t chunk_bytes = 1 << 20;
+    Text text;
+    for (const Listed& series : list_all(books)) {
+        add_series(text, *series.book->find(series.key));
+        text.push_back('\n');
+        if (text.size() >= chunk_bytes && !flush(text, file)) {
+            return false;
+        }
+    }
+    return flush(text, file);
 }
 
 }  // namespace
@@ -200,27 +207,10 @@ std::string normalised_decimal(std::int64_t price_e8) {
 }
 
 void write_books(std::span<const Book* const> books, const std::string& path, Problems& problems) {
-    constexpr std::size_t chunk_bytes = 1 << 20;
-    std::unique_ptr<std::FILE, CloseFile> file(path == "-" ? stdout
-                                                           : std::fopen(path.c_str(), "w"));
-    bool written = file != nullptr;
-    Text text;
-    if (written) {
-        for (const Listed& series : list_all(books)) {
-            add_series(text, *series.book->find(series.key));
-            text.push_back('\n');
-            if (text.size() >= chunk_bytes) {
-                written = flush(text, file.get()) && written;
-            }
-        }
-        written = flush(text, file.get()) && written;
-        written = std::fflush(file.get()) == 0 && written;
-    }
-    if (!written) {
-        Problem problem;
-        problem.place.file = path;
-        problem.text = fmt::format("cannot write the book: {}", std::strerror(errno));
-        problems.push_back(std::move(problem));
+    if (!write_whole(path, [&](std::FILE* file) { return write_all(books, file); })) {
+        const int error = errno;
+        tell(problems, path, fmt::format("cannot write the book: {}", std::strerror(error)),
+             remedy_of(error));
     }
 }
 

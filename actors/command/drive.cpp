@@ -7,6 +7,7 @@
 #include "actors/book/book_json.h"
 #include "actors/command/admin_desk.h"
 #include "actors/command/drive_log.h"
+#include "actors/command/end_while_opening.h"
 #include "actors/command/output_file.h"
 #include "actors/command/print_problems.h"
 #include "actors/command/reloader.h"
@@ -15,6 +16,7 @@
 #include "actors/live_view.h"
 #include "actors/metrics/metrics_endpoint.h"
 #include "config/version.h"
+#include "config/whole_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,17 +25,33 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pinstrike::command {
 namespace {
 
 using actors::admin::AdminSocket;
+
+/// How long the end of a replay waits for a capture that is being read: a pipe may bring nothing.
+constexpr std::int64_t read_patience_ns = 10'000'000'000;
+
+/// All that is read: no output may be one of them.
+std::vector<std::string> inputs_of(const actors::FeedConfig& config, const std::string& file) {
+    const auto& tls = config.peer.tls;
+    std::vector<std::string> inputs{
+        file, config.series_map, config.peer.secret_file, tls.certificate, tls.key, tls.authority};
+    for (const nic::PortConfig& port : config.ports) {
+        inputs.insert(inputs.end(), port.files.begin(), port.files.end());
+    }
+    return inputs;
+}
 
 /// SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP: waited for instead of handled. Made
 /// before any thread, which inherit that the signals are blocked, so that they come here and
@@ -266,6 +284,25 @@ End control(actors::Appliance& appliance, const actors::FeedConfig& config,
     return {std::move(cause), loop.has_failed() ? Exit::failed : Exit::ok};
 }
 
+bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
+                   const DriveOptions& options) {
+    // A pipe that nobody reads would take for ever; a file is soon whole.
+    std::optional<EndWhileOpening> writing;
+    if (is_written_straight(options.account_file) || is_written_straight(options.book_file)) {
+        writing.emplace("writing account and book");
+    }
+    bool good =
+        options.account_file.empty() || write_text(options.account_file, actors::to_json(account));
+    if (!options.book_file.empty()) {
+        Problems problems;
+        const auto books = appliance.books();
+        actors::write_books(books, options.book_file, problems);
+        print_problems(problems);
+        good = problems.empty() && good;
+    }
+    return good;
+}
+
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log) {
     Exit status = Exit::ok;
     const actors::Account account = appliance.account();
@@ -276,16 +313,8 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog&
     }
     log.say(fmt::format("{}{}{}\n", actors::to_text(account), summary(account),
                         wrong.empty() ? "the account balances" : ""));
-    if (!options.account_file.empty() &&
-        !write_text(options.account_file, actors::to_json(account))) {
+    if (!write_outputs(appliance, account, options)) {
         status = Exit::failed;
-    }
-    if (!options.book_file.empty()) {
-        Problems problems;
-        const auto books = appliance.books();
-        actors::write_books(books, options.book_file, problems);
-        print_problems(problems);
-        status = problems.empty() ? status : Exit::failed;
     }
     if (options.at_end && options.at_end(appliance) != Exit::ok) {
         status = Exit::failed;
@@ -303,6 +332,11 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     ServiceLink service(manager);
     const std::string feed = "feed " + config.name;
     log.tell(actors::LogCode::starting, feed, starting_text(config, options.config_file));
+    const std::vector<std::string> outputs{options.account_file, options.book_file};
+    if (!overwrites_none(outputs, inputs_of(config, options.config_file))) {
+        return Exit::usage;
+    }
+    std::optional<EndWhileOpening> opening{"opening what the feed needs"};
     Problems problems;
     const auto appliance =
         actors::Appliance::build(config, problems, log.device_sink(), log.peer_sink());
@@ -319,8 +353,7 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     log.fetch_mail();
     print_problems(problems);
     if (!problems.empty()) {
-        // An address that is taken may be free a moment later, a config is not mended by waiting.
-        return appliance ? Exit::failed : Exit::config;
+        return exit_of(problems);
     }
     log.say(actors::to_text(appliance->topology(), config) +
             actors::to_text(appliance->series(), config));
@@ -335,6 +368,7 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     if (admin) {
         log.tell(actors::LogCode::admin_open, feed, admin->path());
     }
+    opening.reset();
     confine(config, log);
     if (!can_write_later(options)) {
         return Exit::failed;
@@ -346,6 +380,10 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     service.stopping();
     log.keep_off_screen(false);
     log.tell(actors::LogCode::stopping, feed, end.cause);
+    if (!appliance->pollers_end_within(read_patience_ns)) {
+        log.say("pinstrike: a poller is held up reading a capture: ended without an account\n");
+        std::_Exit(static_cast<int>(Exit::failed));
+    }
     appliance->stop();
     log.finish(*appliance);
     const Exit finished = finish(*appliance, options, log);

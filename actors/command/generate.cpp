@@ -8,6 +8,7 @@
 #include "actors/command/measured_traffic.h"
 #include "actors/command/print_problems.h"
 #include "config/units.h"
+#include "config/whole_file.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/series_map_file.h"
@@ -22,6 +23,7 @@
 #include <charconv>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -178,15 +180,22 @@ TrafficConfig traffic_of(GenerateOptions& options, std::size_t lines_count) {
 /// Above this a handler's window may declare lost what came later: the book then depends on it.
 constexpr std::int64_t exact_book_hole_ns = 1'000'000;
 
+bool write_stream(const std::string& path, const std::function<void(std::ostream&)>& put) {
+    WholeFile whole{path};
+    std::ofstream file{whole.where()};
+    put(file);
+    file.close();
+    return file.good() && whole.commit();
+}
+
 bool write_truth(const std::string& prefix, const Audience& audience,
                  const traffic::AccountTruth& account, std::int64_t longest_hole_ns) {
-    std::ofstream account_file{prefix + ".account.json"};
-    account.write(account_file);
-    bool good = account_file.flush().good();
+    bool good =
+        write_stream(prefix + ".account.json", [&](std::ostream& out) { account.write(out); });
     if (account.nothing_lost() && longest_hole_ns < exact_book_hole_ns) {
-        std::ofstream book_file{prefix + ".book.json"};
-        audience.book().write(book_file);
-        good = book_file.flush().good() && good;
+        good = write_stream(prefix + ".book.json",
+                            [&](std::ostream& out) { audience.book().write(out); }) &&
+               good;
     } else {
         std::remove((prefix + ".book.json").c_str());
         fmt::print("no book truth: {}\n", account.nothing_lost()
@@ -198,13 +207,12 @@ bool write_truth(const std::string& prefix, const Audience& audience,
 
 bool write_series_map(const std::string& path, const TrafficConfig& config,
                       const std::vector<feed::LineConfig>& lines) {
-    std::ofstream file{path};
-    traffic::write_series_map(file, config, lines);
-    if (!file.flush().good()) {
+    const bool good = write_stream(
+        path, [&](std::ostream& out) { traffic::write_series_map(out, config, lines); });
+    if (!good) {
         complain("cannot write {}", path);
-        return false;
     }
-    return true;
+    return good;
 }
 
 Exit generate(GenerateOptions options) {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -40,7 +41,7 @@ std::optional<actors::HttpAddress> address_of(const Arguments& given, Exit& stat
         const auto config = actors::load_config(given.config, problems);
         print_problems(problems);
         if (!config) {
-            status = Exit::config;
+            status = exit_of(problems);
             return std::nullopt;
         }
         if (config->metrics_address.empty()) {
@@ -142,6 +143,11 @@ std::string misuse(const Arguments& given) {
 Exit latency(const Arguments& given) {
     if (const std::string wrong = misuse(given); !wrong.empty()) {
         complain("latency: {}", wrong);
+        return Exit::usage;
+    }
+    std::vector<std::string> inputs = given.captures;
+    inputs.push_back(given.config);
+    if (!overwrites_none({given.csv_file, given.svg_file}, std::move(inputs))) {
         return Exit::usage;
     }
     if (!can_write(given.csv_file) || !can_write(given.svg_file)) {

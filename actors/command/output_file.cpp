@@ -2,26 +2,23 @@
 #include "actors/command/output_file.h"
 
 #include "actors/command/print_problems.h"
+#include "config/whole_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace pinstrike::command {
-
 bool write_text(const std::string& path, const std::string& text) {
-    std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
-    bool written = file != nullptr;
-    written = written && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    written = written && std::fflush(file) == 0;
-    if (file != nullptr && file != stdout) {
-        written = std::fclose(file) == 0 && written;
-    }
+    const bool written = write_whole(path, [&text](std::FILE* file) {
+        return std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    });
     if (!written) {
-        std::perror(("pinstrike: " + path).c_str());
+        complain("{}: {}", path, std::strerror(errno));
     }
     return written;
 }
@@ -30,17 +27,38 @@ bool can_write(const std::string& path) {
     if (path.empty() || path == "-") {
         return true;
     }
-    constexpr unsigned for_all = 0666;
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, for_all);
-    if (file >= 0) {
-        ::close(file);
-        return true;
+    int error = 0;
+    if (is_written_straight(path)) {
+        // Not opened: who reads a pipe would take the closing for its end.
+        error = ::access(path.c_str(), W_OK) == 0 ? 0 : errno;
+    } else {
+        error = WholeFile{path}.error();
     }
-    if (errno == ENXIO) {  // a pipe that nobody reads yet
-        return true;
+    if (error != 0) {
+        complain("{}: {}", path, std::strerror(error));
     }
-    complain("{}: {}", path, std::strerror(errno));
-    return false;
+    return error == 0;
+}
+
+bool overwrites_none(const std::vector<std::string>& outputs, std::vector<std::string> inputs) {
+    bool good = true;
+    for (const std::string& output : outputs) {
+        if (output.empty() || output == "-" || is_written_straight(output)) {
+            continue;
+        }
+        for (const std::string& input : inputs) {
+            std::error_code ignored;  // of what is not there yet
+            if (output == input || std::filesystem::equivalent(output, input, ignored)) {
+                complain(
+                    "{}: found {} again, expected an output of its own: it would be "
+                    "overwritten",
+                    output, input);
+                good = false;
+            }
+        }
+        inputs.push_back(output);
+    }
+    return good;
 }
 
 }  // namespace pinstrike::command

@@ -24,11 +24,14 @@ struct PlanOptions {
 };
 
 Exit plan(const PlanOptions& options) {
+    if (!overwrites_none({options.svg_file}, {options.config, options.topology})) {
+        return Exit::usage;
+    }
     Problems problems;
     const auto config = actors::load_config(options.config, problems);
     if (!config) {
         print_problems(problems);
-        return Exit::config;
+        return exit_of(problems);
     }
     const auto machine = options.topology.empty() ? actors::read_machine()
                                                   : actors::described_machine(options.topology);

@@ -6,10 +6,14 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 namespace pinstrike::command {
 namespace {
+
+/// The control thread, which feeds the watchdog, waits meanwhile.
+constexpr std::chrono::seconds read_patience{1};
 
 /// "log_level: info -> debug, silence.stream_down_after: 36s -> 60s"
 std::string text_of(const std::vector<actors::ConfigChange>& changes) {
@@ -23,13 +27,14 @@ std::string text_of(const std::vector<actors::ConfigChange>& changes) {
 
 }  // namespace
 
-void Reloader::read(ReloadOutcome& outcome, actors::FeedConfig& next) const {
+void Reloader::read(ReloadOutcome& outcome, actors::FeedConfig& next) {
     if (file_.empty()) {
         outcome.reasons.emplace_back("there is no config file to read anew");
         return;
     }
     Problems problems;
-    auto loaded = actors::load_config(file_, problems);
+    const auto text = reader_.read(file_, read_patience, problems);
+    auto loaded = text ? actors::parse_config(*text, file_, problems) : std::nullopt;
     for (const Problem& problem : problems) {
         const std::string place = problem.place.text();
         outcome.reasons.push_back((place.empty() ? file_ : place) + ": " + problem.text);

@@ -7,6 +7,7 @@
 
 #include "actors/appliance.h"
 #include "actors/command/drive_log.h"
+#include "actors/command/patient_reader.h"
 #include "actors/feed_config.h"
 #include "actors/reload/config_change.h"
 
@@ -39,10 +40,11 @@ class Reloader {
     [[nodiscard]] const std::string& file() const { return file_; }
 
   private:
-    void read(ReloadOutcome& outcome, actors::FeedConfig& next) const;
+    void read(ReloadOutcome& outcome, actors::FeedConfig& next);
 
     actors::FeedConfig config_;
     std::string file_;
+    PatientReader reader_;
 };
 
 }  // namespace pinstrike::command

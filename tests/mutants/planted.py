@@ -377,3 +377,12 @@ plant(("limits",), [
     ("a file that may not grow ends the program", "std::signal(SIGXFSZ, SIG_IGN)", "std::signal(SIGXFSZ, SIG_DFL)"),
     ("recovery's end is not measured", "appliance.recovery_failure().empty() ? 1 : 0", "1"),
 ])
+
+plant(("endings",), [
+    ("an output may be an input by another name", "std::filesystem::equivalent(output, input, ignored)", "false"),
+    ("a signal is not heard while something is opened",
+     "std::optional<EndWhileOpening> opening{\"opening what the feed needs\"};",
+     "std::optional<EndWhileOpening> opening;"),
+    ("an account is ended by a look at its pipe", "error = ::access(path.c_str(), W_OK) == 0 ? 0 : errno;",
+     "error = std::fclose(std::fopen(path.c_str(), \"w\"));"),
+])

@@ -1,0 +1,48 @@
+// path: cold
+#include "actors/command/end_while_opening.h"
+
+#include "actors/command/print_problems.h"
+
+#include <pthread.h>
+
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+namespace pinstrike::command {
+
+EndWhileOpening::EndWhileOpening(std::string doing) : doing_(std::move(doing)) {
+    try {
+        thread_ = std::thread{[this] { watch(); }};
+    } catch (const std::system_error&) {
+        // Where no thread can be had the start ends soon, and says so: Appliance::start.
+    }
+}
+
+EndWhileOpening::~EndWhileOpening() {
+    over_.store(true, std::memory_order_relaxed);
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void EndWhileOpening::watch() const {
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    constexpr timespec look_again{0, 20'000'000};
+    while (!over_.load(std::memory_order_relaxed)) {
+        const int signal = ::sigtimedwait(&ends, nullptr, &look_again);
+        if (signal <= 0) {
+            continue;
+        }
+        complain("{} while {}: ended", signal == SIGINT ? "SIGINT" : "SIGTERM", doing_);
+        // Whoever waits for the program sees that a signal ended it.
+        static_cast<void>(std::signal(signal, SIG_DFL));
+        ::pthread_sigmask(SIG_UNBLOCK, &ends, nullptr);
+        static_cast<void>(std::raise(signal));
+    }
+}
+
+}  // namespace pinstrike::command

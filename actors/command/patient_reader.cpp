@@ -1,0 +1,45 @@
+// path: cold
+#include "actors/command/patient_reader.h"
+
+#include "config/units.h"
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace pinstrike::command {
+
+std::optional<std::string> PatientReader::read(const std::string& path,
+                                               std::chrono::nanoseconds patience,
+                                               Problems& problems) {
+    if (!reading_.valid()) {
+        std::packaged_task<Outcome()> task{[path] {
+            Outcome outcome;
+            outcome.text = read_text(path, outcome.problems);
+            return outcome;
+        }};
+        reading_ = task.get_future();
+        try {
+            std::thread{std::move(task)}.detach();
+        } catch (const std::system_error& failure) {
+            reading_ = {};
+            tell(problems, path, fmt::format("cannot be read: {}", failure.what()), Remedy::retry);
+            return std::nullopt;
+        }
+    }
+    if (reading_.wait_for(patience) != std::future_status::ready) {
+        tell(problems, path,
+             fmt::format("still not read after {}, expected a file that can be read at once",
+                         duration_text(patience.count())),
+             Remedy::retry);
+        return std::nullopt;
+    }
+    Outcome outcome = std::exchange(reading_, {}).get();
+    problems.insert(problems.end(), outcome.problems.begin(), outcome.problems.end());
+    return std::move(outcome.text);
+}
+
+}  // namespace pinstrike::command
