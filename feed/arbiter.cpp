@@ -64,18 +64,12 @@ void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
     step(now_ns, sink);
 }
 
-/// That of the first copy of a block of data. Where none came lately the block is the first, and
-/// noted. Before a reset the numbers stood for other messages, which may have been alike: of these,
-/// only what is stamped within the window is a copy.
+/// That of the first copy of a block of data. Where none came in this epoch the block is the first,
+/// and noted: before a reset the numbers stood for other messages, which may have been alike.
 std::int64_t Arbiter::first_stamp_of(const Block& block) {
     const std::uint32_t place = recent_.find(block, recent_next_);
-    if (place != recent_next_) {
-        const std::int64_t first_ts_ns = recent_.at(place).ts_exchange_ns;
-        const auto [earlier, later] = std::minmax(first_ts_ns, block.ts_exchange_ns);
-        const bool in_epoch = recent_next_ - place <= recent_next_ - recent_begin_;
-        if (in_epoch || later - earlier <= window_ns_) {
-            return first_ts_ns;
-        }
+    if (recent_next_ - place <= recent_next_ - recent_begin_ && place != recent_next_) {
+        return recent_.at(place).ts_exchange_ns;
     }
     recent_.note(block, recent_next_++);
     return block.ts_exchange_ns;

@@ -1,123 +1,84 @@
 // path: cold
 #include "nic/capture_reader.h"
 
-#include "nic/bytes.h"
-#include "nic/datagram.h"
+#include "config/joined.h"
+#include "nic/capture_links.h"
 
 #include <fmt/format.h>
-#include <pcap/pcap.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace pinstrike::nic {
 
 namespace {
 
-constexpr std::int64_t ns_per_second = 1'000'000'000;
-
-/// Where the header of a link type ends, and where in it the Ethernet type stands. `type_at` past
-/// the end: there is none, the version nibble of the IP header says it.
-struct LinkHeader {
-    int link_type;
-    std::size_t header_bytes;
-    std::size_t type_at;
-};
-
-constexpr std::size_t no_type = SIZE_MAX;
-
-// https://www.tcpdump.org/linktypes.html
-constexpr std::array link_headers{
-    LinkHeader{DLT_RAW, 0, no_type},
-    LinkHeader{DLT_IPV4, 0, no_type},
-    LinkHeader{DLT_LINUX_SLL, 16, 14},
-    LinkHeader{DLT_LINUX_SLL2, 20, 0},
-};
-
-const LinkHeader* find_link_header(int link_type) {
-    const auto* found =
-        std::find_if(link_headers.begin(), link_headers.end(),
-                     [&](const LinkHeader& header) { return header.link_type == link_type; });
-    return found == link_headers.end() ? nullptr : found;
-}
-
-/// The frame `raw` with an Ethernet header in place of its own. Too short frames become a bare
-/// header of type 0, which the parser then counts as not IPv4.
-void rewrite(const LinkHeader& link, std::span<const std::byte> raw, std::vector<std::byte>& out) {
-    out.assign(ethernet_header_bytes, std::byte{0});
-    if (raw.size() < link.header_bytes || raw.empty()) {
-        return;
-    }
-    std::uint16_t type = ethertype::ipv4;
-    if (link.type_at != no_type) {
-        type = load_be16(raw.data() + link.type_at);
-    } else if ((std::to_integer<unsigned>(raw[0]) >> 4) == 6) {
-        type = 0x86DD;
-    }
-    store_be16(out.data() + 12, type);
-    const std::span<const std::byte> content = raw.subspan(link.header_bytes);
-    out.insert(out.end(), content.begin(), content.end());
+std::string left_out_text(std::optional<std::uint32_t> link_type, std::uint64_t packets) {
+    return link_type ? fmt::format(
+                           "{} packets of an interface of link type {} were left out: {} "
+                           "expected",
+                           packets, *link_type, known_link_types)
+                     : fmt::format(
+                           "{} packets of an interface that the file does not describe "
+                           "were left out",
+                           packets);
 }
 
 }  // namespace
 
-void CaptureReader::Close::operator()(pcap* handle) const {
-    pcap_close(handle);
-}
-
-CaptureReader::CaptureReader(std::string path, pcap* handle, int link_type)
-    : path_(std::move(path)), handle_(handle), link_type_(link_type) {}
+CaptureReader::CaptureReader(std::string path, CaptureInput input,
+                             std::unique_ptr<CaptureRecords> records)
+    : path_(std::move(path)), input_(std::move(input)), records_(std::move(records)) {}
 
 std::optional<CaptureReader> CaptureReader::open(const std::string& path, Problems& problems) {
-    std::array<char, PCAP_ERRBUF_SIZE> error{};
-    pcap* handle = pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO,
-                                                           error.data());
-    if (handle == nullptr) {
-        tell(problems, path,
-             fmt::format("cannot be read as a capture (pcap or pcapng): {}",
-                         static_cast<const char*>(error.data())));
+    std::optional<CaptureInput> input = CaptureInput::open(path, problems);
+    if (!input) {
         return std::nullopt;
     }
-    const int link_type = pcap_datalink(handle);
-    CaptureReader reader(path, handle, link_type);
-    if (link_type != DLT_EN10MB && find_link_header(link_type) == nullptr) {
-        const char* name = pcap_datalink_val_to_name(link_type);
+    std::string complaint;
+    auto records = begin_records(*input, complaint);
+    if (!records) {
         tell(problems, path,
-             fmt::format("link type {} ({}) found, Ethernet, raw IPv4 or Linux cooked expected",
-                         link_type, name != nullptr ? name : "unknown"));
+             fmt::format("cannot be read as a capture, pcap or pcapng expected: {}",
+                         input->complaint().empty() ? complaint : input->complaint()));
         return std::nullopt;
     }
-    return reader;
+    if (const auto type = records->link_type(); type && !is_known_link_type(*type)) {
+        tell(problems, path,
+             fmt::format("link type {} found, {} expected", *type, known_link_types));
+        return std::nullopt;
+    }
+    return CaptureReader{path, std::move(*input), std::move(records)};
 }
 
 bool CaptureReader::next(CapturedFrame& out) {
-    if (!complaint_.empty()) {
-        return false;
-    }
-    pcap_pkthdr* header = nullptr;
-    const unsigned char* data = nullptr;
-    const int result = pcap_next_ex(handle_.get(), &header, &data);
-    if (result == PCAP_ERROR_BREAK) {
-        return false;
-    }
-    if (result != 1) {
-        complaint_ = fmt::format("{}: reading stopped: {}", path_, pcap_geterr(handle_.get()));
-        return false;
-    }
-    // With the precision asked for at open, tv_usec holds nanoseconds.
-    out.ts_ns = static_cast<std::int64_t>(header->ts.tv_sec) * ns_per_second +
-                static_cast<std::int64_t>(header->ts.tv_usec);
-    const auto raw = std::as_bytes(std::span(data, header->caplen));
-    if (link_type_ == DLT_EN10MB) {
-        out.bytes = raw;
+    CaptureRecord record;
+    while (records_->next(input_, record)) {
+        if (!record.link_type || !is_known_link_type(*record.link_type)) {
+            ++left_out_[record.link_type];
+            continue;
+        }
+        out.bytes = as_ethernet(*record.link_type, record.bytes, made_);
+        out.ts_ns = record.ts_ns;
+        out.cut_bytes = record.sent_bytes > record.bytes.size()
+                            ? record.sent_bytes - static_cast<std::uint32_t>(record.bytes.size())
+                            : 0;
         return true;
     }
-    rewrite(*find_link_header(link_type_), raw, rewritten_);
-    out.bytes = rewritten_;
-    return true;
+    return false;
+}
+
+std::string CaptureReader::complaint() const {
+    std::vector<std::string> parts;
+    for (const std::string& said : {input_.complaint(), records_->complaint()}) {
+        if (!said.empty()) {
+            parts.push_back("reading stopped: " + said);
+            break;
+        }
+    }
+    for (const auto& [link_type, packets] : left_out_) {
+        parts.push_back(left_out_text(link_type, packets));
+    }
+    return parts.empty() ? "" : path_ + ": " + joined(parts, "; ");
 }
 
 }  // namespace pinstrike::nic

@@ -1,7 +1,7 @@
 // path: cold
 //
 // Writes captures of Ethernet frames with nanosecond times: pcap, or pcapng where the path ends in
-// ".pcapng". Both are simple enough to write by hand, and libpcap writes no pcapng.
+// ".pcapng". Both are simple enough to write by hand.
 #pragma once
 
 #include "config/problem.h"

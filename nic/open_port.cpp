@@ -1,7 +1,6 @@
 // path: cold
 #include "nic/open_port.h"
 
-#include "nic/capture_reader.h"
 #include "nic/dpdk/open_dpdk.h"
 #include "nic/pcap_port.h"
 #include "nic/sim_port.h"
@@ -11,8 +10,9 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace pinstrike::nic {
@@ -26,21 +26,33 @@ std::string queue_name(const PortConfig& config, const GroupsByQueue& groups, st
     return groups.size() == 1 ? config.name : fmt::format("{}/{}", config.name, queue);
 }
 
-/// What the queue takes of a capture that all queues read: the first takes all that is not another
-/// queue's, the others only their own.
+/// What the queue takes of a capture that all queues read: its own groups, and the first all that
+/// is not another queue's.
 GroupFilter filter_of(const GroupsByQueue& groups_by_queue, std::size_t queue) {
     GroupFilter filter;
-    if (queue == 0) {
-        for (std::size_t other = 1; other < groups_by_queue.size(); ++other) {
-            const std::vector<Group>& groups = groups_by_queue[other];
-            filter.groups.insert(filter.groups.end(), groups.begin(), groups.end());
-        }
-    } else {
-        filter.groups = groups_by_queue[queue];
-        filter.takes_listed = true;
+    filter.takes_rest = queue == 0;
+    for (std::size_t each = 0; each < groups_by_queue.size(); ++each) {
+        std::vector<Group>& groups = each == queue ? filter.own : filter.others;
+        groups.insert(groups.end(), groups_by_queue[each].begin(), groups_by_queue[each].end());
     }
-    std::sort(filter.groups.begin(), filter.groups.end());
+    std::sort(filter.own.begin(), filter.own.end());
+    std::sort(filter.others.begin(), filter.others.end());
     return filter;
+}
+
+/// A pipe brings its bytes once, so it can be read by one queue only.
+void check_pipes(const PortConfig& config, std::size_t queues, Problems& problems) {
+    for (const std::string& file : config.files) {
+        std::error_code unknown;
+        if (queues > 1 && std::filesystem::exists(file, unknown) &&
+            !std::filesystem::is_regular_file(file, unknown) &&
+            !std::filesystem::is_directory(file, unknown)) {
+            tell(problems, file,
+                 fmt::format("port {}: {} pollers read it, but it brings its bytes only once; one "
+                             "poller or a regular file expected",
+                             config.name, queues));
+        }
+    }
 }
 
 Ports open_captures(const PortConfig& config, const GroupsByQueue& groups_by_queue,
@@ -50,16 +62,11 @@ Ports open_captures(const PortConfig& config, const GroupsByQueue& groups_by_que
     if (config.files.empty()) {
         tell(problems, "", fmt::format("port {}: kind pcap needs files", config.name));
     }
+    check_pipes(config, groups_by_queue.size(), problems);
     for (std::size_t queue = 0; queue < groups_by_queue.size() && problems.empty(); ++queue) {
-        std::vector<CaptureReader> readers;
-        for (const std::string& file : config.files) {
-            if (std::optional<CaptureReader> reader = CaptureReader::open(file, problems)) {
-                readers.push_back(std::move(*reader));
-            }
-        }
-        ports.push_back(std::make_unique<PcapPort>(
-            queue_name(config, groups_by_queue, queue), std::move(readers), config.pace,
-            config.burst_packets, filter_of(groups_by_queue, queue), start));
+        ports.push_back(PcapPort::open(queue_name(config, groups_by_queue, queue), config.files,
+                                       config.pace, config.burst_packets, problems,
+                                       filter_of(groups_by_queue, queue), start));
     }
     return ports;
 }

@@ -5,6 +5,8 @@
 #include "nic/pcap_port.h"
 
 #include "config/check.h"
+#include "nic/capture_files.h"
+#include "nic/cut_frame.h"
 #include "nic/datagram.h"
 
 #include <fmt/format.h>
@@ -33,17 +35,33 @@ std::string leap_text(const std::string& path, std::uint64_t record, std::int64_
                        path, record, hours < 0 ? "back" : "ahead", std::abs(hours));
 }
 
+/// So many files stay open from the start: they are read without being opened again, for which the
+/// rights to do so may be gone. More would cost memory and descriptors.
+constexpr std::size_t files_kept_open = 64;
+
 }  // namespace
 
-bool GroupFilter::takes(const Packet& packet) const {
-    if (groups.empty()) {
-        return !takes_listed;
+bool GroupFilter::knows(const Group& group) const {
+    return std::binary_search(own.begin(), own.end(), group) ||
+           std::binary_search(others.begin(), others.end(), group);
+}
+
+bool GroupFilter::takes(const CapturedFrame& frame) const {
+    if (others.empty() && takes_rest) {
+        return true;
     }
-    Datagram datagram;
-    const bool listed =
-        parse_udp(packet, ChecksumCheck::off, datagram) == not_dropped &&
-        std::binary_search(groups.begin(), groups.end(), Group{{datagram.group_ip}, datagram.port});
-    return listed == takes_listed;
+    Packet packet;
+    packet.bytes = frame.bytes.data();
+    packet.length_bytes = static_cast<std::uint32_t>(frame.bytes.size());
+    std::optional<Group> group = group_of_cut(frame);
+    if (Datagram datagram; parse_udp(packet, ChecksumCheck::off, datagram) == not_dropped) {
+        group = Group{{datagram.group_ip}, datagram.port};
+    }
+    if (!group) {
+        return takes_rest;
+    }
+    return std::binary_search(own.begin(), own.end(), *group) ||
+           (takes_rest && !std::binary_search(others.begin(), others.end(), *group));
 }
 
 std::size_t ReplayStart::reckon_with(std::int64_t first_ts_ns) {
@@ -101,8 +119,7 @@ std::int64_t ReplayStart::pass_over(std::int64_t ts_ns, std::int64_t ahead_ns,
     return ahead_ns;
 }
 
-PcapPort::PcapPort(std::string name, std::vector<CaptureReader> readers, Pace pace,
-                   std::size_t burst_packets, GroupFilter filter,
+PcapPort::PcapPort(std::string name, Pace pace, std::size_t burst_packets, GroupFilter filter,
                    std::shared_ptr<ReplayStart> start)
     : Port(std::move(name)),
       pace_(pace),
@@ -112,52 +129,104 @@ PcapPort::PcapPort(std::string name, std::vector<CaptureReader> readers, Pace pa
       // Pages that no burst reaches are never touched, so the worst case costs addresses only.
       buffer_(new std::byte[burst_packets * slot_bytes_max]) {
     PINSTRIKE_CHECK(burst_packets > 0);
-    for (CaptureReader& reader : readers) {
-        sources_.push_back({std::move(reader), std::nullopt, 0, {}});
+}
+
+std::unique_ptr<PcapPort> PcapPort::open(std::string name, std::span<const std::string> files,
+                                         Pace pace, std::size_t burst_packets, Problems& problems,
+                                         GroupFilter filter, std::shared_ptr<ReplayStart> start) {
+    Problems found;
+    std::unique_ptr<PcapPort> port{
+        new PcapPort{std::move(name), pace, burst_packets, std::move(filter), std::move(start)}};
+    for (const std::string& file : capture_files(files, found)) {
+        if (auto reader = CaptureReader::open(file, found)) {
+            port->add(std::move(*reader));
+        }
     }
-    for (Source& source : sources_) {
-        advance(source);
+    if (!found.empty()) {
+        problems.insert(problems.end(), found.begin(), found.end());
+        return nullptr;
     }
-    if (const Source* first = earliest()) {
-        start_number_ = start_->reckon_with(first->head->ts_ns);
+    if (!port->due_.empty()) {
+        port->start_number_ = port->start_->reckon_with(port->due_.top().first);
+    }
+    return port;
+}
+
+/// Reads the first record and, where enough files are open already, closes the file.
+void PcapPort::add(CaptureReader reader) {
+    const std::size_t index = sources_.size();
+    Source& source = sources_.emplace_back();
+    source.path = reader.path();
+    source.reader = std::make_unique<CaptureReader>(std::move(reader));
+    if (!source.reader->next(source.head)) {
+        end(source);
+        return;
+    }
+    source.record = 1;
+    if (index >= files_kept_open && source.reader->can_open_again()) {
+        source.reader.reset();
+        due_.emplace(source.head.ts_ns, index);
+    } else if (takes_head(source)) {
+        due_.emplace(source.head.ts_ns, index);
+    } else {
+        advance(index);
     }
 }
 
-void PcapPort::advance(Source& source) {
-    CapturedFrame frame;
-    while (source.reader.next(frame)) {
+void PcapPort::open_again(std::size_t index) {
+    Source& source = sources_[index];
+    Problems problems;
+    auto reader = CaptureReader::open(source.path, problems);
+    if (!reader) {
+        source.complaint = fmt::format("{}: was opened at the start, and not when it was due: {}",
+                                       source.path, problems.front().text);
+        unread_files_.add();
+        return;
+    }
+    source.reader = std::make_unique<CaptureReader>(std::move(*reader));
+    source.record = 0;
+    advance(index);
+}
+
+/// Is the frame that was read for this queue? If so, it is clipped and looked at.
+bool PcapPort::takes_head(Source& source) {
+    CapturedFrame& frame = source.head;
+    frame.bytes = source.tunnel.inside(frame.bytes);
+    if (!filter_.takes(frame)) {
+        return false;
+    }
+    if (const auto group = group_of_cut(frame); group && filter_.knows(*group)) {
+        ++source.cut_packets;
+    }
+    frame.bytes = frame.bytes.first(std::min(frame.bytes.size(), frame_bytes_max));
+    return true;
+}
+
+/// Reads on to the next frame for this queue, or to the end.
+void PcapPort::advance(std::size_t index) {
+    Source& source = sources_[index];
+    while (source.reader->next(source.head)) {
         ++source.record;
-        frame.bytes = source.tunnel.inside(frame.bytes);
-        const auto length = std::min(frame.bytes.size(), frame_bytes_max);
-        frame.bytes = frame.bytes.first(length);
-        Packet packet;
-        packet.bytes = frame.bytes.data();
-        packet.length_bytes = static_cast<std::uint32_t>(length);
-        if (filter_.takes(packet)) {
-            source.head = frame;
+        if (takes_head(source)) {
+            due_.emplace(source.head.ts_ns, index);
             return;
         }
     }
-    source.head.reset();
-    if (!source.reader.complaint().empty()) {
-        cut_files_.add();
-    }
+    end(source);
 }
 
-PcapPort::Source* PcapPort::earliest() {
-    Source* first = nullptr;
-    for (Source& source : sources_) {
-        if (source.head && (first == nullptr || source.head->ts_ns < first->head->ts_ns)) {
-            first = &source;
-        }
+void PcapPort::end(Source& source) {
+    source.complaint = source.reader->complaint();
+    if (!source.complaint.empty()) {
+        unread_files_.add();
     }
-    return first;
+    source.reader.reset();
 }
 
-bool PcapPort::is_due(const Source& source, std::int64_t now_ns) {
-    const auto [due, leap_ns] = start_->ask(start_number_, source.head->ts_ns, now_ns, pace_);
+bool PcapPort::is_due(const Due& next, std::int64_t now_ns) {
+    const auto [due, leap_ns] = start_->ask(*start_number_, next.first, now_ns, pace_);
     if (leap_ns != 0 && leaps_count_++ < leaps_told_max) {
-        leaps_[leaps_count_ - 1] = {&source, source.record, leap_ns};
+        leaps_[leaps_count_ - 1] = {next.second, sources_[next.second].record, leap_ns};
     }
     return due;
 }
@@ -177,43 +246,60 @@ std::size_t PcapPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     const std::size_t wanted = std::min(burst.size(), burst_packets_);
     std::size_t count = 0;
     std::size_t used_bytes = 0;
-    while (count < wanted) {
-        Source* source = earliest();
-        if (source == nullptr || !is_due(*source, now_ns)) {
+    while (count < wanted && !due_.empty()) {
+        if (!is_due(due_.top(), now_ns)) {
             break;
         }
-        burst[count] = copy(*source->head, used_bytes);
+        const std::size_t index = due_.top().second;
+        due_.pop();
+        if (!sources_[index].reader) {
+            open_again(index);
+            continue;
+        }
+        burst[count] = copy(sources_[index].head, used_bytes);
         ++count;
-        advance(*source);
+        advance(index);
     }
-    if (count != 0 && exhausted()) {
-        start_->end(start_number_);
+    if (due_.empty() && start_number_) {
+        start_->end(*start_number_);
     }
     count_burst(burst.first(count), wanted);
     return count;
 }
 
-bool PcapPort::exhausted() const {
-    return std::none_of(sources_.begin(), sources_.end(),
-                        [](const Source& source) { return source.head.has_value(); });
-}
-
 DeviceStatistics PcapPort::statistics() const {
     DeviceStatistics statistics;
-    statistics.errors = cut_files_.read();
+    statistics.errors = unread_files_.read();
     return statistics;
 }
 
-std::vector<std::string> PcapPort::remarks() const {
-    std::vector<std::string> remarks;
+std::vector<std::string> PcapPort::unread() const {
+    constexpr std::size_t told_max = 8;
+    std::vector<std::string> told;
     for (const Source& source : sources_) {
-        if (!source.reader.complaint().empty()) {
-            remarks.push_back(source.reader.complaint());
+        if (!source.complaint.empty()) {
+            told.push_back(source.complaint);
+        }
+        if (source.cut_packets != 0) {
+            told.push_back(
+                fmt::format("{}: the snapshot length of the capture cut {} packets of "
+                            "lines: these are lost",
+                            source.path, source.cut_packets));
         }
     }
+    if (told.size() > told_max) {
+        const std::size_t more = told.size() - told_max;
+        told.resize(told_max);
+        told.push_back(fmt::format("likewise {} more", more));
+    }
+    return told;
+}
+
+std::vector<std::string> PcapPort::remarks() const {
+    std::vector<std::string> remarks = unread();
     const std::uint64_t told = std::min<std::uint64_t>(leaps_count_, leaps_told_max);
     for (const Leap& leap : std::span(leaps_).first(told)) {
-        remarks.push_back(leap_text(leap.source->reader.path(), leap.record, leap.size_ns));
+        remarks.push_back(leap_text(sources_[leap.source].path, leap.record, leap.size_ns));
     }
     if (leaps_count_ > told) {
         remarks.push_back(fmt::format("{} more leaps in the times of records were passed over",

@@ -116,6 +116,10 @@ class Port {
     /// stops nothing: a capture that ends in the middle of a packet, a buffer smaller than asked.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 
+    /// Cold, after the last receive(). What of its input a port of captures did not read or could
+    /// not use, one sentence each: whoever ran it did not see all of it.
+    [[nodiscard]] virtual std::vector<std::string> unread() const { return {}; }
+
     /// True where packets carry their own time (captures): timers then run on packet time.
     [[nodiscard]] virtual bool replays() const { return false; }
 

@@ -126,7 +126,7 @@ void add_device_keys(Section<PortConfig>& section) {
              "Receive buffer asked of the kernel for each socket; net.core.rmem_max bounds it.")
         .only_for("kind", "kind uring", uring_only)
         .key("files", &PortConfig::files, list_of(text(), "a list of files"),
-             "Captures (pcap, pcapng), merged by time.")
+             "Captures (pcap, pcapng; compressed or not), merged by time; of a folder all in it.")
         .only_for("kind", "kind pcap", pcap_only)
         .key("pace", &PortConfig::pace, pace_form(),
              "How fast captures are replayed: max (as fast as they are taken), real, or a factor. "

@@ -4,6 +4,7 @@
 #include "nic/dpdk/host.h"
 #include "nic/dpdk/vdev.h"
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <sys/socket.h>
 
@@ -77,7 +78,10 @@ std::vector<SystemCall> calls_of(const PortConfig& port) {
         case PortKind::uring:
             return {ask_link, {"io_uring_enter"}};
         case PortKind::pcap:
-            return {{"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"read"}};
+            // A file is opened when it is due (pcap_port.h), to be read only.
+            return {
+                {"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
+                {"read"}};
         case PortKind::sim:
             break;
     }

@@ -89,12 +89,6 @@ int read_reverse_path_filter(const std::string& which) {
 
 }  // namespace
 
-FileDescriptor::~FileDescriptor() {
-    if (fd_ >= 0) {
-        close(fd_);
-    }
-}
-
 std::optional<KernelInterface> find_interface(const std::string& name, Problems& problems) {
     KernelInterface interface;
     interface.name = name;

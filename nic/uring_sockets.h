@@ -4,38 +4,16 @@
 #pragma once
 
 #include "config/problem.h"
+#include "nic/file_descriptor.h"
 #include "nic/port_config.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::nic {
-
-/// A file descriptor that closes itself.
-class FileDescriptor {
-  public:
-    explicit FileDescriptor(int fd = -1) noexcept : fd_(fd) {}
-
-    FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-    FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-
-    ~FileDescriptor();
-
-    [[nodiscard]] int get() const noexcept { return fd_; }
-
-    [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
-
-  private:
-    int fd_;
-};
 
 /// A network interface as the kernel names it.
 struct KernelInterface {

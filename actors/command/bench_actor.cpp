@@ -74,8 +74,8 @@ constexpr std::array samples{
     Sample{"sha512", "SHA-512 of 100 bytes", measure_work<Sha512>},
 };
 
-/// None: it has been told why.
-RecordedEvents recorded(const Arguments& given) {
+/// None: it has been told why. `whole` becomes false where a capture was not read to its end.
+RecordedEvents recorded(const Arguments& given, bool& whole) {
     if (given.capture.empty()) {
         auto traffic = given.traffic;
         traffic.messages_count = given.isolation.messages;
@@ -84,11 +84,11 @@ RecordedEvents recorded(const Arguments& given) {
     Problems problems;
     RecordedEvents events = record_capture(given.capture, given.isolation.messages, problems);
     print_problems(problems);
+    whole = problems.empty();
     return events;
 }
 
-std::optional<Isolation> measure_kind(const Arguments& given) {
-    const RecordedEvents events = recorded(given);
+std::optional<Isolation> measure_kind(const Arguments& given, const RecordedEvents& events) {
     if (events.messages == 0) {
         return std::nullopt;
     }
@@ -114,10 +114,11 @@ const Sample* find_sample(std::string_view name) {
     return found == samples.end() ? nullptr : found;
 }
 
-/// Of an actor that there is; none: it has been told why.
-std::optional<Isolation> measure(const Arguments& given) {
+/// Of an actor that there is; none: it has been told why. `events` are for one that takes market
+/// data.
+std::optional<Isolation> measure(const Arguments& given, const RecordedEvents& events) {
     const Sample* const sample = find_sample(given.name);
-    return sample != nullptr ? sample->measure(given) : measure_kind(given);
+    return sample != nullptr ? sample->measure(given) : measure_kind(given, events);
 }
 
 /// Tells what is wrong with the words, if anything is.
@@ -159,16 +160,19 @@ Exit bench_actor(const Arguments& given) {
     }
     Arguments alone = given;
     alone.isolation.copies = 1;
-    const auto one = measure(alone);
+    bool whole = true;
+    const RecordedEvents events =
+        find_sample(given.name) == nullptr ? recorded(given, whole) : RecordedEvents{};
+    const auto one = measure(alone, events);
     if (!one) {
         return Exit::failed;
     }
     fmt::print("{}", isolation_text(given.name, *one));
     if (given.isolation.copies == 1) {
         print_remarks(*one, given.isolation);
-        return Exit::ok;
+        return whole ? Exit::ok : Exit::failed;
     }
-    const auto several = measure(given);
+    const auto several = measure(given, events);
     if (!several) {
         return Exit::failed;
     }
@@ -180,7 +184,7 @@ Exit bench_actor(const Arguments& given) {
         "{:.2f} times the work of one.\n",
         given.isolation.copies - 1, several->median_ns() / one->median_ns(),
         several->millions_per_second() / one->millions_per_second());
-    return Exit::ok;
+    return whole ? Exit::ok : Exit::failed;
 }
 
 std::string sentences() {
@@ -210,7 +214,7 @@ void add_bench_actor(CLI::App& bench, Outcome& outcome) {
         "both streams arbitrated; where there are fewer than --messages, they come again. An actor "
         "of\n"
         "your own is measured from code: actors/runtime/isolation.h.\n"
-        "Exit status: 0 right, 1 it failed, 2 wrong use.\n"
+        "Exit status: 0 right, 1 it failed or the capture was not read to its end, 2 wrong use.\n"
         "\nExamples:\n"
         "  pinstrike bench actor book --messages 200000 --series 100000\n"
         "  pinstrike bench actor book --capture yesterday.pcap\n"

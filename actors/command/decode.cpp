@@ -9,7 +9,9 @@
 #include "feed/opra/json.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/parse.h"
+#include "nic/capture_files.h"
 #include "nic/capture_reader.h"
+#include "nic/cut_frame.h"
 #include "nic/datagram.h"
 #include "nic/tunnel.h"
 
@@ -70,7 +72,7 @@ class Decoder {
         : json_(json), origins_(origins_of(lines)) {}
 
     /// All packets of one capture; false, with a message on stderr, where it cannot be read to its
-    /// end or the output cannot be written.
+    /// end, its snapshot length cut packets of lines, or the output cannot be written.
     bool decode_file(const std::string& path) {
         Problems problems;
         auto reader = nic::CaptureReader::open(path, problems);
@@ -84,8 +86,12 @@ class Decoder {
         nic::CapturedFrame frame;
         nic::TunnelExit tunnel;
         PassedOver passed_over;
+        std::uint64_t cut_packets = 0;
         for (std::uint64_t packet = 1; reader->next(frame); ++packet) {
-            decode_frame(tunnel.inside(frame.bytes), packet, passed_over);
+            frame.bytes = tunnel.inside(frame.bytes);
+            const auto cut = nic::group_of_cut(frame);
+            cut_packets += cut && origins_.contains(*cut) ? 1 : 0;
+            decode_frame(frame.bytes, packet, passed_over);
             if (out_.size() >= flush_bytes && !flush()) {
                 return false;
             }
@@ -93,12 +99,19 @@ class Decoder {
         for (const std::string& line : passed_over.lines(path)) {
             complain("{}", line);
         }
-        if (!reader->complaint().empty()) {
-            complain("{}: {}", path, reader->complaint());
-            return false;
+        if (cut_packets != 0) {
+            complain("{}: the snapshot length of the capture cut {} packets of lines", path,
+                     cut_packets);
         }
-        return true;
+        const std::string complaint = reader->complaint();
+        if (!complaint.empty()) {
+            complain("{}", complaint);
+        }
+        return cut_packets == 0 && complaint.empty();
     }
+
+    /// True where packets came and not one held a block.
+    [[nodiscard]] bool found_nothing() const { return packets_ != 0 && datagrams_ == 0; }
 
     /// False, with a message on stderr, where the output cannot be written.
     bool flush() {
@@ -120,9 +133,11 @@ class Decoder {
         frame.bytes = bytes.data();
         frame.length_bytes = static_cast<std::uint32_t>(bytes.size());
         nic::Datagram datagram;
+        ++packets_;
         if (!passed_over.parse(frame, datagram)) {
             return;
         }
+        ++datagrams_;
         const auto found = origins_.find({{datagram.group_ip}, datagram.port});
         if (found == origins_.end()) {
             passed_over.count_unknown(datagram);
@@ -144,6 +159,8 @@ class Decoder {
     bool json_;
     std::map<nic::Group, opra::Origin> origins_;
     std::string out_;
+    std::uint64_t packets_ = 0;
+    std::uint64_t datagrams_ = 0;
 };
 
 struct DecodeOptions {
@@ -170,11 +187,14 @@ Exit decode(const DecodeOptions& options) {
         return Exit::config;
     }
     Decoder decoder{options.json, *lines};
-    bool good = true;
-    for (const std::string& file : options.files) {
+    Problems problems;
+    const std::vector<std::string> files = nic::capture_files(options.files, problems);
+    print_problems(problems);
+    bool good = problems.empty();
+    for (const std::string& file : files) {
         good = decoder.decode_file(file) && good;
     }
-    return decoder.flush() && good ? Exit::ok : Exit::failed;
+    return decoder.flush() && good && !decoder.found_nothing() ? Exit::ok : Exit::failed;
 }
 
 }  // namespace
@@ -184,11 +204,16 @@ void add_decode(CLI::App& app, Outcome& outcome) {
     CLI::App* command = app.add_subcommand("decode", "Print every message of captures");
     command->footer(
         "Standard error says at the end of each capture how many packets held no block, and why.\n"
-        "Exit status: 0 right, 1 unreadable file, 78 wrong config.\n"
+        "Exit status: 0 right; 1 a file was not read to its end, packets of a line were cut by "
+        "the\n"
+        "snapshot length, or no packet held a block; 78 wrong config.\n"
         "\nExamples:\n"
         "  pinstrike decode morning.pcap\n"
         "  pinstrike decode a.pcap b.pcapng --json | jq 'select(.symbol == \"SPXW\")'");
-    command->add_option("FILE", options->files, "Captures, pcap or pcapng, one after the other")
+    command
+        ->add_option("FILE", options->files,
+                     "Captures, one after the other: pcap or pcapng, also compressed (gzip, "
+                     "zstd, lz4, xz); of a folder all in it")
         ->required();
     command->add_option("--config", options->config,
                         "Name lines by the groups of this config (default: all published lines)");

@@ -6,6 +6,7 @@
 #include "actors/admin/admin_socket.h"
 #include "actors/book/book_json.h"
 #include "actors/command/admin_desk.h"
+#include "actors/command/capture_verdict.h"
 #include "actors/command/drive_log.h"
 #include "actors/command/end_while_opening.h"
 #include "actors/command/output_file.h"
@@ -142,19 +143,16 @@ class ControlLoop {
         }
     }
 
-    /// No packet can come any more from one of the ports.
-    [[nodiscard]] bool has_failed() const { return !lost_port_.empty(); }
-
     /// Returns what brought the end.
-    std::string run(const ControlSignals& signals) {
+    End run(const ControlSignals& signals) {
         constexpr std::int64_t tick_ns = 20'000'000;
         while (!appliance_.input_ended()) {
             if (const std::optional<int> signal = signals.wait(tick_ns)) {
                 if (*signal != SIGHUP) {
-                    return *signal == SIGINT ? "SIGINT" : "SIGTERM";
+                    return {End::Kind::asked, *signal == SIGINT ? "SIGINT" : "SIGTERM"};
                 }
                 if (reloader_.file().empty() || has_terminal_) {
-                    return "SIGHUP";
+                    return {End::Kind::asked, "SIGHUP"};
                 }
                 service_.reloading();
                 static_cast<void>(reloader_.reload(appliance_, log_, "SIGHUP"));
@@ -162,17 +160,18 @@ class ControlLoop {
             }
             step();
             if (!lost_port_.empty()) {
-                return "the interface of port " + lost_port_ + " is another one";
+                return {End::Kind::port_lost,
+                        "the interface of port " + lost_port_ + " is another one"};
             }
             if (!desk_.drain_asked().empty()) {
-                return desk_.drain_asked();
+                return {End::Kind::asked, desk_.drain_asked()};
             }
             if (options_.for_ns &&
                 appliance_.seconds() * 1e9 >= static_cast<double>(*options_.for_ns)) {
-                return "the time of --for is over";
+                return {End::Kind::time, "the time of --for is over"};
             }
         }
-        return "the input has ended";
+        return {End::Kind::input, "the input has ended"};
     }
 
   private:
@@ -267,21 +266,13 @@ std::string summary(const actors::Account& account) {
         account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
 }
 
-/// How it ended.
-struct End {
-    std::string cause;
-    Exit status;
-};
-
-/// From the start to the end. The admin socket closes with it.
+/// From the start to the end, which it names. The admin socket closes with it.
 End control(actors::Appliance& appliance, const actors::FeedConfig& config,
             const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
             const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
     Reloader reloader{config, options.config_file};
     AdminDesk desk{std::move(admin), appliance, reloader, log};
-    ControlLoop loop{appliance, options, log, reloader, desk, service};
-    std::string cause = loop.run(signals);
-    return {std::move(cause), loop.has_failed() ? Exit::failed : Exit::ok};
+    return ControlLoop{appliance, options, log, reloader, desk, service}.run(signals);
 }
 
 bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
@@ -303,8 +294,9 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
     return good;
 }
 
-Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log) {
-    Exit status = Exit::ok;
+Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End& end,
+            DriveLog& log) {
+    Exit status = end.kind == End::Kind::port_lost ? Exit::failed : Exit::ok;
     const actors::Account account = appliance.account();
     const auto wrong = actors::imbalances(account);
     for (const std::string& identity : wrong) {
@@ -313,6 +305,10 @@ Exit finish(actors::Appliance& appliance, const DriveOptions& options, DriveLog&
     }
     log.say(fmt::format("{}{}{}\n", actors::to_text(account), summary(account),
                         wrong.empty() ? "the account balances" : ""));
+    for (const std::string& fault : capture_faults(appliance, end)) {
+        log.say(fmt::format("pinstrike: {}\n", fault));
+        status = Exit::failed;
+    }
     if (!write_outputs(appliance, account, options)) {
         status = Exit::failed;
     }
@@ -386,8 +382,7 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     appliance->stop();
     log.finish(*appliance);
-    const Exit finished = finish(*appliance, options, log);
-    return end.status == Exit::ok ? finished : end.status;
+    return finish(*appliance, options, end, log);
 }
 
 }  // namespace pinstrike::command

@@ -168,7 +168,8 @@ void add_latency(CLI::App& app, Outcome& outcome) {
         "samples and of those that overlap no stop of the machine; and the stops themselves.\n"
         "With --replay: of captures, played at their pace through the threads and lines of CONFIG\n"
         "(without it: one poller and one core, spinning); from when each packet was due.\n"
-        "Exit status: 0 right, 1 it does not answer, 2 wrong use, 78 the config is wrong.\n"
+        "Exit status: 0 right, 1 it does not answer, or a capture was not read to its end, 2 wrong "
+        "use, 78 the config is wrong.\n"
         "\nExamples:\n"
         "  pinstrike latency /etc/pinstrike/opra.yaml --seconds 10\n"
         "  pinstrike latency --from http://10.1.0.1:9464/metrics --svg now.svg --csv now.csv\n"
@@ -181,7 +182,7 @@ void add_latency(CLI::App& app, Outcome& outcome) {
         ->add_option("--seconds", given->seconds,
                      "What happens in so many seconds from now on (default: since the start)")
         ->check(CLI::Range(0.001, 86400.0));
-    command->add_option("--replay", given->captures, "Captures to play: pcap or pcapng");
+    command->add_option("--replay", given->captures, "Captures to play, or folders of them");
     command->add_option("--pace", given->pace, "Of --replay: real, or xN (N times real)")
         ->capture_default_str()
         ->check([](const std::string& text) {

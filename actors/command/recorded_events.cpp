@@ -12,10 +12,11 @@
 #include "nic/pcap_port.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <optional>
+#include <string>
 #include <utility>
 
 namespace pinstrike::command {
@@ -79,12 +80,15 @@ std::vector<feed::LineConfig> all_lines() {
     return feed::opra::published_lines(numbers);
 }
 
-std::unique_ptr<nic::Port> open_port(nic::CaptureReader reader) {
+std::unique_ptr<nic::Port> open_port(const std::string& file, Problems& problems) {
     constexpr std::size_t burst_packets = 64;
-    std::vector<nic::CaptureReader> readers;
-    readers.push_back(std::move(reader));
-    return std::make_unique<nic::PcapPort>("capture", std::move(readers), nic::Pace{},
-                                           burst_packets);
+    nic::GroupFilter filter;
+    for (const feed::LineConfig& line : all_lines()) {
+        filter.own.insert(filter.own.end(), line.streams.begin(), line.streams.end());
+    }
+    std::sort(filter.own.begin(), filter.own.end());
+    return nic::PcapPort::open("capture", std::array{file}, nic::Pace{}, burst_packets, problems,
+                               std::move(filter));
 }
 
 std::unique_ptr<actors::PollerTask> make_poller(std::unique_ptr<nic::Port> port,
@@ -118,12 +122,11 @@ void keep(actors::Consumer<Event>& ring, std::size_t most, RecordedEvents& event
 
 RecordedEvents record_capture(const std::string& file, std::size_t most, Problems& problems) {
     RecordedEvents events;
-    std::optional<nic::CaptureReader> reader = nic::CaptureReader::open(file, problems);
-    if (!reader) {
+    auto opened = open_port(file, problems);
+    if (!opened) {
         return events;
     }
     auto ring = actors::Ring<Event>::make(room_records);
-    auto opened = open_port(std::move(*reader));
     const nic::Port& port = *opened;
     const auto poller = make_poller(std::move(opened), std::move(ring.producer));
     const nic::Clock clock;
@@ -133,8 +136,8 @@ RecordedEvents record_capture(const std::string& file, std::size_t most, Problem
     }
     poller->finish();
     keep(ring.consumer, most, events);
-    for (const std::string& remark : port.remarks()) {
-        tell(problems, "", remark);  // it names the file
+    for (const std::string& sentence : port.unread()) {
+        tell(problems, "", sentence);  // it names the file
     }
     if (events.messages == 0) {
         tell(problems, file, "holds no message of a line that OPRA publishes");

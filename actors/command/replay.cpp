@@ -41,11 +41,17 @@ void add_replay(CLI::App& app, Outcome& outcome) {
     command->footer(
         "Several files are merged by time. Without --config: all published lines, one poller, one\n"
         "core with a book. Timers run on the captures' time: every pace gives the same events.\n"
-        "Exit status: 0 right, 1 unreadable file or unbalanced account, 78 wrong config.\n"
+        "Exit status: 0 right; 1 the account does not balance, or the captures did not all reach\n"
+        "their lines: one was not read to its end (unreadable, damaged, cut, ended by a signal),\n"
+        "packets of a line were cut by the snapshot length, or none reached a line; 78 wrong "
+        "config.\n"
         "\nExamples:\n"
         "  pinstrike replay day.pcap --account account.json --book book.json\n"
         "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml");
-    command->add_option("FILE", given->files, "Captures: pcap or pcapng (-: standard input)")
+    command
+        ->add_option("FILE", given->files,
+                     "Captures: pcap or pcapng (-: standard input), also compressed (gzip, zstd, "
+                     "lz4, xz); of a folder all in it")
         ->required();
     command->add_option(
         "--config", given->config,

@@ -6,9 +6,12 @@
 #include "config/units.h"
 #include "feed/opra/lines.h"
 #include "nic/address.h"
+#include "nic/capture_files.h"
 #include "nic/capture_reader.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace pinstrike::command {
@@ -92,11 +95,15 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     }
 }
 
-/// Are all files there, and captures? Tells what is wrong with each.
+/// Are all files there, and captures? Tells what is wrong with each. A pipe is opened only once, by
+/// the port: what is taken of it is gone.
 bool readable(const std::vector<std::string>& files) {
     Problems problems;
-    for (const std::string& file : files) {
-        if (file != "-") {
+    for (const std::string& file : nic::capture_files(files, problems)) {
+        std::error_code error;
+        const auto kind = std::filesystem::status(file, error).type();
+        if (file != "-" && (kind == std::filesystem::file_type::regular ||
+                            kind == std::filesystem::file_type::not_found)) {
             static_cast<void>(nic::CaptureReader::open(file, problems));
         }
     }

@@ -165,8 +165,8 @@ TEST(Watch, saysWhatCameAfterAll) {
     watched.line().lost = 0;
     watched.line().late = 6;
     EXPECT_THAT(watched.look(),
-                ElementsAre(is(LogCode::gap_declared, "line 3", "1 gap declared; 0 messages lost"),
-                            is(LogCode::gap_mended, "line 3", "2 messages came late")));
+                ElementsAre(is(LogCode::gap_mended, "line 3",
+                               "1 gap declared and filled meanwhile; 2 messages came late")));
 }
 
 TEST(Watch, namesTheThreadThatTakesNoTurns) {

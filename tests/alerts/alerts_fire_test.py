@@ -220,7 +220,8 @@ def wire_cases(instances):
         Case(faults.NoLink(cable), [("LinkDown", "cable"), ("FeedSilent", "cable")]),
         Case(faults.Held(missing, "poller0"), [("DeviceMisses", "missing")]),
         Case(faults.Held(starved, "poller0"), [("NoBuffers", "starved")]),
-        Case(faults.Foreign(instances["crowd"]), [("ForeignTraffic", "crowd")])]
+        Case(faults.Foreign(instances["crowd"]), [("ForeignTraffic", "crowd")]),
+        Case(faults.SecondSource(instances["crowd"]), [("ResetsInferred", "crowd")])]
 
 
 def simulated_cases(instances, watch):

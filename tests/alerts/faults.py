@@ -143,22 +143,36 @@ class NoLink:
         self.subject.link("up")
 
 
-class Foreign:
-    what = "lines on the wire that nobody here asked for"
+class Sender:
+    """Another generator on the subject's wire."""
 
-    def __init__(self, subject):
-        self.subject, self.generator = subject, None
+    def __init__(self, subject, lines):
+        self.subject, self.lines, self.generator = subject, lines, None
 
     def begin(self):
         wire = self.subject.wire
         self.generator = wire.start(
             wire.sender, self.subject.pinstrike, "generate", "--interface", wire.outlet, "--lines",
-            "50-53", "--rate", "3000", "--shape", "ordinary", "--series", "2000", "--for",
+            self.lines, "--rate", "3000", "--shape", "ordinary", "--series", "2000", "--for",
             AS_LONG_AS_IT_TAKES, stdout=subprocess.DEVNULL)
 
     def end(self):
         self.generator.terminate()
         self.generator.wait()
+
+
+class Foreign(Sender):
+    what = "lines on the wire that nobody here asked for"
+
+    def __init__(self, subject):
+        super().__init__(subject, "50-53")
+
+
+class SecondSource(Sender):
+    what = "a second system sends a line, numbered otherwise"
+
+    def __init__(self, subject):
+        super().__init__(subject, "4")
 
 
 class ClockSetOften(InThread):

@@ -264,7 +264,9 @@ def replay_is_stopped_by_a_signal(pinstrike, folder):
     await_pollers(process)
     time.sleep(1)
     process.terminate()
-    ended(process, 0, "SIGTERM in a replay")
+    errors = ended(process, 1, "SIGTERM in a replay")
+    expect("not played to their end: SIGTERM came before" in errors,
+           f"a replay cut short is not told: {errors}")
     expect(json.loads(account.read_text())["balanced"], "a replay cut short does not balance")
 
 

@@ -89,14 +89,14 @@ class LogLines(unittest.TestCase):
         path.write_text(text, encoding="utf-8")
         return path
 
-    def finished(self, *arguments, **options):
-        """The program's standard error, if it ended well and its books balance."""
+    def finished(self, *arguments, status=0, **options):
+        """The program's standard error, if it ended so and its books balance."""
         options.setdefault("stderr", subprocess.PIPE)
         (self.folder / "account.json").unlink(missing_ok=True)
         done = subprocess.run([PINSTRIKE, *arguments, "--account", self.folder / "account.json"],
                               stdout=subprocess.DEVNULL, text=True, timeout=120, check=False,
                               **options)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, status, done.stderr)
         self.assertIs(self.account()["balanced"], True)
         return done.stderr
 
@@ -166,7 +166,7 @@ class LogLines(unittest.TestCase):
                         "1000", "--series", "100", "--roots", "5"], check=True,
                        capture_output=True, timeout=60)
         capture.write_bytes(capture.read_bytes()[:-7])
-        said = self.finished("replay", capture)
+        said = self.finished("replay", capture, status=1)
         remarks = [entry[4] for entry in entries(said) if entry[2] == "remark"]
         self.assertEqual(len(remarks), 1, said)
         self.assertIn("cut.pcap", remarks[0])

@@ -1,6 +1,6 @@
 // path: cold
 //
-// A capture of any bytes, through libpcap and the replaying port.
+// A capture of any bytes, through the reader and the replaying port.
 #include "config/check.h"
 #include "nic/datagram.h"
 #include "nic/pcap_port.h"
@@ -11,7 +11,6 @@
 
 #include <array>
 #include <string>
-#include <vector>
 
 namespace {
 
@@ -56,17 +55,14 @@ std::size_t drain(Port& port) {
 int fuzz_one(std::span<const std::byte> bytes) {
     const MemoryFile file(bytes);
     Problems problems;
-    auto reader = CaptureReader::open(file.path(), problems);
-    PINSTRIKE_CHECK(reader.has_value() == problems.empty());
-    if (!reader) {
+    auto port = PcapPort::open("fuzz", std::array{file.path()}, Pace{}, 8, problems);
+    PINSTRIKE_CHECK((port != nullptr) == problems.empty());
+    if (!port) {
         return 0;
     }
-    std::vector<CaptureReader> readers;
-    readers.push_back(std::move(*reader));
-    PcapPort port("fuzz", std::move(readers), Pace{}, 8);
-    const std::size_t total = drain(port);
-    PINSTRIKE_CHECK(port.exhausted());
-    PINSTRIKE_CHECK(port.counters().packets.read() == total);
-    PINSTRIKE_CHECK(port.statistics().errors == port.remarks().size());
+    const std::size_t total = drain(*port);
+    PINSTRIKE_CHECK(port->exhausted());
+    PINSTRIKE_CHECK(port->counters().packets.read() == total);
+    PINSTRIKE_CHECK(port->statistics().errors == port->remarks().size());
     return 0;
 }

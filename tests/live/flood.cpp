@@ -103,7 +103,7 @@ Frame foreign(nic::Group group, std::size_t turn) {
             return {"unknown_group", framed(group, noise(payload_bytes))};
         case 1: {
             std::vector<std::byte> frame = framed(group, noise(payload_bytes));
-            nic::store_be16(frame.data() + 12, 0x88CC);
+            nic::store_be16(frame.data() + 12, 0x88B5);  // for experiments
             return {"not_ipv4", frame};
         }
         case 2: {

@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 
 namespace pinstrike::nic {
 namespace {
@@ -42,7 +45,7 @@ enum class ByteOrder { host, swapped };
 /// A pcap file of one frame by hand: magic, link type and byte order as given.
 void write_raw_capture(const std::string& path, std::uint32_t magic, std::uint32_t link_type,
                        std::span<const std::byte> bytes, std::uint32_t fraction,
-                       ByteOrder order = ByteOrder::host) {
+                       ByteOrder order = ByteOrder::host, std::uint32_t sent_bytes = 0) {
     std::ofstream out(path, std::ios::binary);
     const bool swap = order == ByteOrder::swapped;
     const auto put = [&](std::uint32_t value) {
@@ -54,7 +57,8 @@ void write_raw_capture(const std::string& path, std::uint32_t magic, std::uint32
     for (const std::uint32_t word : {magic, version, 0U, 0U, 65535U, link_type}) {
         put(word);
     }
-    for (const std::uint32_t word : {1'700'000'000U, fraction, length, length}) {
+    for (const std::uint32_t word :
+         {1'700'000'000U, fraction, length, std::max(length, sent_bytes)}) {
         put(word);
     }
     out << text_of(bytes);
@@ -125,11 +129,24 @@ TEST(CaptureReader, GivesOtherLinkTypesAnEthernetHeader) {
     Bytes cooked(16);
     store_be16(cooked.data() + 14, 0x0800);
     cooked.insert(cooked.end(), ip.begin(), ip.end());
+    const auto loopback = [&](std::uint32_t family) {
+        Bytes bytes(4 + ip.size());
+        store_be32(bytes.data(), family);
+        std::copy(ip.begin(), ip.end(), bytes.begin() + 4);
+        return bytes;
+    };
     Bytes cooked_2(20);
     store_be16(cooked_2.data(), 0x0800);
     cooked_2.insert(cooked_2.end(), ip.begin(), ip.end());
-    const std::vector<std::pair<std::uint32_t, Bytes>> captures{
-        {101, ip}, {228, ip}, {113, cooked}, {276, cooked_2}};
+    const std::vector<std::pair<std::uint32_t, Bytes>> captures{{12, ip},
+                                                                {14, ip},
+                                                                {101, ip},
+                                                                {228, ip},
+                                                                {113, cooked},
+                                                                {276, cooked_2},
+                                                                {0, loopback(0x02000000)},
+                                                                {0, loopback(2)},
+                                                                {108, loopback(2)}};
     for (const auto& [link_type, bytes] : captures) {
         const std::string path = scratch.file(std::to_string(link_type));
         write_raw_capture(path, 0xA1B2C3D4, link_type, bytes, 0);
@@ -147,6 +164,18 @@ TEST(CaptureReader, GivesOtherLinkTypesAnEthernetHeader) {
         ASSERT_TRUE(short_reader.next(frame));
         EXPECT_NE(parse_udp(packet_of(frame.bytes), ChecksumCheck::off, datagram), not_dropped);
     }
+}
+
+TEST(CaptureReader, TakesAnotherFamilyOfLoopbackForNoIpv4) {
+    const ScratchDirectory scratch;
+    Bytes bytes(64);
+    store_be32(bytes.data(), 30);  // IPv6 on macOS
+    write_raw_capture(scratch.file("x"), 0xA1B2C3D4, 108, bytes, 0);
+    CaptureReader reader = open_good(scratch.file("x"));
+    CapturedFrame frame;
+    ASSERT_TRUE(reader.next(frame));
+    Datagram datagram;
+    EXPECT_EQ(parse_udp(packet_of(frame.bytes), ChecksumCheck::off, datagram), Drop::not_ipv4);
 }
 
 TEST(CaptureReader, TellsWhatItCannotOpen) {
@@ -202,16 +231,23 @@ std::vector<std::string> drain(Port& port, std::int64_t now_ns, std::size_t burs
 
 using Names = std::vector<std::string>;
 
+std::unique_ptr<PcapPort> open_port(
+    const Names& files, Pace pace = {},
+    std::shared_ptr<ReplayStart> start = std::make_shared<ReplayStart>(), GroupFilter filter = {}) {
+    Problems problems;
+    auto port =
+        PcapPort::open("replay", files, pace, 4, problems, std::move(filter), std::move(start));
+    EXPECT_TRUE(problems.empty()) << (problems.empty() ? "" : problems[0].text);
+    return port;
+}
+
 TEST(PcapPort, MergesFilesByTime) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a"), {{"a1", 10}, {"a2", 20}, {"a3", 20}, {"a4", 50}});
     write_capture(scratch.file("b"), {{"b1", 5}, {"b2", 20}, {"b3", 60}});
     write_capture(scratch.file("c"), {});
-    std::vector<CaptureReader> readers;
-    for (const char* name : {"a", "b", "c"}) {
-        readers.push_back(open_good(scratch.file(name)));
-    }
-    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    const auto opened = open_port({scratch.file("a"), scratch.file("b"), scratch.file("c")});
+    PcapPort& port = *opened;
     EXPECT_TRUE(port.replays());
     EXPECT_FALSE(port.exhausted());
     EXPECT_EQ(drain(port, 0), (Names{"b1", "a1", "a2", "a3", "b2", "a4", "b3"}));
@@ -225,9 +261,8 @@ TEST(PcapPort, MergesFilesByTime) {
 TEST(PcapPort, PacesFromTheFirstPacketAndNeverDrifts) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a"), {{"0", 1000}, {"300", 1300}, {"301", 1301}, {"900", 1900}});
-    std::vector<CaptureReader> readers;
-    readers.push_back(open_good(scratch.file("a")));
-    PcapPort port("replay", std::move(readers), Pace{2.0}, 4);
+    const auto opened = open_port({scratch.file("a")}, Pace{2.0});
+    PcapPort& port = *opened;
     EXPECT_EQ(drain(port, 5000), (Names{"0"})) << "the first packet is due at once";
     EXPECT_EQ(drain(port, 5149), Names{});
     EXPECT_EQ(drain(port, 5150), (Names{"300"}));
@@ -250,15 +285,6 @@ std::string played(std::span<PcapPort* const> ports, std::int64_t begin_ns, std:
         }
     }
     return all;
-}
-
-std::unique_ptr<PcapPort> open_port(const std::vector<std::string>& files, Pace pace,
-                                    const std::shared_ptr<ReplayStart>& start) {
-    std::vector<CaptureReader> readers;
-    for (const std::string& file : files) {
-        readers.push_back(open_good(file));
-    }
-    return std::make_unique<PcapPort>("replay", std::move(readers), pace, 4, GroupFilter{}, start);
 }
 
 constexpr std::int64_t second_ns = 1'000'000'000;
@@ -327,10 +353,7 @@ TEST(PcapPort, CapturesReplayedTogetherKeepTheirDistance) {
     write_capture(scratch.file("b"), {{"b500", 1500}, {"b600", 1600}});
     const auto start = std::make_shared<ReplayStart>();
     const auto open = [&](const char* name) {
-        std::vector<CaptureReader> readers;
-        readers.push_back(open_good(scratch.file(name)));
-        return std::make_unique<PcapPort>(name, std::move(readers), Pace{2.0}, 4, GroupFilter{},
-                                          start);
+        return open_port({scratch.file(name)}, Pace{2.0}, start);
     };
     const auto b = open("b");
     const auto a = open("a");
@@ -345,9 +368,8 @@ TEST(PcapPort, CapturesReplayedTogetherKeepTheirDistance) {
 TEST(PcapPort, StampsPacketsWithCaptureTime) {
     const ScratchDirectory scratch;
     write_capture(scratch.file("a"), {{"x", 1'700'000'000'000'000'007}});
-    std::vector<CaptureReader> readers;
-    readers.push_back(open_good(scratch.file("a")));
-    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    const auto opened = open_port({scratch.file("a")});
+    PcapPort& port = *opened;
     std::array<Packet, 4> burst;
     ASSERT_EQ(port.receive(burst, 99), 1U);
     EXPECT_EQ(burst[0].ts_receive_ns, 1'700'000'000'000'000'007);
@@ -361,13 +383,14 @@ TEST(PcapPort, EachFrameGoesToExactlyOneQueue) {
     write_capture(scratch.file("a"),
                   {{"first", 1}, {"second", 2, second}, {"nobody", 3, nobody}, {"first", 4}});
     const auto open = [&](GroupFilter filter) {
-        std::vector<CaptureReader> readers;
-        readers.push_back(open_good(scratch.file("a")));
-        return std::make_unique<PcapPort>("q", std::move(readers), Pace{}, 4, std::move(filter));
+        return open_port({scratch.file("a")}, {}, std::make_shared<ReplayStart>(),
+                         std::move(filter));
     };
-    EXPECT_EQ(drain(*open({{second}, false}), 0), (Names{"first", "nobody", "first"}));
-    EXPECT_EQ(drain(*open({{second}, true}), 0), (Names{"second"}));
-    EXPECT_EQ(drain(*open({{}, true}), 0), Names{});
+    const Group first = route_of_tests.destination;
+    EXPECT_EQ(drain(*open({{first}, {second}, true}), 0), (Names{"first", "nobody", "first"}));
+    EXPECT_EQ(drain(*open({{second}, {first}, false}), 0), (Names{"second"}));
+    EXPECT_EQ(drain(*open({{}, {first, second}, false}), 0), Names{});
+    EXPECT_EQ(drain(*open({{}, {first, second}, true}), 0), (Names{"nobody"}));
     EXPECT_EQ(drain(*open({}), 0).size(), 4U);
 }
 
@@ -376,14 +399,107 @@ TEST(PcapPort, CountsAndTellsACutFile) {
     write_capture(scratch.file("a"), {{"whole", 1}, {"cut", 2}});
     std::filesystem::resize_file(scratch.file("a"),
                                  std::filesystem::file_size(scratch.file("a")) - 1);
-    std::vector<CaptureReader> readers;
-    readers.push_back(open_good(scratch.file("a")));
-    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    const auto opened = open_port({scratch.file("a")});
+    PcapPort& port = *opened;
     EXPECT_EQ(drain(port, 0), (Names{"whole"}));
     EXPECT_TRUE(port.exhausted());
     EXPECT_EQ(port.statistics().errors, 1U);
     ASSERT_EQ(port.remarks().size(), 1U);
-    EXPECT_NE(port.remarks()[0].find("truncated"), std::string::npos) << port.remarks()[0];
+    EXPECT_NE(port.remarks()[0].find("within record 2"), std::string::npos) << port.remarks()[0];
+}
+
+TEST(PcapPort, TellsFramesOfItsGroupsThatTheSnapshotLengthCut) {
+    const ScratchDirectory scratch;
+    const Bytes whole = udp_frame(route_of_tests, bytes_of("a payload that is cut"));
+    const Bytes foreign = udp_frame(route_to(Ipv4{0xE000CC09}, 45009), bytes_of("cut as well"));
+    const Bytes padded = udp_frame(route_of_tests, {});
+    const auto length = [](const Bytes& bytes) { return static_cast<std::uint32_t>(bytes.size()); };
+    write_raw_capture(scratch.file("cut"), 0xA1B2C3D4, 1, std::span(whole).first(50), 0,
+                      ByteOrder::host, length(whole));
+    write_raw_capture(scratch.file("foreign"), 0xA1B2C3D4, 1, std::span(foreign).first(50), 0,
+                      ByteOrder::host, length(foreign));
+    write_raw_capture(scratch.file("padded"), 0xA1B2C3D4, 1, padded, 0, ByteOrder::host, 60);
+    GroupFilter filter;
+    filter.own = {route_of_tests.destination};
+    const auto port =
+        open_port({scratch.file("cut"), scratch.file("foreign"), scratch.file("padded")}, {},
+                  std::make_shared<ReplayStart>(), filter);
+    std::array<Packet, 4> burst;
+    EXPECT_EQ(port->receive(burst, 0), 3U);
+    ASSERT_EQ(port->unread().size(), 1U);
+    EXPECT_NE(port->unread()[0].find("cut: the snapshot length of the capture cut 1 packets"),
+              std::string::npos)
+        << port->unread()[0];
+    EXPECT_EQ(port->statistics().errors, 0U);
+}
+
+std::ptrdiff_t open_files() {
+    const std::filesystem::directory_iterator folder{"/proc/self/fd"};
+    return std::distance(begin(folder), end(folder));
+}
+
+/// More files than stay open, each overlapping with the next: opened again when they are due.
+TEST(PcapPort, OpensManyFilesWhenTheyAreDue) {
+    const ScratchDirectory scratch;
+    Names files;
+    Names expected;
+    for (int i = 0; i < 200; ++i) {
+        const std::string name = std::to_string(i);
+        write_capture(scratch.file(name), {{name, 10 * i}, {name + "+", 10 * i + 15}});
+        files.push_back(scratch.file(name));
+        expected.push_back(name);
+        if (i > 0) {
+            expected.push_back(std::to_string(i - 1) + "+");
+        }
+    }
+    expected.emplace_back("199+");
+    std::rotate(files.begin(), files.begin() + 120, files.end());
+    const auto before = open_files();
+    const auto port = open_port(files);
+    Names received;
+    std::array<Packet, 4> burst;
+    while (!port->exhausted()) {
+        EXPECT_LT(open_files() - before, 70);
+        const auto payloads = payloads_of(std::span(burst).first(port->receive(burst, 0)));
+        received.insert(received.end(), payloads.begin(), payloads.end());
+    }
+    EXPECT_EQ(received, expected);
+    EXPECT_EQ(open_files(), before);
+    EXPECT_TRUE(port->unread().empty());
+}
+
+TEST(PcapPort, TellsAFileThatIsGoneWhenItIsDue) {
+    const ScratchDirectory scratch;
+    Names files;
+    for (int i = 0; i < 70; ++i) {
+        files.push_back(scratch.file(std::to_string(i)));
+        write_capture(files.back(), {{std::to_string(i), i}});
+    }
+    const auto port = open_port(files);
+    std::filesystem::remove(files[69]);
+    EXPECT_EQ(drain(*port, 0).size(), 69U);
+    EXPECT_TRUE(port->exhausted());
+    EXPECT_EQ(port->statistics().errors, 1U);
+    ASSERT_EQ(port->unread().size(), 1U);
+    EXPECT_NE(port->unread()[0].find("69: was opened at the start"), std::string::npos)
+        << port->unread()[0];
+}
+
+TEST(PcapPort, TakesTheCapturesOfAFolder) {
+    const ScratchDirectory scratch;
+    std::filesystem::create_directory(scratch.file("below"));
+    std::ofstream(scratch.file("notes.txt")) << "no capture";
+    std::ofstream(scratch.file("pcap")) << "no capture by its name";
+    for (const char* name : {"a.pcap", "b.pcap2", "c.cap", "below/d.pcapng"}) {
+        write_capture(scratch.file(name), {{name, 1}});
+    }
+    EXPECT_EQ(drain(*open_port({scratch.file("")}), 0),
+              (Names{"a.pcap", "b.pcap2", "below/d.pcapng", "c.cap"}));
+    std::filesystem::create_directory(scratch.file("empty"));
+    Problems problems;
+    EXPECT_EQ(PcapPort::open("x", Names{scratch.file("empty")}, Pace{}, 4, problems), nullptr);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_NE(problems[0].text.find("has no capture"), std::string::npos) << problems[0].text;
 }
 
 TEST(PcapPort, SurvivesFramesLongerThanAnyPacket) {
@@ -395,9 +511,8 @@ TEST(PcapPort, SurvivesFramesLongerThanAnyPacket) {
         writer->write(huge, i);
     }
     ASSERT_TRUE(writer->close(problems));
-    std::vector<CaptureReader> readers;
-    readers.push_back(open_good(scratch.file("a")));
-    PcapPort port("replay", std::move(readers), Pace{}, 4);
+    const auto opened = open_port({scratch.file("a")});
+    PcapPort& port = *opened;
     std::array<Packet, 4> burst;
     std::size_t total = 0;
     while (const std::size_t count = port.receive(burst, 0)) {

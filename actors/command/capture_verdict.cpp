@@ -1,0 +1,43 @@
+// path: cold
+#include "actors/command/capture_verdict.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace pinstrike::command {
+
+std::vector<std::string> capture_faults(actors::Appliance& appliance, const End& end) {
+    std::vector<std::string> faults;
+    std::uint64_t packets = 0;
+    std::uint64_t handed = 0;
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        const actors::PollerTask& poller = appliance.poller(i);
+        for (std::size_t k = 0; k < poller.ports_count(); ++k) {
+            const nic::Port& port = poller.port(k);
+            if (!port.replays()) {
+                continue;
+            }
+            packets += port.counters().packets.read();
+            handed += poller.handed(k);
+            for (const std::string& sentence : port.unread()) {
+                faults.push_back(fmt::format("port {}: {}", port.name(), sentence));
+            }
+            if (!port.exhausted() && end.kind == End::Kind::asked) {
+                faults.push_back(fmt::format(
+                    "port {}: its captures were not played to their end: {} came before, after {} "
+                    "packets",
+                    port.name(), end.cause, port.counters().packets.read()));
+            }
+        }
+    }
+    if (packets != 0 && handed == 0 && end.kind != End::Kind::time) {
+        faults.push_back(
+            fmt::format("{} packets came from captures, and none reached a line: the "
+                        "account says why they were dropped",
+                        packets));
+    }
+    return faults;
+}
+
+}  // namespace pinstrike::command

@@ -1,0 +1,71 @@
+// path: cold
+#include "nic/capture_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace pinstrike::nic {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_named_as_capture(std::string_view name) {
+    for (const std::string_view compressed : {".gz", ".zst", ".lz4", ".xz"}) {
+        if (name.ends_with(compressed)) {
+            name.remove_suffix(compressed.size());
+            break;
+        }
+    }
+    const std::size_t last = name.find_last_not_of("0123456789");
+    const std::string_view stem = name.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    return stem.ends_with(".pcap") || stem.ends_with(".pcapng") || stem.ends_with(".cap");
+}
+
+std::vector<std::string> captures_in(const std::string& folder, Problems& problems) {
+    std::vector<std::string> files;
+    std::error_code error;
+    fs::recursive_directory_iterator entry{folder, error};
+    while (!error && entry != fs::recursive_directory_iterator{}) {
+        std::error_code unknown;
+        if (is_named_as_capture(entry->path().filename().string()) &&
+            !entry->is_directory(unknown)) {
+            files.push_back(entry->path().string());
+        }
+        entry.increment(error);
+    }
+    if (error) {
+        tell(problems, folder, fmt::format("the folder cannot be read: {}", error.message()));
+    } else if (files.empty()) {
+        tell(problems, folder,
+             "the folder has no capture: files that end in .pcap, .pcapng or .cap expected, "
+             "perhaps with .gz, .zst, .lz4 or .xz behind");
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
+
+std::vector<std::string> capture_files(std::span<const std::string> paths, Problems& problems) {
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        std::error_code unknown;
+        if (!fs::is_directory(path, unknown)) {
+            files.push_back(path);
+            continue;
+        }
+        std::vector<std::string> found = captures_in(path, problems);
+        files.insert(files.end(), std::make_move_iterator(found.begin()),
+                     std::make_move_iterator(found.end()));
+    }
+    return files;
+}
+
+}  // namespace pinstrike::nic

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""`replay` and `decode` of captures as the field has them: link layers, interfaces, many, packed.
+
+    capture_inputs_test.py PINSTRIKE TESTS_FOLDER
+
+The captures of tests/captures have the same 21 blocks of line 4: a start of day and 20 of 2 quotes.
+"""
+
+import gzip
+import json
+import lzma
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PINSTRIKE, CAPTURES = sys.argv[1], Path(sys.argv[2]) / "captures"
+RAW = CAPTURES / "big-endian.pcap"
+
+RUN = """\
+lines: 4
+ports: [{{name: file, kind: pcap, files: [{file}]}}]
+pollers: [{{name: poll0, wait: park}}]
+cores: [{{name: core0, wait: park}}]
+book: {{series_capacity: 1000}}
+"""
+
+
+def rewritten(change):
+    """The capture with each frame changed, its length on the wire as it was."""
+    data = RAW.read_bytes()
+    out, at = data[:24], 24
+    while at < len(data):
+        captured, sent = struct.unpack_from(">II", data, at + 8)
+        frame = change(data[at + 16:at + 16 + captured])
+        out += data[at:at + 8] + struct.pack(">II", len(frame), sent) + frame
+        at += 16 + captured
+    return out
+
+
+def run(*words, **options):
+    return subprocess.run([PINSTRIKE, *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=120, **options)
+
+
+class CaptureInputs(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="pinstrike-test-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def replay(self, *files, status=0, **options):
+        """The port's and line 4's account, and standard error."""
+        account = self.folder / "account.json"
+        account.unlink(missing_ok=True)
+        done = run("replay", *files, "--account", account, **options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        written = json.loads(account.read_text())
+        self.assertTrue(written["balanced"])
+        line = next(line for line in written["lines"] if line["line"] == 4)
+        return written["ports"][0], line, done.stderr
+
+    def decoded(self, *files, status=0):
+        done = run("decode", *files, "--json")
+        self.assertEqual(done.returncode, status, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertFalse([row for row in rows if "error" in row])
+        return len(rows)
+
+    def expect_good(self, *files, blocks=21, copies=1, **options):
+        port, line, said = self.replay(*files, **options)
+        self.assertEqual(port["packets"], blocks, said)
+        self.assertEqual(port["errors"], 0)
+        self.assertEqual(sum(port["dropped"].values()), 0, port)
+        self.assertEqual((line["delivered"], line["lost"]), (40, 0))
+        duplicate = sum(stream["duplicate"] for stream in line["streams"].values())
+        self.assertEqual(duplicate, 40 * (copies - 1))
+        self.assertNotIn("refused to make", said)
+        self.assertNotIn("system_call", said)
+
+    def test_link_layers_tags_and_byte_orders(self):
+        for name in ("big-endian.pcap", "fcs-bits-in-link-type.pcap", "options.pcap", "qinq.pcap",
+                     "raw.pcap", "simple-blocks.pcapng", "sll-vlan.pcap", "sll.pcap",
+                     "trailer-and-fcs.pcap", "tsoffset.pcapng"):
+            with self.subTest(name):
+                self.expect_good(CAPTURES / name)
+                self.assertEqual(self.decoded(CAPTURES / name), 41)
+        self.expect_good(CAPTURES / "sll2-both-ways.pcap", blocks=42, copies=2)
+
+    def test_interfaces_of_a_pcapng_differ(self):
+        self.expect_good(CAPTURES / "merged.pcapng", blocks=42, copies=2)
+        self.assertEqual(self.decoded(CAPTURES / "merged.pcapng"), 82)
+        port, line, _ = self.replay(CAPTURES / "late.pcapng")
+        self.assertEqual((port["packets"], line["delivered"], line["lost"]), (37, 40, 0))
+
+    def test_compressed_captures_and_pipes(self):
+        packed = {"x.gz": gzip.compress(RAW.read_bytes()), "x.xz": lzma.compress(RAW.read_bytes())}
+        for name, content in packed.items():
+            (self.folder / name).write_bytes(content)
+            self.expect_good(self.folder / name)
+            self.assertEqual(self.decoded(self.folder / name), 41)
+        for name in ("-", "/dev/stdin"):
+            for content in (RAW.read_bytes(), packed["x.gz"]):
+                with self.subTest(name):
+                    account = self.folder / "account.json"
+                    done = subprocess.run([PINSTRIKE, "replay", name, "--account", account],
+                                          input=content, capture_output=True, check=False,
+                                          timeout=60)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(json.loads(account.read_text())["ports"][0]["packets"], 21)
+
+    def test_more_captures_than_may_be_open(self):
+        """One file a packet: in order of time, under a limit that is far lower."""
+        data = RAW.read_bytes()
+        head, at, files = data[:24], 24, []
+        folder = self.folder / "many"
+        folder.mkdir()
+        while at < len(data):
+            size = 16 + struct.unpack_from(">I", data, at + 8)[0]
+            files.append(head + data[at:at + size])
+            at += size
+        self.assertEqual(len(files), 21)
+        copies = 100  # the same block again and again, each in a file of its own
+        for number, content in enumerate(files):
+            for copy in range(copies):
+                (folder / f"{(number * 7) % 21:02}-{number:02}-{copy:03}.pcap").write_bytes(content)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+        port, line, said = self.replay(folder, preexec_fn=limit)
+        self.assertEqual(port["packets"], 21 * copies, said)
+        self.assertEqual((port["errors"], line["delivered"], line["lost"]), (0, 40, 0))
+        self.assertNotIn("openat", said)
+        self.assertEqual(self.decoded(folder), 41 * copies)
+
+    def test_what_was_not_read_to_its_end_fails(self):
+        cut = CAPTURES / "cut.pcap"
+        told = "the file ends within record 21, at byte 2738: 92 of its 122 bytes are there"
+        port, line, said = self.replay(cut, status=1)
+        self.assertEqual((port["packets"], port["errors"], line["delivered"]), (20, 1, 38))
+        self.assertIn(told, said.splitlines()[-1])
+        done = run("decode", cut, "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(told, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 39)
+        config = self.folder / "run.yaml"
+        config.write_text(RUN.format(file=cut))
+        done = run("run", config)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(told, done.stderr.splitlines()[-1])
+        done = run("latency", "--replay", cut)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(told, done.stderr)
+
+    def test_packets_of_lines_that_the_snapshot_length_cut_fail(self):
+        cut = self.folder / "snap.pcap"
+        cut.write_bytes(rewritten(lambda frame: frame[:96]))
+        for command in ("replay", "decode"):
+            done = run(command, cut)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("the snapshot length of the capture cut 20 packets of lines", done.stderr)
+
+    def test_foreign_packets_fail_only_where_there_is_nothing_else(self):
+        foreign = self.folder / "foreign.pcap"
+        foreign.write_bytes(rewritten(lambda frame: frame[:12] + b"\x08\x06" + frame[14:]))
+        for command in ("replay", "decode"):
+            self.assertEqual(run(command, foreign).returncode, 1)
+            self.assertEqual(run(command, foreign, RAW).returncode, 0)
+        self.assertIn("21 packets came from captures, and none reached a line",
+                      run("replay", foreign).stderr.splitlines()[-1])
+
+    def test_the_time_of_for_is_no_failure(self):
+        config = self.folder / "run.yaml"
+        config.write_text(RUN.format(file=RAW).replace("kind: pcap", "kind: pcap, pace: x0.001"))
+        self.assertEqual(run("run", config, "--for", "500ms").returncode, 0)
+
+    def test_a_folder_without_captures(self):
+        for command in ("replay", "decode"):
+            done = run(command, self.folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("has no capture", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
