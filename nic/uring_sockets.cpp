@@ -174,7 +174,7 @@ std::string reverse_path_remark(const KernelInterface& interface) {
     }
     return fmt::format(
         "the reverse path filter of {} is strict: multicast from senders that are not routed over "
-        "it is dropped, uncounted: `sysctl -w net.ipv4.conf.all.rp_filter=0 "
+        "it is dropped: `sysctl -w net.ipv4.conf.all.rp_filter=0 "
         "net.ipv4.conf.{}.rp_filter=0`",
         interface.name, interface.name);
 }

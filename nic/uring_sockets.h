@@ -45,7 +45,7 @@ struct KernelInterface {
 /// Datagrams the kernel dropped at the socket because its buffer was full.
 [[nodiscard]] std::uint64_t socket_drops(int fd);
 
-/// A remark where the kernel's reverse path filter is strict: it then drops, uncounted, multicast
+/// A remark where the kernel's reverse path filter is strict: it then drops multicast
 /// from senders that are not routed over the interface. Empty where it is not.
 [[nodiscard]] std::string reverse_path_remark(const KernelInterface& interface);
 

@@ -55,9 +55,9 @@ namespace pinstrike::actors {
     ROW(gap_mended, info, 1, \
         "messages came after they had been declared lost, or by retransmission") \
     ROW(reset_inferred, warning, 1, \
-        "blocks of a line are numbered as behind a reset that neither stream brought: quotes " \
-        "from before it are forgotten. Seldom, both streams lost it; often, something is wrong " \
-        "with what is received") \
+        "the numbers of a line's blocks show a reset that neither stream delivered: earlier " \
+        "quotes are cleared. If it is rare, both streams lost the reset; if it repeats, a " \
+        "sender on the line's groups is wrong") \
     ROW(recovery_short, warning, 1, \
         "missing messages were given up: the sources did not have them, or could not be asked in " \
         "time. What of it stays lost, gap_declared says") \
@@ -86,6 +86,9 @@ namespace pinstrike::actors {
         "packets that reached no line, by reason: damaged, or not of this feed") \
     ROW(packets_ignored, debug, 1, \
         "packets of the network itself that no line wants: ARP, IGMP, switches' frames") \
+    ROW(reverse_path_dropped, warning, 1, \
+        "the kernel's reverse path filter dropped packets: their senders are not routed over the " \
+        "interface. If they are the feed's, set rp_filter of the interface to 0 or 2") \
     ROW(blocks_rejected, warning, 1, \
         "blocks refused, in whole or from some message on, or only remarked upon; by reason") \
     ROW(hot_allocation, warning, 1, \

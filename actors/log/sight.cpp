@@ -2,6 +2,7 @@
 #include "actors/log/sight.h"
 
 #include "actors/heap_guard.h"
+#include "nic/reverse_path.h"
 
 #include <algorithm>
 
@@ -118,6 +119,10 @@ Sight take_sight(Appliance& appliance) {
         return port.kind == nic::PortKind::pcap;
     });
     sight.hot_allocations = heap_guard::allocations.load(std::memory_order_relaxed);
+    if (std::ranges::any_of(
+            ports, [](const nic::PortConfig& port) { return port.kind == nic::PortKind::uring; })) {
+        sight.reverse_path_drops = nic::reverse_path_drops();
+    }
     sight.clock_steps = appliance.clock().steps_count();
     sight.calls = appliance.refused_calls();
     sight.recovery = recovery_sight(appliance);

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -93,6 +94,8 @@ struct Sight {
     bool live = true;  ///< false: captures are replayed
     std::uint64_t hot_allocations = 0;
     std::uint64_t clock_steps = 0;
+    /// By the kernel, on all interfaces; nothing without a port of kind uring.
+    std::optional<std::uint64_t> reverse_path_drops;
     RecoverySight recovery;
     std::vector<PollerSight> pollers;
     std::vector<CoreSight> cores;

@@ -155,6 +155,7 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
     }
     add_new_lines(*before_, now);
     watch_program(now);
+    watch_reverse_path(now);
     watch_recovery(now.recovery, before_->recovery);
     for (std::size_t i = 0; i < now.calls.size(); ++i) {
         watch_calls(now.calls[i], before_->calls[i]);
@@ -195,6 +196,15 @@ void Watch::watch_program(const Sight& now) {
     if (const std::uint64_t more = now.clock_steps - before_->clock_steps; more != 0) {
         add(LogCode::clock_stepped, "clock",
             fmt::format("{}, {} since the start", counted(more, "step"), now.clock_steps));
+    }
+}
+
+void Watch::watch_reverse_path(const Sight& now) {
+    if (const std::uint64_t more = rise(now.reverse_path_drops, before_->reverse_path_drops);
+        more != 0) {
+        add(LogCode::reverse_path_dropped, "feed",
+            fmt::format("{} since the last look, on any interface of this network namespace",
+                        counted(more, "packet")));
     }
 }
 

@@ -20,6 +20,7 @@ class Watch {
 
   private:
     void watch_program(const Sight& now);
+    void watch_reverse_path(const Sight& now);
     void watch_recovery(const RecoverySight& now, const RecoverySight& before);
     void watch_calls(const RefusedCalls& now, const RefusedCalls& before);
     void watch_links(const Sight& now);

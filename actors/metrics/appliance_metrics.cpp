@@ -5,7 +5,9 @@
 #include "actors/metrics/allocator_statistics.h"
 #include "actors/metrics/families.h"
 #include "config/version.h"
+#include "nic/reverse_path.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -342,6 +344,12 @@ void add_program(Families& out, Appliance& appliance) {
     }
     out.value(Metric::hot_allocations_total, {},
               static_cast<double>(heap_guard::allocations.load(std::memory_order_relaxed)));
+    const auto& ports = appliance.config().ports;
+    const bool kernel = std::ranges::any_of(
+        ports, [](const nic::PortConfig& port) { return port.kind == nic::PortKind::uring; });
+    if (const auto drops = kernel ? nic::reverse_path_drops() : std::nullopt) {
+        out.value(Metric::reverse_path_dropped_packets_total, {}, static_cast<double>(*drops));
+    }
     add_allocator(out);
 }
 

@@ -22,6 +22,9 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(running_seconds, gauge, "Since the pollers started") \
     ROW(hot_allocations_total, counter, \
         "Times that poll and actor threads asked for heap memory after their start") \
+    ROW(reverse_path_dropped_packets_total, counter, \
+        "Packets that the kernel's reverse path filter dropped in this network namespace, on any " \
+        "interface, since it was made. Absent without a port of kind uring") \
     ROW(device_missed_packets_total, counter, \
         "Packets the device had no free descriptor for. Absent where the driver does not " \
         "count them") \

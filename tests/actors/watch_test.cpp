@@ -126,6 +126,17 @@ TEST(Watch, warnsOfEveryInferredReset) {
     EXPECT_THAT(watched.look(), IsEmpty());
 }
 
+TEST(Watch, warnsOfPacketsThatTheReversePathFilterDropped) {
+    Sight sight = quiet();
+    sight.reverse_path_drops = 5;  // from before the start
+    Watch watch;
+    const auto dropped = is(LogCode::reverse_path_dropped, "feed", "2 packets since the last look");
+    EXPECT_THAT(watch.look(sight), ::testing::Not(::testing::Contains(dropped)));
+    sight.reverse_path_drops = 7;
+    sight.seconds = 1;
+    EXPECT_THAT(watch.look(sight), ::testing::Contains(dropped));
+}
+
 TEST(Watch, framesOfTheNetworkItselfAreNoWarning) {
     Watched watched;
     for (const nic::Drop drop : {nic::Drop::arp, nic::Drop::igmp, nic::Drop::link_control,

@@ -1,0 +1,25 @@
+// path: cold
+#include "nic/reverse_path.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace pinstrike::nic {
+
+std::optional<std::uint64_t> reverse_path_drops(const std::string& file) {
+    std::ifstream in(file);
+    // Pairs of lines with the same first word: names, then values.
+    for (std::string names, values; std::getline(in, names) && std::getline(in, values);) {
+        std::istringstream name_words(names);
+        std::istringstream value_words(values);
+        for (std::string name, value; name_words >> name && value_words >> value;) {
+            if (name == "IPReversePathFilter") {
+                std::uint64_t count = 0;
+                return std::istringstream(value) >> count ? std::optional{count} : std::nullopt;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace pinstrike::nic
