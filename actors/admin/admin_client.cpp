@@ -2,7 +2,7 @@
 #include "actors/admin/admin_client.h"
 
 #include "actors/admin/address.h"
-#include "actors/admin/descriptor.h"
+#include "nic/file_descriptor.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -70,23 +70,23 @@ bool ask(const std::string& path, const std::string& request,
         complaint = fmt::format("{}: too long for a socket's path (107 bytes)", path);
         return false;
     }
-    const Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     const timeval to_ask{silence_s, 0};  // of connect as well
     const timeval to_hear{patient ? 0 : silence_s, 0};
-    ::setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &to_ask, sizeof to_ask);
-    ::setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &to_hear, sizeof to_hear);
-    if (::connect(socket.number(), as_any(*address), sizeof *address) != 0) {
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &to_ask, sizeof to_ask);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &to_hear, sizeof to_hear);
+    if (::connect(socket.get(), as_any(*address), sizeof *address) != 0) {
         complaint = why_not(path, errno);
         return false;
     }
-    if (!send_all(socket.number(), request + '\n')) {
+    if (!send_all(socket.get(), request + '\n')) {
         complaint = why_not(path, errno);
         return false;
     }
     std::string text;
     std::array<char, 65536> piece;  // NOLINT: filled by recv
     while (true) {
-        const ssize_t count = ::recv(socket.number(), piece.data(), piece.size(), 0);
+        const ssize_t count = ::recv(socket.get(), piece.data(), piece.size(), 0);
         if (count == 0) {
             return true;
         }

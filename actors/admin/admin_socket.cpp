@@ -36,8 +36,9 @@ bool make_way(const std::string& path, const sockaddr_un& address, Problems& pro
         tell(problems, path, "found a file, expected a place for the admin socket: not replaced");
         return false;
     }
-    const Descriptor probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    if (::connect(probe.number(), as_any(address), sizeof address) == 0 || would_wait()) {
+    const nic::FileDescriptor probe{
+        ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (::connect(probe.get(), as_any(address), sizeof address) == 0 || would_wait()) {
         tell(problems, path, "another instance answers at this admin socket", Remedy::retry);
         return false;
     }
@@ -62,7 +63,7 @@ Asker asker_of(int socket) {
 
 }  // namespace
 
-AdminSocket::AdminSocket(std::string path, Descriptor socket)
+AdminSocket::AdminSocket(std::string path, nic::FileDescriptor socket)
     : path_(std::move(path)), socket_(std::move(socket)) {}
 
 AdminSocket::~AdminSocket() {
@@ -78,9 +79,9 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
     if (!make_way(path, *address, problems)) {
         return nullptr;
     }
-    Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     // Nobody may connect between bind and chmod: listen comes last.
-    if (socket.number() < 0 || ::bind(socket.number(), as_any(*address), sizeof *address) != 0) {
+    if (socket.get() < 0 || ::bind(socket.get(), as_any(*address), sizeof *address) != 0) {
         const int error = errno;
         tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
              remedy_of(error));
@@ -88,7 +89,7 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
     }
     std::unique_ptr<AdminSocket> made{new AdminSocket{path, std::move(socket)}};
     if (::chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) != 0 ||
-        ::listen(made->socket_.number(), static_cast<int>(connections_max)) != 0) {
+        ::listen(made->socket_.get(), static_cast<int>(connections_max)) != 0) {
         const int error = errno;
         tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
              remedy_of(error));
@@ -118,16 +119,16 @@ void AdminSocket::take_connections(std::int64_t now_ns) {
         if (full && late == connections_.end()) {
             return;
         }
-        Descriptor socket{
-            ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
-        if (socket.number() < 0) {
+        nic::FileDescriptor socket{
+            ::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        if (socket.get() < 0) {
             return;
         }
         if (full) {
             connections_.erase(late);
         }
         auto connection = std::make_unique<Connection>();
-        connection->asker = asker_of(socket.number());
+        connection->asker = asker_of(socket.get());
         connection->socket = std::move(socket);
         connection->due_ns = now_ns + patience_ns;
         connections_.push_back(std::move(connection));
@@ -177,14 +178,13 @@ bool AdminSocket::step(Connection& connection, std::int64_t now_ns, const Answer
 
 bool AdminSocket::read(Connection& connection) {
     std::array<char, request_bytes_max> piece;  // NOLINT: filled by recv
-    const ssize_t count =
-        ::recv(connection.socket.number(), piece.data(), piece.size(), MSG_DONTWAIT);
+    const ssize_t count = ::recv(connection.socket.get(), piece.data(), piece.size(), MSG_DONTWAIT);
     if (count < 0) {
         return would_wait();
     }
     if (count == 0) {
         // A client that has shut down its half may still read what it asked for.
-        return connection.answered && !has_gone(connection.socket.number());
+        return connection.answered && !has_gone(connection.socket.get());
     }
     if (!connection.answered) {
         connection.in.append(piece.data(), static_cast<std::size_t>(count));
@@ -196,7 +196,7 @@ bool AdminSocket::write(Connection& connection) {
     std::string& text = connection.reply.text;
     std::size_t sent = 0;
     while (sent < text.size()) {
-        const ssize_t count = ::send(connection.socket.number(), text.data() + sent,
+        const ssize_t count = ::send(connection.socket.get(), text.data() + sent,
                                      text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count < 0) {
             if (!would_wait()) {

@@ -8,8 +8,8 @@
 // is closed for a newer one.
 #pragma once
 
-#include "actors/admin/descriptor.h"
 #include "config/problem.h"
+#include "nic/file_descriptor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +59,7 @@ class AdminSocket {
 
   private:
     struct Connection {
-        Descriptor socket;
+        nic::FileDescriptor socket;
         Asker asker;
         std::int64_t due_ns = 0;  ///< when the request is whole, or `owed` bytes are taken
         std::string in;
@@ -68,7 +68,7 @@ class AdminSocket {
         std::size_t owed = 0;  ///< bytes of `reply.text` that the client must take until `due_ns`
     };
 
-    AdminSocket(std::string path, Descriptor socket);
+    AdminSocket(std::string path, nic::FileDescriptor socket);
 
     using Connections = std::vector<std::unique_ptr<Connection>>;
 
@@ -82,7 +82,7 @@ class AdminSocket {
     static bool write(Connection& connection);
 
     std::string path_;
-    Descriptor socket_;
+    nic::FileDescriptor socket_;
     Connections connections_;
 };
 

@@ -14,7 +14,6 @@
 #include <exception>
 #include <list>
 #include <memory>
-#include <new>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -164,7 +163,7 @@ class HttpServer::Loop {
         });
     }
 
-    /// False: there is too little memory.
+    /// False: there is too little memory, or the socket fails at once.
     bool take(Tcp::socket socket) {
         if (connections_.size() >= connections_max) {
             make_way();
@@ -174,7 +173,7 @@ class HttpServer::Loop {
                 std::make_shared<Connection>(std::move(socket), answer_, counters_);
             connections_.push_back(connection);
             connection->start();
-        } catch (const std::bad_alloc&) {
+        } catch (const std::exception&) {
             return false;
         }
         return true;
@@ -193,7 +192,7 @@ class HttpServer::Loop {
         connections_.erase(oldest);
     }
 
-    /// Whatever cannot be accepted would be told again at once.
+    /// Without a pause the error would come again at once.
     void pause() {
         constexpr std::chrono::milliseconds pause_ms{100};
         counters_.bump(EndpointCount::untaken);

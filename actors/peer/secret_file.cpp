@@ -2,6 +2,7 @@
 #include "actors/peer/secret_file.h"
 
 #include "config/byte_order_mark.h"
+#include "nic/file_descriptor.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,25 +16,6 @@
 namespace pinstrike::actors::peer {
 
 namespace {
-
-class Descriptor {
-  public:
-    explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-
-    ~Descriptor() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    [[nodiscard]] int get() const { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
 
 /// What is wrong with an open file; empty: nothing.
 std::string fault_of(int descriptor, const std::string& path) {
@@ -89,7 +71,7 @@ bool is_blank(char c) {
 
 std::optional<Secret> read_secret(const std::string& key, const std::string& path,
                                   Problems& problems) {
-    const Descriptor file(open_private(key, path, problems));
+    const nic::FileDescriptor file(open_private(key, path, problems));
     if (file.get() < 0) {
         return std::nullopt;
     }
@@ -121,7 +103,7 @@ std::optional<Secret> read_secret(const std::string& key, const std::string& pat
 }
 
 bool check_private(const std::string& key, const std::string& path, Problems& problems) {
-    return Descriptor(open_private(key, path, problems)).get() >= 0;
+    return nic::FileDescriptor(open_private(key, path, problems)).get() >= 0;
 }
 
 }  // namespace pinstrike::actors::peer

@@ -48,24 +48,24 @@ class Admin : public testing::Test {
     }
 
     /// A connection made by hand.
-    Descriptor connected() {
-        Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0)};
+    nic::FileDescriptor connected() {
+        nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0)};
         const auto address = socket_address(path());
-        EXPECT_EQ(::connect(socket.number(), as_any(*address), sizeof *address), 0);
+        EXPECT_EQ(::connect(socket.get(), as_any(*address), sizeof *address), 0);
         return socket;
     }
 
-    static void say(const Descriptor& socket, const std::string& text) {
-        EXPECT_EQ(::send(socket.number(), text.data(), text.size(), MSG_NOSIGNAL),
+    static void say(const nic::FileDescriptor& socket, const std::string& text) {
+        EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
                   static_cast<ssize_t>(text.size()));
     }
 
     /// What has come; "-" behind it: the other side has closed.
-    static std::string heard(const Descriptor& socket) {
+    static std::string heard(const nic::FileDescriptor& socket) {
         std::string text;
         std::array<char, 4096> piece{};
         ssize_t count = 0;
-        while ((count = ::recv(socket.number(), piece.data(), piece.size(), 0)) > 0) {
+        while ((count = ::recv(socket.get(), piece.data(), piece.size(), 0)) > 0) {
             text.append(piece.data(), static_cast<std::size_t>(count));
         }
         return count == 0 ? text + "-" : text;
@@ -90,7 +90,7 @@ TEST_F(Admin, is_for_its_user_and_group_alone) {
 
 TEST_F(Admin, answers_a_line_with_who_asked_and_ends) {
     const auto socket = opened();
-    const Descriptor client = connected();
+    const nic::FileDescriptor client = connected();
     Asker seen;
     const Answer answer = [&seen](const std::string& request, const Asker& asker) {
         seen = asker;
@@ -108,7 +108,7 @@ TEST_F(Admin, answers_a_line_with_who_asked_and_ends) {
 
 TEST_F(Admin, goes_on_while_there_is_more) {
     const auto socket = opened();
-    const Descriptor client = connected();
+    const nic::FileDescriptor client = connected();
     int left = 2;
     const Answer answer = [&left](const std::string&, const Asker&) -> Reply {
         return {"first\n", [&left](std::string& out) {
@@ -128,7 +128,7 @@ TEST_F(Admin, lets_go_of_what_goes_on_when_the_client_has_gone) {
     auto held = std::make_shared<int>(0);
     const std::weak_ptr<int> seen = held;
     {
-        const Descriptor client = connected();
+        const nic::FileDescriptor client = connected();
         say(client, "x\n");
         const Answer answer = [&held](const std::string&, const Asker&) -> Reply {
             return {{}, [kept = std::move(held)](std::string&) { return true; }};
@@ -143,9 +143,9 @@ TEST_F(Admin, lets_go_of_what_goes_on_when_the_client_has_gone) {
 
 TEST_F(Admin, closes_who_says_nothing_says_too_much_or_does_not_read) {
     const auto socket = opened();
-    const Descriptor silent = connected();
-    const Descriptor loud = connected();
-    const Descriptor deaf = connected();
+    const nic::FileDescriptor silent = connected();
+    const nic::FileDescriptor loud = connected();
+    const nic::FileDescriptor deaf = connected();
     say(loud, std::string(AdminSocket::request_bytes_max + 1, 'x'));
     say(deaf, "x\n");
     const Answer endless = [](const std::string&, const Asker&) -> Reply {
@@ -174,7 +174,7 @@ Reply endless(const std::string&, const Asker&) {
 
 TEST_F(Admin, single_bytes_do_not_extend_the_time_to_ask) {
     const auto socket = opened();
-    const Descriptor dripping = connected();
+    const nic::FileDescriptor dripping = connected();
     std::int64_t now_ns = 1;
     for (; now_ns < AdminSocket::patience_ns; now_ns += AdminSocket::patience_ns / 8) {
         say(dripping, "x");
@@ -187,7 +187,7 @@ TEST_F(Admin, single_bytes_do_not_extend_the_time_to_ask) {
 
 TEST_F(Admin, single_bytes_do_not_extend_the_time_to_read) {
     const auto socket = opened();
-    const Descriptor dripping = connected();
+    const nic::FileDescriptor dripping = connected();
     say(dripping, "x\n");
     std::int64_t now_ns = 1;
     for (int i = 0; i < 1000; ++i) {
@@ -196,17 +196,17 @@ TEST_F(Admin, single_bytes_do_not_extend_the_time_to_read) {
     bool closed = false;
     for (int i = 0; i < 10 && !closed; ++i, now_ns += AdminSocket::patience_ns / 8) {
         std::array<char, 2048> piece{};
-        closed = ::recv(dripping.number(), piece.data(), piece.size(), 0) == 0;
+        closed = ::recv(dripping.get(), piece.data(), piece.size(), 0) == 0;
         char more = 0;
         socket->step(now_ns, endless);
-        closed = closed || ::send(dripping.number(), &more, 1, MSG_NOSIGNAL) < 0;
+        closed = closed || ::send(dripping.get(), &more, 1, MSG_NOSIGNAL) < 0;
     }
     EXPECT_TRUE(closed);
 }
 
 TEST_F(Admin, who_reads_what_was_there_in_time_may_read_for_ever) {
     const auto socket = opened();
-    const Descriptor client = connected();
+    const nic::FileDescriptor client = connected();
     say(client, "x\n");
     std::int64_t now_ns = 1;
     for (int i = 0; i < 100; ++i, now_ns += AdminSocket::patience_ns / 4) {
@@ -221,13 +221,13 @@ TEST_F(Admin, who_reads_what_was_there_in_time_may_read_for_ever) {
 
 TEST_F(Admin, closes_who_is_late_the_longest_for_a_newer_one) {
     const auto socket = opened();
-    const Descriptor capturing = connected();  // was answered, and waits for what comes
+    const nic::FileDescriptor capturing = connected();  // was answered, and waits for what comes
     const Answer quiet = [](const std::string&, const Asker&) -> Reply {
         return {{}, [](std::string&) { return true; }};
     };
     say(capturing, "x\n");
     socket->step(1, quiet);
-    std::vector<Descriptor> slow;
+    std::vector<nic::FileDescriptor> slow;
     for (std::int64_t now_ns = 2; slow.size() + 1 < AdminSocket::connections_max; ++now_ns) {
         slow.push_back(connected());
         say(slow.back(), "x");
@@ -235,7 +235,7 @@ TEST_F(Admin, closes_who_is_late_the_longest_for_a_newer_one) {
     }
     for (std::size_t i = 0; i < 30; ++i) {
         say(slow.front(), "x");
-        const Descriptor good = connected();
+        const nic::FileDescriptor good = connected();
         say(good, "x\n");
         const std::int64_t now_ns = 100 + static_cast<std::int64_t>(i);
         socket->step(now_ns, echo);
@@ -254,13 +254,13 @@ TEST_F(Admin, keeps_those_with_whom_it_is_not_late) {
     const Answer quiet = [](const std::string&, const Asker&) -> Reply {
         return {{}, [](std::string&) { return true; }};
     };
-    std::vector<Descriptor> busy;
+    std::vector<nic::FileDescriptor> busy;
     for (std::size_t i = 0; i < AdminSocket::connections_max; ++i) {
         busy.push_back(connected());
         say(busy.back(), "x\n");
     }
     socket->step(1, quiet);
-    const Descriptor late = connected();
+    const nic::FileDescriptor late = connected();
     say(late, "x\n");
     socket->step(2, echo);
     EXPECT_EQ(heard(late), "") << "eight are enough at once";
@@ -271,7 +271,7 @@ TEST_F(Admin, keeps_those_with_whom_it_is_not_late) {
 
 TEST_F(Admin, who_has_shut_its_half_is_answered_to_the_end) {
     const auto socket = opened();
-    const Descriptor client = connected();
+    const nic::FileDescriptor client = connected();
     int left = 3;
     const Answer later = [&left](const std::string&, const Asker&) -> Reply {
         return {{}, [&left](std::string& out) {
@@ -280,7 +280,7 @@ TEST_F(Admin, who_has_shut_its_half_is_answered_to_the_end) {
                 }};
     };
     say(client, "x\n");
-    ASSERT_EQ(::shutdown(client.number(), SHUT_WR), 0);
+    ASSERT_EQ(::shutdown(client.get(), SHUT_WR), 0);
     for (std::int64_t now_ns = 1; now_ns < 4; ++now_ns) {
         socket->step(now_ns, later);
     }

@@ -4,8 +4,8 @@
 
 #include "actors/metrics/http_server.h"
 
-#include "actors/admin/descriptor.h"
 #include "actors/metrics/fetch.h"
+#include "nic/file_descriptor.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -26,7 +26,6 @@
 namespace pinstrike::actors {
 namespace {
 
-using admin::Descriptor;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using testing::EndsWith;
@@ -65,42 +64,42 @@ class HttpServerTest : public testing::Test {
 
     void SetUp() override { ASSERT_TRUE(server_) << complaint_.text; }
 
-    [[nodiscard]] Descriptor connected() const {
-        Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    [[nodiscard]] nic::FileDescriptor connected() const {
+        nic::FileDescriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
         sockaddr_in at{};
         at.sin_family = AF_INET;
         at.sin_port = htons(server_->port());
         at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        EXPECT_EQ(::connect(socket.number(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+        EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
         return socket;
     }
 
-    static void say(const Descriptor& socket, std::string_view text) {
-        ::send(socket.number(), text.data(), text.size(), MSG_NOSIGNAL);
+    static void say(const nic::FileDescriptor& socket, std::string_view text) {
+        ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
     }
 
     /// All until the other side closes.
-    static std::string heard(const Descriptor& socket) {
+    static std::string heard(const nic::FileDescriptor& socket) {
         const timeval patience{5, 0};
-        ::setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         std::string text;
         std::vector<char> piece(65536);
         ssize_t count = 0;
-        while ((count = ::recv(socket.number(), piece.data(), piece.size(), 0)) > 0) {
+        while ((count = ::recv(socket.get(), piece.data(), piece.size(), 0)) > 0) {
             text.append(piece.data(), static_cast<std::size_t>(count));
         }
         return text;
     }
 
     /// The other side has closed within the time.
-    static bool closed(const Descriptor& socket, std::chrono::milliseconds within = 0ms) {
-        pollfd looked_at{socket.number(), POLLRDHUP, 0};
+    static bool closed(const nic::FileDescriptor& socket, std::chrono::milliseconds within = 0ms) {
+        pollfd looked_at{socket.get(), POLLRDHUP, 0};
         return ::poll(&looked_at, 1, static_cast<int>(within.count())) == 1 &&
                (looked_at.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
     }
 
     [[nodiscard]] std::string asked(std::string_view request) const {
-        const Descriptor socket = connected();
+        const nic::FileDescriptor socket = connected();
         say(socket, request);
         return heard(socket);
     }
@@ -162,8 +161,8 @@ TEST_F(HttpServerTest, ClosesWhatIsNoRequestOrTooLong) {
 
 /// 1,000 that say nothing, and 100 that send a byte now and then.
 TEST_F(HttpServerTest, IdleAndDrippingConnectionsHoldUpNobody) {
-    std::vector<Descriptor> idle;
-    std::vector<Descriptor> dripping;
+    std::vector<nic::FileDescriptor> idle;
+    std::vector<nic::FileDescriptor> dripping;
     for (int i = 0; i < 1000; ++i) {
         idle.push_back(connected());
     }
@@ -174,7 +173,7 @@ TEST_F(HttpServerTest, IdleAndDrippingConnectionsHoldUpNobody) {
     }
     const auto start = Clock::now();
     while (since(start) < 1) {
-        for (const Descriptor& each : dripping) {
+        for (const nic::FileDescriptor& each : dripping) {
             say(each, "x");
         }
         EXPECT_LT(scrape_seconds(), 1);
@@ -186,7 +185,7 @@ TEST_F(HttpServerTest, IdleAndDrippingConnectionsHoldUpNobody) {
 
 TEST_F(HttpServerTest, SingleBytesDoNotExtendTheTimeToAsk) {
     const auto start = Clock::now();
-    const Descriptor socket = connected();
+    const nic::FileDescriptor socket = connected();
     say(socket, "GET /metrics HTTP/1.1\r\nX: ");
     while (!closed(socket, 100ms)) {
         say(socket, "x");
@@ -202,13 +201,13 @@ TEST_F(HttpServerTest, SingleBytesDoNotExtendTheTimeToAsk) {
 
 TEST_F(HttpServerTest, WhoDoesNotReadHoldsUpNobodyAndIsClosed) {
     const auto start = Clock::now();
-    std::vector<Descriptor> deaf;
+    std::vector<nic::FileDescriptor> deaf;
     for (std::size_t i = 0; i < HttpServer::connections_max; ++i) {
         deaf.push_back(connected());
         say(deaf.back(), "GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
     }
-    for (const Descriptor& each : deaf) {
-        pollfd begun{each.number(), POLLIN, 0};
+    for (const nic::FileDescriptor& each : deaf) {
+        pollfd begun{each.get(), POLLIN, 0};
         ASSERT_EQ(::poll(&begun, 1, 10'000), 1);
     }
     EXPECT_LT(scrape_seconds(), 1);
@@ -222,10 +221,10 @@ TEST_F(HttpServerTest, WhoDoesNotReadHoldsUpNobodyAndIsClosed) {
 }
 
 TEST_F(HttpServerTest, WithoutDescriptorsItWaitsAndThenAnswers) {
-    const Descriptor client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const nic::FileDescriptor client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     rlimit before{};
     ::getrlimit(RLIMIT_NOFILE, &before);
-    const int lowest_free = ::fcntl(client.number(), F_DUPFD, 0);
+    const int lowest_free = ::fcntl(client.get(), F_DUPFD, 0);
     ::close(lowest_free);
     const rlimit none{static_cast<rlim_t>(lowest_free), before.rlim_max};
     ::setrlimit(RLIMIT_NOFILE, &none);
@@ -233,7 +232,7 @@ TEST_F(HttpServerTest, WithoutDescriptorsItWaitsAndThenAnswers) {
     at.sin_family = AF_INET;
     at.sin_port = htons(server_->port());
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(::connect(client.number(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    ASSERT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
     say(client, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
     const auto start = Clock::now();
     while (count(EndpointCount::untaken) < 5) {
@@ -246,8 +245,8 @@ TEST_F(HttpServerTest, WithoutDescriptorsItWaitsAndThenAnswers) {
 }
 
 TEST_F(HttpServerTest, EndsAtOnceWhateverIsOpen) {
-    const Descriptor idle = connected();
-    const Descriptor deaf = connected();
+    const nic::FileDescriptor idle = connected();
+    const nic::FileDescriptor deaf = connected();
     say(deaf, "GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
     EXPECT_LT(scrape_seconds(), 1);
     const auto start = Clock::now();
