@@ -2,14 +2,18 @@
 #include "actors/command/generate_output.h"
 
 #include "actors/command/print_problems.h"
+#include "config/whole_file.h"
 #include "nic/capture_writer.h"
 #include "nic/frame_sender.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -27,7 +31,8 @@ void tell(const Problems& problems) {
 
 class CaptureOutput final : public GenerateOutput {
   public:
-    explicit CaptureOutput(nic::CaptureWriter writer) : writer_(std::move(writer)) {}
+    CaptureOutput(std::unique_ptr<WholeFile> file, nic::CaptureWriter writer)
+        : file_(std::move(file)), writer_(std::move(writer)) {}
 
     void packet(std::span<const std::byte> frame, std::int64_t ts_arrival_ns) override {
         ++packets_;
@@ -36,13 +41,18 @@ class CaptureOutput final : public GenerateOutput {
 
     bool finish() override {
         Problems problems;
-        const bool closed = writer_.close(problems);
+        bool written = writer_.close(problems);
         tell(problems);
+        if (written && !file_->commit()) {
+            complain("cannot put the capture in place: {}", std::strerror(errno));
+            written = false;
+        }
         fmt::print("{} packets written\n", packets_);
-        return closed;
+        return written;
     }
 
   private:
+    std::unique_ptr<WholeFile> file_;
     nic::CaptureWriter writer_;
     std::uint64_t packets_ = 0;
 };
@@ -123,8 +133,12 @@ std::unique_ptr<GenerateOutput> open_output(const OutputChoice& choice) {
     Problems problems;
     std::unique_ptr<GenerateOutput> output;
     if (!choice.capture.empty()) {
-        if (auto writer = nic::CaptureWriter::open(choice.capture, problems)) {
-            output = std::make_unique<CaptureOutput>(std::move(*writer));
+        auto file = std::make_unique<WholeFile>(choice.capture);
+        if (file->error() != 0) {
+            pinstrike::tell(problems, choice.capture,
+                            fmt::format("cannot be written: {}", std::strerror(file->error())));
+        } else if (auto writer = nic::CaptureWriter::open(file->where(), problems)) {
+            output = std::make_unique<CaptureOutput>(std::move(file), std::move(*writer));
         }
     } else if (auto sender = nic::FrameSender::open(choice.interface, problems)) {
         output = std::make_unique<InterfaceOutput>(std::move(*sender), choice.fast);

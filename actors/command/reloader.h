@@ -7,7 +7,7 @@
 
 #include "actors/appliance.h"
 #include "actors/command/drive_log.h"
-#include "actors/command/patient_reader.h"
+#include "actors/command/timed_reader.h"
 #include "actors/feed_config.h"
 #include "actors/reload/config_change.h"
 
@@ -44,7 +44,7 @@ class Reloader {
 
     actors::FeedConfig config_;
     std::string file_;
-    PatientReader reader_;
+    TimedReader reader_;
 };
 
 }  // namespace pinstrike::command

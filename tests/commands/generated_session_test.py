@@ -8,6 +8,7 @@ independent one of the capture (tests/independent), and the product's own (`deco
 """
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -194,6 +195,18 @@ class Generate(unittest.TestCase):
             with self.subTest(seed=seed):
                 account = self.replay(self.with_truth(*LOSSY, "--seed", seed))
                 self.assertEqual(lines_of(account), lines_of(self.account()))
+
+    def test_a_capture_that_cannot_be_written_leaves_the_last_good_one(self):
+        before = self.generate("--messages", "100").read_bytes()
+        limit = 4096  # ends writing as a full disk does
+        done = subprocess.run([PINSTRIKE, "generate", "--out", self.folder / "s.pcap", *SMALL],
+                              capture_output=True, text=True, check=False, timeout=300,
+                              preexec_fn=lambda: resource.setrlimit(  # pylint: disable=subprocess-popen-preexec-fn
+                                  resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("not written whole", done.stderr)
+        self.assertEqual((self.folder / "s.pcap").read_bytes(), before)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["s.pcap"])
 
     def test_presets_are_captures_to_be_looped(self):
         messages = {"full": 33, "full-mix": 27.7, "ordinary": 2.26, "ordinary-mix": 2.26}

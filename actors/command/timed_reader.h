@@ -12,12 +12,12 @@ namespace pinstrike::command {
 
 /// Reads a text in a thread of its own, so that a pipe that nobody writes, or a file of a server
 /// that is gone, holds up nobody else.
-class PatientReader {
+class TimedReader {
   public:
-    /// The text; or a Problem: it cannot be read, not within `patience`, or the one before is still
+    /// The text; or a Problem: it cannot be read, not within `timeout`, or the one before is still
     /// being read.
     [[nodiscard]] std::optional<std::string> read(const std::string& path,
-                                                  std::chrono::nanoseconds patience,
+                                                  std::chrono::nanoseconds timeout,
                                                   Problems& problems);
 
   private:

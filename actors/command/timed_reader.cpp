@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/patient_reader.h"
+#include "actors/command/timed_reader.h"
 
 #include "config/units.h"
 #include "config/yaml.h"
@@ -12,9 +12,8 @@
 
 namespace pinstrike::command {
 
-std::optional<std::string> PatientReader::read(const std::string& path,
-                                               std::chrono::nanoseconds patience,
-                                               Problems& problems) {
+std::optional<std::string> TimedReader::read(const std::string& path,
+                                             std::chrono::nanoseconds timeout, Problems& problems) {
     if (!reading_.valid()) {
         std::packaged_task<Outcome()> task{[path] {
             Outcome outcome;
@@ -30,10 +29,10 @@ std::optional<std::string> PatientReader::read(const std::string& path,
             return std::nullopt;
         }
     }
-    if (reading_.wait_for(patience) != std::future_status::ready) {
+    if (reading_.wait_for(timeout) != std::future_status::ready) {
         tell(problems, path,
              fmt::format("still not read after {}, expected a file that can be read at once",
-                         duration_text(patience.count())),
+                         duration_text(timeout.count())),
              Remedy::retry);
         return std::nullopt;
     }
