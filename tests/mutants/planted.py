@@ -220,7 +220,6 @@ plant(("runtime threads", "runtime weave", "runtime"), [
     ("an actor is stopped without a fence", 'RING_HOOK("actor:stop_asked"); fence_seq_cst();  // B2 of bell.h',
      'RING_HOOK("actor:stop_asked");'),
     ("a mailbox closes without a fence", "fence_seq_cst();  // pairs with that in join()", ""),
-    ("a lane closes without a fence", "fence_seq_cst();  // as behind L3", ""),
     ("a new lane is no mail", "if (!new_lanes_.empty()) { return true; }", ""),
     ("a chunk is free too early", "chunk.filled_to == 0 || chunk.filled_to < released_",
      "chunk.filled_to == 0 || chunk.filled_to <= released_"),

@@ -285,7 +285,8 @@ TEST_P(Compressed, IsReadLikeTheOriginal) {
     Problems problems;
     auto writer = CaptureWriter::open(scratch.file("x.pcap"), problems);
     for (int i = 0; i < 5000; ++i) {  // several of libarchive's blocks
-        const std::string payload = fmt::format("{} {}", i, std::string(i % 97, 'x'));
+        const std::string payload =
+            fmt::format("{} {}", i, std::string(static_cast<std::size_t>(i % 97), 'x'));
         writer->write(udp_frame(route_of_tests, bytes_of(payload)), i);
     }
     ASSERT_TRUE(writer->close(problems));
