@@ -38,6 +38,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,12 +57,7 @@ class Poller final : public PollerTask {
         if (!begun_) [[unlikely]] {
             begin(now_ns);
         }
-        std::size_t packets = 0;
-        if (replays_) {
-            packets = step_replay(now_ns);
-        } else {
-            packets = step_live(now_ns);
-        }
+        const std::size_t packets = replays_ ? step_replay(now_ns) : step_live(now_ns);
         router_.publish();
         if (even_ns_ >= next_housekeeping_ns_) {
             housekeep();
@@ -248,7 +244,6 @@ class Poller final : public PollerTask {
         block.retransmitted = block.retransmitted || route.retransmission;
         const feed::Verdict verdict = line.arbiter.foresee(block, route.stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
-            block.fingerprint = Feed::fingerprint(block);
             line.arbiter.take_next(block, route.stream);
             note_first<keeps>(input, line, block, route.stream);
         } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
@@ -267,7 +262,6 @@ class Poller final : public PollerTask {
     [[gnu::noinline]] void admit_walked(Input& input, Line& line, feed::Block& block,
                                         feed::Stream stream) {
         count_rejects(line, Feed::walk(scratch_, block));
-        block.fingerprint = Feed::fingerprint(block);
         switch (line.arbiter.admit(block, stream)) {
             case feed::Verdict::deliver_all:
                 select(line);
@@ -377,6 +371,11 @@ class Poller final : public PollerTask {
             const auto result = Feed::check(block.bytes, false, poller_.waited_scratch_, whole);
             PINSTRIKE_CHECK(result.accepted && whole.decodable >= first + count);
             poller_.decode(whole, first, count, flags);
+        }
+
+        [[nodiscard]] std::optional<std::int64_t> ts_of_copy(
+            std::span<const feed::BlockStart> starts, const feed::Block& block) const override {
+            return Feed::ts_of_copy(starts, block);
         }
 
         void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,

@@ -28,7 +28,7 @@ class StreamLead {
     }
 
     /// Its other copy, or that of an older or a newer block.
-    void second(const feed::Block& block, feed::Stream stream) noexcept {
+    [[gnu::always_inline]] void second(const feed::Block& block, feed::Stream stream) noexcept {
         if (!waiting_ || stream == stream_) {
             return;
         }

@@ -50,8 +50,8 @@ void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
     const Source source =
         block.retransmitted ? Source::repair : static_cast<Source>(static_cast<int>(stream));
     Block stamped = block;
-    if (source != Source::repair && block.role == BlockRole::data && block.fingerprint != 0) {
-        stamped.ts_exchange_ns = first_stamp_of(block);  // its own, as a rule
+    if (source != Source::repair && block.role == BlockRole::data) {
+        stamped.ts_exchange_ns = first_stamp_of(block, sink);  // its own, as a rule
         counters_.bump(LineCount::copies_restamped,
                        stamped.ts_exchange_ns != block.ts_exchange_ns ? 1 : 0);
     }
@@ -64,14 +64,13 @@ void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
     step(now_ns, sink);
 }
 
-/// That of the first copy of a block of data. Where none came in this epoch the block is the first,
-/// and noted: before a reset the numbers stood for other messages, which may have been alike.
-std::int64_t Arbiter::first_stamp_of(const Block& block) {
-    const std::uint32_t place = recent_.find(block, recent_next_);
-    if (recent_next_ - place <= recent_next_ - recent_begin_ && place != recent_next_) {
-        return recent_.at(place).ts_exchange_ns;
+/// The time of the first copy of this data block. If the current epoch has none, the block is the
+/// first copy and is stored.
+std::int64_t Arbiter::first_stamp_of(const Block& block, const ArbiterSink& sink) {
+    if (const auto first = sink.ts_of_copy(recent_.starts(), block)) {
+        return *first;
     }
-    recent_.note(block, recent_next_++);
+    recent_.note(block);
     return block.ts_exchange_ns;
 }
 

@@ -28,6 +28,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace pinstrike::feed {
@@ -49,6 +51,14 @@ class ArbiterSink {
     /// A block that waited has no places.
     virtual void deliver(const Block& block, unsigned first, unsigned count,
                          DeliveryFlags flags) = 0;
+
+    /// The exchange time of the block that begins with one of these, if `block`, a data block of
+    /// the same numbering, is a copy of it that has another time. Nothing: none of them.
+    [[nodiscard]] virtual std::optional<std::int64_t> ts_of_copy(
+        std::span<const BlockStart> /*starts*/, const Block& /*block*/) const {
+        return std::nullopt;
+    }
+
     /// Numbers first..last declared lost (or, cause repaired, found after all). None of them was
     /// stamped before `ts_exchange_ns`, as far as is known.
     virtual void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
@@ -114,7 +124,7 @@ class Arbiter {
     [[nodiscard]] Verdict foresee(const Block& block, Stream stream) const;
 
     /// The block that foresee() called next was decoded, or will be.
-    void take_next(const Block& block, Stream stream);
+    [[gnu::always_inline]] void take_next(const Block& block, Stream stream);
 
     /// The block that foresee() called wholly old needs nothing.
     void take_duplicate(const Block& block, Stream stream);
@@ -253,7 +263,7 @@ class Arbiter {
     }
 
     // arbiter.cpp: numbers
-    [[nodiscard]] std::int64_t first_stamp_of(const Block& block);
+    [[nodiscard]] std::int64_t first_stamp_of(const Block& block, const ArbiterSink& sink);
     void process(const Arrival& arrival);
     void on_data(const Arrival& arrival);
     void on_integrity(const Arrival& arrival);
@@ -368,8 +378,6 @@ class Arbiter {
     std::int64_t earliest_ts_ns_ = no_ts;                // an earlier one may be of an older epoch
     std::int64_t newest_ts_ns_ = no_ts;                  // of what moved E in this epoch
     Position turn_ = 2 * numbers_per_turn;  // the position of E is turn_ + expected_number_
-    std::uint32_t recent_next_ = 0;         // place in recent_ of the line's next block
-    std::uint32_t recent_begin_ = 0;        // of the current epoch's first
     LineCounters counters_;
     std::array<StreamState, streams_count> streams_;
 
@@ -424,7 +432,7 @@ inline void Arbiter::take_next(const Block& block, Stream stream) {
     newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
     counters_.bump(LineCount::highest, block.messages);
     counters_.bump(LineCount::delivered, block.messages);
-    recent_.note(block, recent_next_++);
+    recent_.note(block);
     follow(block, stream, StreamCount::accepted);
 }
 

@@ -246,7 +246,7 @@ void Arbiter::open_epoch(const Block& reset, bool inferred, ArbiterSink& sink) {
     for (Beginning& beginning : beginnings_) {
         beginning.behind_reset.clear();
     }
-    recent_begin_ = recent_next_;
+    recent_.clear();
     Epoch& epoch = epochs_.open();
     epoch.begin = turn_of(end) + epoch_positions + number_of(reset);
     epoch.numbered = true;

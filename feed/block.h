@@ -1,6 +1,7 @@
 // path: hot
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,9 +42,9 @@ struct Block {
     bool retransmitted = false;  ///< may only fill what is known to be missing
     std::uint8_t session = 0;
     std::int64_t ts_exchange_ns = 0;
-    /// Of its length and its messages' bytes, not of its time, as the venue's codec takes it: two
-    /// blocks that agree in it, in number and in count are copies of each other. 0: not taken.
-    std::uint64_t fingerprint = 0;
 };
+
+/// The first bytes of a block, by which a venue's codec tells copies from other blocks.
+using BlockStart = std::array<std::byte, 32>;
 
 }  // namespace pinstrike::feed

@@ -41,7 +41,7 @@ namespace pinstrike::feed {
     ROW(resets_inferred, resets, "resets that no stream brought, known by their effect") \
     ROW(resets_repeated, resets, "second copies of resets") \
     ROW(copies_restamped, blocks, \
-        "second copies whose block time is not that of the first: taken as copies") \
+        "duplicates whose block time differs from that of the first copy") \
     ROW(resets_stale, resets, "resets older than what they would reset, not applied") \
     ROW(streams_realigned, resets, \
         "times that a stream had lost its copy of a reset and went on without it") \

@@ -7,46 +7,41 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 namespace pinstrike::feed {
 
-/// The data blocks that a line brought last, whichever stream brought them first. A block that says
-/// the same again is a copy of it, though its time differs: a site that failed over, or a relay,
-/// may stamp one stream anew.
+/// How the last 64 data blocks of a line's current epoch begin. A block that repeats one of them is
+/// its copy, also if its block time differs: after a site failover, or behind a relay, the two
+/// streams may carry different times. The venue's codec compares them (ArbiterSink::ts_of_copy).
 class RecentBlocks {
   public:
-    struct Entry {
-        std::int64_t ts_exchange_ns = 0;
-        std::uint64_t fingerprint = 0;
-        std::uint32_t sequence = 0;
-        std::uint16_t messages = 0;
-    };
-
-    /// Its first copy came. `place` counts the blocks of the line.
-    void note(const Block& block, std::uint32_t place) {
-        entries_[place % kept] = {block.ts_exchange_ns, block.fingerprint, block.sequence,
-                                  block.messages};
-    }
-
-    /// Where it was noted last, of those before `end`; `end` if nowhere.
-    [[nodiscard]] std::uint32_t find(const Block& block, std::uint32_t end) const {
-        const std::uint32_t count = std::min(end, std::uint32_t{kept});
-        for (std::uint32_t back = 1; back <= count; ++back) {
-            const Entry& entry = at(end - back);
-            if (entry.sequence == block.sequence && entry.fingerprint == block.fingerprint &&
-                entry.messages == block.messages) {
-                return end - back;
-            }
+    /// Stores the first copy of a block. Only copies bytes: it is called for nearly every block,
+    /// and they are compared for a few.
+    void note(const Block& block) {
+        BlockStart& start = starts_[count_++ % kept];
+        if (block.bytes.size() >= sizeof start) [[likely]] {
+            std::memcpy(start.data(), block.bytes.data(), sizeof start);
+        } else {
+            start = {};
         }
-        return end;
     }
 
-    [[nodiscard]] const Entry& at(std::uint32_t place) const { return entries_[place % kept]; }
+    /// Those of an earlier epoch do not count: their numbers stood for other messages, which may
+    /// have been equal.
+    void clear() { count_ = 0; }
+
+    /// In no order.
+    [[nodiscard]] std::span<const BlockStart> starts() const {
+        return {starts_.data(), std::min<std::size_t>(count_, kept)};
+    }
 
   private:
-    static constexpr std::uint32_t kept = 64;
+    static constexpr std::size_t kept = 64;
 
-    std::array<Entry, kept> entries_{};
+    std::size_t count_ = 0;  ///< in this epoch
+    alignas(64) std::array<BlockStart, kept> starts_{};
 };
 
 }  // namespace pinstrike::feed

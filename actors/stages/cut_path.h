@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -165,7 +166,6 @@ class CutPath final : private feed::ArbiterSink {
         line_ = &line;
         const feed::Verdict verdict = line.arbiter.foresee(block, stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(block)) [[likely]] {
-            block.fingerprint = Feed::fingerprint(block);
             line.arbiter.take_next(block, stream);
         } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
             [[likely]] {
@@ -190,7 +190,6 @@ class CutPath final : private feed::ArbiterSink {
 
     [[gnu::noinline]] void arbitrate_walked(Line& line, feed::Stream stream, feed::Block& block) {
         static_cast<void>(Feed::walk(scratch_, block));
-        block.fingerprint = Feed::fingerprint(block);
         const feed::Verdict verdict = line.arbiter.admit(block, stream);
         if (verdict == feed::Verdict::slow) {
             line.arbiter.admit_slow(block, stream, now_ns_, *this);
@@ -220,6 +219,11 @@ class CutPath final : private feed::ArbiterSink {
                          slots_);
             keep(&slots_);
         }
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> ts_of_copy(std::span<const feed::BlockStart> starts,
+                                                         const feed::Block& block) const override {
+        return Feed::ts_of_copy(starts, block);
     }
 
     void gap(std::uint32_t /*first*/, std::uint32_t /*last*/, std::uint64_t /*messages*/,

@@ -17,13 +17,12 @@
 #include "feed/opra/straight.h"
 #include "feed/opra/walk.h"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -120,22 +119,22 @@ struct Opra {
         return block.bytes.size() > at && static_cast<char>(block.bytes[at]) != 'H';
     }
 
-    /// Block::fingerprint of a block that was opened: its length, the sum of its bytes, and the
-    /// last eight of them. The sum is the checksum, less the bytes of the time: copies that bear
-    /// different times agree in it, as long as their checksums are right.
-    [[nodiscard]] static std::uint64_t fingerprint(const Block& block) {
-        const std::byte* start = block.bytes.data();
-        std::uint64_t time = 0;
-        static_assert(block::nanoseconds.at + block::nanoseconds.bytes - block::seconds.at ==
-                      sizeof time);
-        std::memcpy(&time, start + block::seconds.at, sizeof time);
-        const __m128i time_sum =
-            _mm_sad_epu8(_mm_cvtsi64_si128(static_cast<std::int64_t>(time)), _mm_setzero_si128());
-        const auto sum =
-            static_cast<std::uint16_t>(get<block::checksum>(start) - _mm_cvtsi128_si32(time_sum));
-        std::uint64_t tail = 0;
-        std::memcpy(&tail, start + block.bytes.size() - sizeof tail, sizeof tail);
-        return tail ^ (std::uint64_t{block.bytes.size()} << 48 | std::uint64_t{sum} << 32);
+    /// The time of the block that begins with one of these, if the other, which open() accepted, is
+    /// its copy: all is equal that the two hold of it but for the block time, and so is the sum of
+    /// all its bytes without those of the time. The sum is the block checksum minus the bytes of
+    /// the time; it needs checksums that are right. Source: spec (a), (d).
+    [[nodiscard]] static std::optional<std::int64_t> ts_of_copy(std::span<const BlockStart> starts,
+                                                                const Block& block) {
+        if (block.bytes.size() < sizeof(BlockStart)) {
+            return std::nullopt;
+        }
+        const std::byte* again = block.bytes.data();
+        for (const BlockStart& start : starts) {
+            if (equal_but_time(start.data(), again)) {
+                return time_of(start.data());
+            }
+        }
+        return std::nullopt;
     }
 
     /// Walks and decodes all messages of a block that was opened, in one pass. False: nothing was
@@ -205,8 +204,31 @@ struct Opra {
         out.sequence = get<block::sequence>(start);
         out.messages = get<block::messages>(start);
         out.session = get<block::session>(start);
-        out.ts_exchange_ns = std::int64_t{get<block::seconds>(start)} * 1'000'000'000 +
-                             get<block::nanoseconds>(start);
+        out.ts_exchange_ns = time_of(start);
+    }
+
+    static std::int64_t time_of(const std::byte* start) {
+        return std::int64_t{get<block::seconds>(start)} * 1'000'000'000 +
+               get<block::nanoseconds>(start);
+    }
+
+    /// Whether two blocks, of which the first 32 bytes are there, agree in all but the block time.
+    static bool equal_but_time(const std::byte* one, const std::byte* other) {
+        constexpr std::size_t time_end = block::nanoseconds.at + block::nanoseconds.bytes;
+        constexpr std::size_t behind = block::header_bytes;
+        if (get<block::sequence>(one) != get<block::sequence>(other) ||
+            std::memcmp(one, other, block::seconds.at) != 0 ||
+            std::memcmp(one + behind, other + behind, sizeof(BlockStart) - behind) != 0) {
+            return false;
+        }
+        const auto sum_but_time = [](const std::byte* start) {
+            unsigned sum = get<block::checksum>(start);
+            for (std::size_t i = block::seconds.at; i < time_end; ++i) {
+                sum -= std::to_integer<unsigned>(start[i]);
+            }
+            return static_cast<std::uint16_t>(sum);
+        };
+        return sum_but_time(one) == sum_but_time(other);
     }
 
     /// Of a message that was inspected.

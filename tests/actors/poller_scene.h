@@ -89,7 +89,10 @@ struct Toy {
         return result;
     }
 
-    static std::uint64_t fingerprint(const feed::Block&) { return 0; }
+    static std::optional<std::int64_t> ts_of_copy(std::span<const feed::BlockStart>,
+                                                  const feed::Block&) {
+        return std::nullopt;
+    }
 
     static bool begins_with_data(const feed::Block& block) {
         return block.role == feed::BlockRole::data;

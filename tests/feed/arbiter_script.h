@@ -10,8 +10,8 @@
 //   flush7    the caller decoded number 7, a flush         end     the end of the input
 // Each block is stamped one later than the one before, but a block with the same words behind the
 // stream's letter is stamped as it was first, and one that is numbered before another just before
-// that, as it was sent; @42 behind the word sets the stamp, ~7 before that the fingerprint of its
-// bytes.
+// that, as it was sent; @42 behind the word sets the stamp, ~7 before that what tells its copies
+// from other blocks.
 //
 // Output: "5" delivered; "5L" late, with D (before the day), F (before a flush); R retransmitted;
 // "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes", "inferredK5:quotes".
@@ -23,11 +23,39 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 namespace pinstrike::feed::test {
+
+/// What a block of one message has behind its number, so that its copies are known: its time and
+/// what stands for all else.
+struct CopyMark {
+    std::int64_t ts_ns = 0;
+    std::uint64_t id = 0;  ///< 0: there is none
+
+    static constexpr std::size_t at = sizeof(BlockStart) - 16;
+
+    static CopyMark of(std::span<const std::byte, sizeof(BlockStart)> start) {
+        CopyMark mark;
+        std::memcpy(&mark.ts_ns, start.data() + at, 8);
+        std::memcpy(&mark.id, start.data() + at + 8, 8);
+        return mark;
+    }
+
+    /// Returns the bytes that the block has from then on.
+    [[nodiscard]] std::vector<std::byte> put_into(Block& block) const {
+        std::vector<std::byte> bytes(block.bytes.begin(), block.bytes.end());
+        bytes.resize(sizeof(BlockStart));
+        std::memcpy(bytes.data() + at, &ts_ns, 8);
+        std::memcpy(bytes.data() + at + 8, &id, 8);
+        block.bytes = bytes;
+        return bytes;
+    }
+};
 
 /// Says what it is told; checks that the bytes of each message are those sent under its number.
 class WordSink : public ArbiterSink {
@@ -49,6 +77,19 @@ class WordSink : public ArbiterSink {
             }
             say(std::to_string(number_at(position)) + letters(flags));
         }
+    }
+
+    std::optional<std::int64_t> ts_of_copy(std::span<const BlockStart> starts,
+                                           const Block& block) const override {
+        for (const BlockStart& start : starts) {
+            const CopyMark first = CopyMark::of(start);
+            if (block.bytes.size() >= sizeof start && first.id != 0 &&
+                first.id == CopyMark::of(block.bytes.first<sizeof start>()).id &&
+                std::memcmp(start.data(), block.bytes.data(), 4) == 0) {
+                return first.ts_ns;
+            }
+        }
+        return std::nullopt;
     }
 
     void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages, GapCause cause,
@@ -205,7 +246,12 @@ class Script {
         block.retransmitted = word[0] == 'V';
         std::vector<std::uint32_t> numbers;
         fill(block, what, numbers);
-        block.fingerprint = tilde == std::string::npos ? 0 : std::stoull(word.substr(tilde + 1));
+        const CopyMark mark{ts,
+                            tilde == std::string::npos ? 0 : std::stoull(word.substr(tilde + 1))};
+        std::vector<std::byte> bytes;
+        if (mark.id != 0) {
+            bytes = mark.put_into(block);
+        }
         const Stream stream = word[0] == 'B' ? Stream::b : Stream::a;
         if (arbiter.next_deadline_ns() <= now_ns) {
             arbiter.step(now_ns, *told_);

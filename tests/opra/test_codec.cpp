@@ -283,6 +283,51 @@ TEST(Check, ControlsSayTheRoleOfTheirBlock) {
     EXPECT_EQ(role_of({samples::control('K'), samples::short_quotes(1)[0]}), BlockRole::data);
 }
 
+/// What Opra::ts_of_copy() says of a block after another one; the second is changed first.
+template <class Change>
+std::optional<std::int64_t> ts_of_copy_after(Change change) {
+    const wire::BlockHeader header{.retransmission = ' ',
+                                   .session = 0,
+                                   .sequence = 1000,
+                                   .seconds = 1'700'000'000,
+                                   .nanoseconds = 5};
+    const std::vector<std::byte> first = samples::block(samples::short_quotes(2), header);
+    std::vector<std::byte> second = first;
+    change(second);
+    fix_checksum(second);
+    BlockStart start{};
+    std::copy_n(first.begin(), start.size(), start.begin());
+    const std::array starts{BlockStart{}, start};
+    Block block;
+    EXPECT_TRUE(Opra::open(second, true, block).accepted);
+    return Opra::ts_of_copy(starts, block);
+}
+
+TEST(Copies, MayDifferInTheirTimeAlone) {
+    constexpr std::int64_t first_ts_ns = 1'700'000'000'000'000'005;
+    const auto set = [](Field field, std::uint8_t value) {
+        return ts_of_copy_after([&](std::vector<std::byte>& bytes) {
+            bytes[field.at + field.bytes - 1] = std::byte{value};
+        });
+    };
+    EXPECT_EQ(ts_of_copy_after([](auto&) {}), first_ts_ns);
+    EXPECT_EQ(set(block::nanoseconds, 6), first_ts_ns);
+    EXPECT_EQ(set(block::seconds, 17), first_ts_ns);
+    EXPECT_EQ(set(block::sequence, 17), std::nullopt);
+    EXPECT_EQ(set(block::messages, 1), std::nullopt);
+    EXPECT_EQ(set(block::session, 1), std::nullopt);
+    for (std::size_t at = block::header_bytes; at < samples::block(samples::short_quotes(2)).size();
+         ++at) {
+        EXPECT_EQ(ts_of_copy_after([at](auto& bytes) { bytes[at] ^= std::byte{1}; }), std::nullopt)
+            << at;
+    }
+    EXPECT_EQ(ts_of_copy_after([](auto& bytes) {
+                  bytes.pop_back();
+                  put<block::size>(bytes.data(), static_cast<std::uint16_t>(bytes.size()));
+              }),
+              std::nullopt);
+}
+
 TEST(Lines, FollowThePublishedFormulas) {
     const auto groups = [](std::uint16_t number) { return *published_line(number); };
     const auto at = [](unsigned c, unsigned d, unsigned port) {
