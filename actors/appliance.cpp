@@ -59,7 +59,7 @@ std::thread start_thread(Work work) {
     }
 }
 
-/// What no wait mends, where memory is short.
+/// If so, a retry does not help where memory is short.
 bool address_space_is_limited() {
     rlimit limit{};
     return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;

@@ -122,7 +122,7 @@ class PollerTask {
     [[nodiscard]] virtual std::size_t ports_count() const = 0;
     [[nodiscard]] virtual const nic::Port& port(std::size_t i) const = 0;
     [[nodiscard]] virtual const DropCounters& drops(std::size_t i) const = 0;
-    /// Whither the packets went that were dropped as unknown_group.
+    /// The destinations of the packets that were dropped as unknown_group.
     [[nodiscard]] virtual const UnknownGroups& unknown_groups(std::size_t i) const = 0;
     /// Packets that were handed to lines: what is not dropped.
     [[nodiscard]] virtual std::uint64_t handed(std::size_t i) const = 0;

@@ -1,13 +1,12 @@
 // path: hot
 //
-// Which destinations the packets had that no line listens to: the frequent ones, so that somebody
-// can put them into the config, or keep them off the port. In bounded space and time, whoever
-// sends.
+// The most frequent destinations of packets that no line listens to, so that somebody can add them
+// to the config or filter them before the port. Memory and time are bounded, whoever sends.
 //
-// A destination has a bucket of four places by its hash. One that comes while all are taken takes a
-// vote from the place that has fewest, and the place itself when no vote is left (Boyer and Moore's
-// majority vote): so rare destinations do not push out frequent ones. A count begins with the
-// place's taking: it is never too high.
+// The hash of a destination selects a bucket of four entries. A destination that finds no entry
+// lowers the score of the entry with the lowest score, and replaces that entry when its score is 0
+// (the Boyer-Moore majority vote algorithm): rare destinations do not replace frequent ones. The
+// packet count of an entry starts when its destination enters it, so it is never too high.
 //
 // Roles: the poll thread counts; cold threads read, rarely. Order: relaxed everywhere, as each
 // figure needs only to be whole. While a place changes its destination, a reader may see the new
@@ -36,22 +35,22 @@ struct UnknownGroup {
 
 class UnknownGroups {
   public:
-    /// So many are told at most.
-    static constexpr std::size_t told_max = 8;
+    /// The most that are reported.
+    static constexpr std::size_t reported_max = 8;
 
     /// Poll thread.
     [[gnu::noinline]] void count(const nic::Datagram& datagram) noexcept {
         const std::uint64_t key = std::uint64_t{datagram.group_ip} << 16 | datagram.port;
         Place& place = place_of(key);
         if (place.key.load(std::memory_order_relaxed) != key) {
-            if (place.votes != 0) {
-                --place.votes;
+            if (place.score != 0) {
+                --place.score;
                 return;
             }
             place.key.store(key, std::memory_order_relaxed);
             place.packets.set(0);
         }
-        ++place.votes;
+        ++place.score;
         place.from.store(datagram.source_ip, std::memory_order_relaxed);
         place.packets.add();
     }
@@ -67,21 +66,21 @@ class UnknownGroups {
         std::atomic<std::uint64_t> key{0};
         std::atomic<std::uint32_t> from{0};
         Counter packets;
-        std::uint64_t votes = 0;  ///< the poll thread's alone
+        std::uint64_t score = 0;  ///< the poll thread's alone
     };
 
-    /// The place of this destination, or the one of its bucket with the fewest votes.
+    /// The place of this destination, or the one of its bucket with the lowest score.
     [[nodiscard]] Place& place_of(std::uint64_t key) noexcept {
         const std::uint64_t bucket = key * 0x9E37'79B9'7F4A'7C15ULL >> (64 - bucket_bits);
         Place* const first = places_.data() + bucket * bucket_places;
-        Place* fewest = first;
+        Place* lowest = first;
         for (Place* place = first; place != first + bucket_places; ++place) {
             if (place->key.load(std::memory_order_relaxed) == key) {
                 return *place;
             }
-            fewest = place->votes < fewest->votes ? place : fewest;
+            lowest = place->score < lowest->score ? place : lowest;
         }
-        return *fewest;
+        return *lowest;
     }
 
     std::array<Place, bucket_places << bucket_bits> places_{};
@@ -103,7 +102,7 @@ inline std::vector<UnknownGroup> UnknownGroups::most_frequent() const {
     std::sort(groups.begin(), groups.end(), [](const auto& one, const auto& other) {
         return one.packets != other.packets ? one.packets > other.packets : one.group < other.group;
     });
-    groups.resize(std::min(groups.size(), told_max));
+    groups.resize(std::min(groups.size(), reported_max));
     return groups;
 }
 

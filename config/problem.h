@@ -19,7 +19,7 @@ struct Place {
     [[nodiscard]] std::string text() const;
 };
 
-/// What mends a problem.
+/// What fixes a problem.
 enum class Remedy : unsigned char {
     change,  ///< somebody changes the config or the host
     retry,   ///< the same start may succeed later: a port is in use, memory is short now
@@ -50,7 +50,7 @@ enum class Exit : int {
     config = 78,  ///< wrong config or host: what a restart cannot mend
 };
 
-/// `config` if one of the problems needs a change, `failed` if a retry may mend all of them.
+/// `config` if one of the problems needs a change, `failed` if a retry may fix all of them.
 [[nodiscard]] Exit exit_of(const Problems& problems);
 
 }  // namespace pinstrike

@@ -1,8 +1,8 @@
 // path: cold
 //
-// An output that is written whole or not at all: a regular file is made beside its place, synced,
-// and renamed, so that a full disk or an end in the midst leaves the last good one. Pipes and
-// devices are written straight.
+// An output file that is complete or unchanged: a regular file is written under a temporary name in
+// the same folder, synced and renamed, so that a full disk or an interruption leaves the previous
+// file. Pipes and devices are written directly.
 #pragma once
 
 #include <cstdio>
@@ -27,7 +27,7 @@ class WholeFile {
     /// Where to write; empty if it cannot be made.
     [[nodiscard]] const std::string& where() const { return where_; }
 
-    /// Puts it into place. False, with errno: it is not there.
+    /// Syncs and renames it. False, with errno: the previous file is still there.
     [[nodiscard]] bool commit();
 
     /// The errno of what failed; 0: nothing did.

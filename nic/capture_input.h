@@ -29,16 +29,16 @@ class CaptureInput {
     /// The next `count` bytes, valid until the next call; fewer where the input ends before.
     [[nodiscard]] std::span<const std::byte> take(std::size_t count);
 
-    /// Passes over so many bytes; false where the input ends before.
+    /// Skips `count` bytes; false if the input ends before.
     [[nodiscard]] bool skip(std::uint64_t count);
 
-    /// How many bytes were taken and passed over, as they are decompressed.
+    /// Decompressed bytes that were taken or skipped.
     [[nodiscard]] std::uint64_t position() const { return position_; }
 
     /// Why reading failed (the disk, damaged compression), in words; empty where it did not.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
-    /// A pipe brings its bytes only once; a regular file can be opened by its name again.
+    /// A regular file can be opened again by its name; a pipe can be read only once.
     [[nodiscard]] bool is_regular() const { return is_regular_; }
 
   private:

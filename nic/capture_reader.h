@@ -53,7 +53,7 @@ class CaptureReader {
     std::string path_;
     CaptureInput input_;
     std::unique_ptr<CaptureRecords> records_;
-    std::vector<std::byte> made_;  ///< the frame behind its made-up Ethernet header
+    std::vector<std::byte> made_;  ///< the frame behind an Ethernet header that the reader adds
     /// Packets left out, by the link type of their interface; none: it was never described.
     std::map<std::optional<std::uint32_t>, std::uint64_t> left_out_;
 };

@@ -8,9 +8,8 @@
 
 namespace pinstrike::nic {
 
-/// Where the datagram of a captured frame was sent that lacks bytes because of the capture's
-/// snapshot length. Nothing where the datagram is whole (the snapshot length left out padding, or
-/// nothing), and where its headers are cut off as well.
+/// The destination of a captured frame's datagram, if the capture's snapshot length cut the
+/// datagram. Nothing if the datagram is complete, or if its headers were cut off as well.
 [[nodiscard]] std::optional<Group> group_of_cut(const CapturedFrame& frame);
 
 }  // namespace pinstrike::nic

@@ -72,7 +72,7 @@ class PcapPort final : public Port {
         std::string path;
         std::unique_ptr<CaptureReader> reader;
         CapturedFrame head;        ///< what comes next; of a file with a reader
-        std::uint64_t record = 0;  ///< the how manieth that is
+        std::uint64_t record = 0;  ///< its number in the file, from 1
         TunnelExit tunnel;
         std::uint64_t cut_packets = 0;  ///< of known groups, by the snapshot length
         std::string complaint;          ///< why it was not read to its end
@@ -88,7 +88,7 @@ class PcapPort final : public Port {
         std::int64_t size_ns = 0;
     };
 
-    /// So many are told; a poll thread has no memory for more.
+    /// Of so many leaps record and size are reported; a poll thread allocates no memory for more.
     static constexpr std::size_t leaps_told_max = 8;
 
     PcapPort(std::string name, Pace pace, std::size_t burst_packets, GroupFilter filter,

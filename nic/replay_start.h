@@ -5,9 +5,9 @@
 // that are replayed together count from one start, whatever ports and pollers they are spread over:
 // one that begins later than the others comes later.
 //
-// A leap is passed over: where no capture has a frame in the next hour (the night between two days,
-// a frame whose time is wrong), or a capture's times go back by more, the time of the captures is
-// set to that of the next frame.
+// Leaps are skipped: if no capture has a frame within the next hour (the night between two days, a
+// frame whose time is wrong), or if a capture's time goes back by more than an hour, the time of
+// the replay is set to that of the next frame.
 #pragma once
 
 #include "nic/port_config.h"

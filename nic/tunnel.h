@@ -19,7 +19,7 @@ class TunnelExit {
     [[nodiscard]] std::span<const std::byte> inside(std::span<const std::byte> frame);
 
   private:
-    std::vector<std::byte> rewritten_;  ///< an IPv4 packet behind its made-up Ethernet header
+    std::vector<std::byte> rewritten_;  ///< an IPv4 packet behind an Ethernet header that is added
 };
 
 }  // namespace pinstrike::nic

@@ -194,8 +194,8 @@ void Book::take_loss(const StateRecord& record) {
     }
 }
 
-/// Whether everything behind the place is remembered here; who asked is told if not. False: there
-/// is no room to tell it.
+/// Answers if the journal does not hold everything behind the place. False: the ring has no room
+/// for the answer.
 bool Book::join(const StateRecord& record) {
     const StateVerdict verdict = judge(record);
     if (verdict == StateVerdict::taken) {

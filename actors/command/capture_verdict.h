@@ -1,7 +1,7 @@
 // path: cold
 //
-// Whether captures were read as a user must think they were: the commands that play them fail where
-// they were not, though all that did come balances.
+// Whether captures were read completely. The commands that read captures fail if they were not,
+// although the account of what was read balances.
 #pragma once
 
 #include "actors/appliance.h"

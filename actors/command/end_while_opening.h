@@ -1,7 +1,7 @@
 // path: cold
 //
 // SIGINT and SIGTERM while the control thread may be held up in the kernel: it opens a pipe that
-// nobody writes, or a file of a server that is gone.
+// nobody writes, or a file on a server that does not answer.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace pinstrike::command {
 
-/// While it lives, the signals end the program at once, as they would have had nobody asked for
-/// them, with a sentence before. Made while they are blocked in all threads.
+/// While an object exists, the signals end the program at once, with their default effect, after a
+/// line on standard error. They must be blocked in all threads when it is made.
 class EndWhileOpening {
   public:
     /// `doing`: "opening what the feed needs", for the sentence.
     explicit EndWhileOpening(std::string doing);
 
-    /// From here on they wait for whoever takes them.
+    /// From here on the signals stay pending until somebody waits for them.
     ~EndWhileOpening();
 
     EndWhileOpening(const EndWhileOpening&) = delete;
@@ -28,7 +28,7 @@ class EndWhileOpening {
     void watch() const;
 
     std::string doing_;
-    // A wish and no more: nothing else is concluded from it, so relaxed is enough.
+    // Only asks the thread to stop; no other data depends on it, so relaxed order is enough.
     std::atomic<bool> over_{false};
     std::thread thread_;
 };

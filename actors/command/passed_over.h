@@ -23,7 +23,7 @@ class PassedOver {
     /// The datagram's destination is no line's.
     void count_unknown(const nic::Datagram& datagram);
 
-    /// A line for each thing to tell of this capture; none where every packet was used.
+    /// The lines to print about this capture; none if every packet was used.
     [[nodiscard]] std::vector<std::string> lines(std::string_view path) const;
 
   private:

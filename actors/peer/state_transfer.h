@@ -3,11 +3,11 @@
 // Takes the state of every series from a peer, once, after the start.
 //
 // The streams run first; what is asked of a peer then covers places behind where they were joined.
-// It is asked in rounds: the first for all lines, each further one for the lines that did not join
-// yet. A line joins where all its series were taken, and each core here remembers all that came
-// behind the place that each core of the peer states for the line. A line of which the peer states
-// no place has not been heard there: what comes there first may have come here before the start. A
-// series may be taken twice, so a round needs no memory of the
+// The transfer asks in rounds: the first for all lines, each later one for the lines that have not
+// joined yet. A line has joined if all its series were taken, and if the journal of each core here
+// holds everything behind the position that each core of the peer states for the line. If the peer
+// states no position, it has not received the line yet: it may still get messages that were sent
+// before this instance started. A series may be taken twice, so a round needs no memory of the
 // one before. Where all that can be asked have just been started as well, nobody has
 // anything to wait for. Towards the end of its time what is given of lines that nobody hears is
 // taken as well. Then it is over, whole or not; what was not taken is unknown until it is stated.

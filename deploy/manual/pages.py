@@ -33,7 +33,7 @@ _/usr/share/doc/pinstrike/TUNING.md_, _CAPACITY.md_
 	Right.
 
 *1*
-	It failed, by what a retry may mend: an address in use or not there yet, too little memory free now. The service
+	Failure that a retry may fix: an address in use or not there yet, too little memory free now. The service
 	tries again.
 
 *2*

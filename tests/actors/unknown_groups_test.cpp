@@ -40,7 +40,7 @@ TEST(UnknownGroups, areEightAtMost) {
         }
     }
     const auto told = groups.most_frequent();
-    ASSERT_EQ(told.size(), UnknownGroups::told_max);
+    ASSERT_EQ(told.size(), UnknownGroups::reported_max);
     for (std::uint32_t i = 0; i < told.size(); ++i) {
         EXPECT_EQ(told[i].group.address.value, 0xEF00'0000 + 20 - i);
         EXPECT_EQ(told[i].packets, 20 - i);
