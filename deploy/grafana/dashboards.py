@@ -272,9 +272,12 @@ NIC = Dashboard(
         lines("Full bursts", "Receives that filled the burst: more was waiting", "ops",
               [worst(f"rate(pinstrike_port_full_bursts_total{{{{S}}}}{RATE})", "port",
                      "thread")], least=0),
-        lines("Dropped before any line", "By reason", "pps",
+        lines("Dropped before any line", "By reason; and by the kernel's reverse path filter, with "
+              "ports of kind uring", "pps",
               [worst(f"rate(pinstrike_port_dropped_packets_total{{{{S}}}}{RATE})", "port",
-                     "reason", of="sum")], least=0,
+                     "reason", of="sum"),
+               worst(f"rate(pinstrike_reverse_path_dropped_packets_total{{{{S}}}}{RATE})", of="sum",
+                     name=" reverse path filter")], least=0,
               alerts=["PinstrikeForeignTraffic"]),
         lines("Heap", "Of the whole program", "bytes", [
             worst("pinstrike_allocator_allocated_bytes{{S}}", name=" in use"),
@@ -293,7 +296,13 @@ NIC = Dashboard(
                 [worst("pinstrike_peer_client_connected{{S}}", "peer", of="min")],
                 width=12, height=8, mappings=states(gone=(0, RED), connected=(1, GREEN)),
                 empty="The config names no peer",
-                alerts=["PinstrikePeerGone", "PinstrikeRecoveryEnded"]),
+                alerts=["PinstrikePeerGone"]),
+        squares("Recovery", "Whether the thread of recovery and peers runs. Only where the config "
+                "names sources", "short",
+                [worst("pinstrike_recovery_running{{S}}", of="min")],
+                width=24, height=5, mappings=states(ended=(0, RED), running=(1, GREEN)),
+                empty="The config names no source of recovery",
+                alerts=["PinstrikeRecoveryEnded"]),
     ])
 
 ALL = [OVERVIEW, LINES, LATENCY, CORES, NIC]

@@ -12,7 +12,8 @@ from endpoint import fail, free_port
 
 DEADLINE_S = 600  # for what hangs; a busy machine takes its time
 # Only where the driver counts them, which none does that works everywhere: by the program's text.
-BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total"}
+BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total",
+             "reverse_path_dropped_packets_total"}
 
 EVERYTHING = """
 name: spare
