@@ -1,6 +1,7 @@
 // path: cold
 #include "nic/reverse_path.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -20,6 +21,12 @@ std::optional<std::uint64_t> reverse_path_drops(const std::string& file) {
         }
     }
     return std::nullopt;
+}
+
+std::optional<std::uint64_t> reverse_path_drops(std::span<const PortConfig> ports) {
+    const bool sockets = std::ranges::any_of(
+        ports, [](const PortConfig& port) { return port.kind == PortKind::uring; });
+    return sockets ? reverse_path_drops() : std::nullopt;
 }
 
 }  // namespace pinstrike::nic

@@ -1,8 +1,11 @@
 // path: cold
 #pragma once
 
+#include "nic/port_config.h"
+
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace pinstrike::nic {
@@ -12,5 +15,8 @@ namespace pinstrike::nic {
 /// it does not tell. `file`: for tests.
 [[nodiscard]] std::optional<std::uint64_t> reverse_path_drops(
     const std::string& file = "/proc/self/net/netstat");
+
+/// The same; nothing if none of these ports receives through the kernel's sockets.
+[[nodiscard]] std::optional<std::uint64_t> reverse_path_drops(std::span<const PortConfig> ports);
 
 }  // namespace pinstrike::nic

@@ -119,10 +119,7 @@ Sight take_sight(Appliance& appliance) {
         return port.kind == nic::PortKind::pcap;
     });
     sight.hot_allocations = heap_guard::allocations.load(std::memory_order_relaxed);
-    if (std::ranges::any_of(
-            ports, [](const nic::PortConfig& port) { return port.kind == nic::PortKind::uring; })) {
-        sight.reverse_path_drops = nic::reverse_path_drops();
-    }
+    sight.reverse_path_drops = nic::reverse_path_drops(ports);
     sight.clock_steps = appliance.clock().steps_count();
     sight.calls = appliance.refused_calls();
     sight.recovery = recovery_sight(appliance);

@@ -7,7 +7,6 @@
 #include "config/version.h"
 #include "nic/reverse_path.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -344,10 +343,7 @@ void add_program(Families& out, Appliance& appliance) {
     }
     out.value(Metric::hot_allocations_total, {},
               static_cast<double>(heap_guard::allocations.load(std::memory_order_relaxed)));
-    const auto& ports = appliance.config().ports;
-    const bool kernel = std::ranges::any_of(
-        ports, [](const nic::PortConfig& port) { return port.kind == nic::PortKind::uring; });
-    if (const auto drops = kernel ? nic::reverse_path_drops() : std::nullopt) {
+    if (const auto drops = nic::reverse_path_drops(appliance.config().ports)) {
         out.value(Metric::reverse_path_dropped_packets_total, {}, static_cast<double>(*drops));
     }
     add_allocator(out);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <vector>
 
 namespace pinstrike::nic {
 namespace {
@@ -33,8 +34,13 @@ TEST(ReversePath, SaysNothingWhereTheKernelDoesNotCount) {
     }
 }
 
-TEST(ReversePath, IsCountedByThisKernel) {
-    EXPECT_TRUE(reverse_path_drops());
+TEST(ReversePath, IsCountedByThisKernelForPortsThatUseItsSockets) {
+    std::vector<PortConfig> ports(2);
+    ports[0].kind = PortKind::pcap;
+    ports[1].kind = PortKind::uring;
+    EXPECT_TRUE(reverse_path_drops(ports));
+    ports.pop_back();
+    EXPECT_EQ(reverse_path_drops(ports), std::nullopt);
 }
 
 }  // namespace
