@@ -22,10 +22,10 @@ using litmus::rounds;
 /// For steps of a few instructions.
 constexpr std::uint32_t closely = 256;
 
-/// Again and again: where the machine is busy, one run of two threads may never meet.
+/// Several runs: on a busy machine the two threads of one run may never meet.
 class Litmus : public testing::TestWithParam<int> {};
 
-INSTANTIATE_TEST_SUITE_P(Again, Litmus, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Again, Litmus, testing::Range(0, litmus::finds_fences ? 4 : 1));
 
 TEST_P(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
     Core core{asleep_at_once};
