@@ -103,7 +103,8 @@ class LinePlaces {
             case feed::EventKind::control:
                 if (event.body.control.forget != feed::Forget::nothing) {
                     reset(row, event, remembered);
-                } else if (!row.heard || sequence_after(header.sequence, row.here.sequence)) {
+                } else if (!row.heard || (!older_than_numbering(row, header) &&
+                                          sequence_after(header.sequence, row.here.sequence))) {
                     // One that is told behind what follows it takes nothing back.
                     advance(row, header, header.sequence - 1, header.sequence);
                 }
@@ -117,6 +118,12 @@ class LinePlaces {
             default:
                 break;
         }
+    }
+
+    /// A start of day that comes behind a later reset: its number is of an earlier numbering.
+    [[nodiscard]] static bool older_than_numbering(const LinePlace& row,
+                                                   const feed::Header& header) {
+        return header.ts_exchange_ns < std::max(row.first_ts_ns, row.here.reset_ts_ns);
     }
 
     /// A flush that is told late is a reset all the same: who has heard of it does not go together

@@ -293,6 +293,30 @@ TEST(BookTransfer, AResetToldBehindWhatFollowsItTakesNothingBack) {
     EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
 }
 
+TEST(BookTransfer, AStartOfDayToldBehindALaterResetIsNoPlace) {
+    constexpr std::uint32_t number = 4'294'967'197;  // 0 is behind it
+    Instance giver(false);
+    Instance taker(true);
+    Events reset;
+    reset.control(1, number, Forget::nothing);
+    reset.stamp(7);
+    Events start;
+    start.control(1, 0, Forget::nothing);
+    start.stamp(1);
+    play(reset, giver.book, taker.book);
+    play(start, giver.book, taker.book);
+    Events more;
+    more.trade(spy, 1, number + 1, 'I', 105, 7);
+    more.stamp(8);
+    Events same = more;
+    more.play(giver.book);
+    const auto given = giver.give();
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::ahead], 1U);
+    same.play(taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 1U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+}
+
 TEST(BookTransfer, StatesOfDifferentNumberingsDoNotJoin) {
     Instance giver(false);
     Instance taker(true);

@@ -279,6 +279,7 @@ plant(("log",), [
 ])
 
 plant(("book", "book against a model"), [
+    ("a start of day told late is a place", "(!older_than_numbering(row, header) &&", "(true &&"),
     ("no best is a best of nothing", "mask.own[side * 4 + 3] = std::uint32_t{side_known} << BookSide::mark_shift;",
      "mask.own[side * 4 + 3] = std::uint32_t{side_known | side_present} << BookSide::mark_shift;"),
     ("a trade B sets the last price", "table['B'] = effect_range;", "table['B'] = effect_range | effect_last;"),
