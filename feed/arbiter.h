@@ -370,8 +370,9 @@ class Arbiter {
     [[nodiscard]] std::uint64_t brought() const;
     [[nodiscard]] bool suspecting() const;
 
-    // What the fast path touches: one cache line, the first two counters included, and one of the
-    // stream. Lines take turns packet by packet, so each cache line of their state is fetched anew.
+    // What the fast path touches: one cache line, the first two counters included, one of the
+    // stream, and two of recent_ (its count and one beginning). Lines take turns packet by packet,
+    // so each cache line of their state is fetched anew.
     alignas(64) std::uint64_t in_order_ = no_number;     // the number that may be delivered at once
     std::uint32_t expected_number_ = 0;                  // E: of the position expected_
     std::uint32_t duplicates_from_ = ~std::uint32_t{0};  // all from here to E are delivered

@@ -17,8 +17,8 @@ namespace pinstrike::feed {
 /// streams may carry different times. The venue's codec compares them (ArbiterSink::ts_of_copy).
 class RecentBlocks {
   public:
-    /// Stores the first copy of a block. Only copies bytes: it is called for nearly every block,
-    /// and they are compared for a few.
+    /// Stores the beginning of a block's first copy. The arbiter calls this for nearly every block
+    /// and compares beginnings for few, so this only copies bytes.
     void note(const Block& block) {
         BlockStart& start = starts_[count_++ % kept];
         if (block.bytes.size() >= sizeof start) [[likely]] {
@@ -28,11 +28,11 @@ class RecentBlocks {
         }
     }
 
-    /// Those of an earlier epoch do not count: their numbers stood for other messages, which may
-    /// have been equal.
+    /// Forgets the blocks of the epoch that ended. Their numbers stood for other messages, and a
+    /// block of the new epoch may be equal to one of them without being a copy.
     void clear() { count_ = 0; }
 
-    /// In no order.
+    /// The stored beginnings, in no particular order.
     [[nodiscard]] std::span<const BlockStart> starts() const {
         return {starts_.data(), std::min<std::size_t>(count_, kept)};
     }

@@ -120,7 +120,7 @@ class LinePlaces {
         }
     }
 
-    /// A start of day that comes behind a later reset: its number is of an earlier numbering.
+    /// A start of day that arrives after a later reset: its number belongs to an earlier numbering.
     [[nodiscard]] static bool older_than_numbering(const LinePlace& row,
                                                    const feed::Header& header) {
         return header.ts_exchange_ns < std::max(row.first_ts_ns, row.here.reset_ts_ns);

@@ -119,10 +119,10 @@ struct Opra {
         return block.bytes.size() > at && static_cast<char>(block.bytes[at]) != 'H';
     }
 
-    /// The time of the block that begins with one of these, if the other, which open() accepted, is
-    /// its copy: all is equal that the two hold of it but for the block time, and so is the sum of
-    /// all its bytes without those of the time. The sum is the block checksum minus the bytes of
-    /// the time; it needs checksums that are right. Source: spec (a), (d).
+    /// The time of the block that has one of these beginnings, if `block`, which open() accepted,
+    /// is its copy. Copies agree in their first 32 bytes except the block time, and in the sum of
+    /// all their bytes except those of the block time. That sum is the block checksum minus the
+    /// bytes of the block time, if the checksums are right. Source: spec (a), (d).
     [[nodiscard]] static std::optional<std::int64_t> ts_of_copy(std::span<const BlockStart> starts,
                                                                 const Block& block) {
         if (block.bytes.size() < sizeof(BlockStart)) {
@@ -212,7 +212,8 @@ struct Opra {
                get<block::nanoseconds>(start);
     }
 
-    /// Whether two blocks, of which the first 32 bytes are there, agree in all but the block time.
+    /// Whether two blocks, given by their first 32 bytes, agree in all but the block time. Compares
+    /// the sequence number first because nearly all blocks of a line differ in it.
     static bool equal_but_time(const std::byte* one, const std::byte* other) {
         constexpr std::size_t time_end = block::nanoseconds.at + block::nanoseconds.bytes;
         constexpr std::size_t behind = block::header_bytes;

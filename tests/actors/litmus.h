@@ -18,7 +18,8 @@ namespace pinstrike::actors::litmus {
 
 inline constexpr std::uint32_t rounds = 200'000;
 
-/// A sanitizer's own instructions order what a fence would: one run is enough to pass through.
+/// Under a sanitizer the added instructions order memory as a fence would, so that repeating a
+/// litmus test finds nothing.
 #ifdef PINSTRIKE_SANITIZED
 inline constexpr bool finds_fences = false;
 #else

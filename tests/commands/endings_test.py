@@ -282,5 +282,5 @@ class Endings(unittest.TestCase):
 if __name__ == "__main__":
     if shutil.which("unshare") is None:
         sys.exit("unshare (package util-linux) is missing")
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup's would be inherited, and end no reload
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
     unittest.main(verbosity=2)
