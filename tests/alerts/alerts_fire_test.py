@@ -199,7 +199,7 @@ class Instances:
         """With the exchange: those of which it matters how long a thing takes."""
         for process in (self.exchange.relay, self.exchange.generator,
                         *(self[name].process for name in names)):
-            subjects.put_before_others(process)
+            live.put_before_others(process)
 
     def expect_alive(self):
         for name, each in self.by_name.items():

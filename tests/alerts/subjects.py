@@ -160,9 +160,3 @@ class Exchange:
     def order(self, text):
         self.relay.stdin.write(text + "\n")
         self.relay.stdin.flush()
-
-
-def put_before_others(process):
-    """As on processors of its own."""
-    for task in os.listdir(f"/proc/{process.pid}/task"):
-        os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(10))

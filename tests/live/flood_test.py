@@ -9,7 +9,6 @@ feed delivered all the same, and no more memory held than before.
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -31,13 +30,6 @@ GROWTH_BYTES_MAX = 4 << 20
 RUNS_MAX = 5
 
 
-def undisturbed(process):
-    """As on processors of its own: the kernel's ring has no room for a tenth of a second in which
-    others run."""
-    for task in os.listdir(f"/proc/{process.pid}/task"):
-        os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(10))
-
-
 def expect_counted(account, sent, port):
     """Exactly, but for what a kernel's sockets never get to see."""
     for reason in sorted(REJECTED):
@@ -57,7 +49,8 @@ class Flooded:
         self.appliance = Instance(str(number), live.folder(), self.pinstrike)
         self.appliance.run(config(self.port, WINDOW, ROOM[self.port]) +
                            "metrics_address: 127.0.0.1:9464\n")
-        undisturbed(self.appliance.process)
+        # the kernel's ring has no room for a tenth of a second in which others run
+        live.put_before_others(self.appliance.process)
         # What is held once is held for ever: a first second of everything, then the measure.
         first = json.loads(finish(self.flood("1")))
         before_bytes = self.resident_bytes()

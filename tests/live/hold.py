@@ -19,8 +19,11 @@ def threads_of(process):
     """Ids by name."""
     threads = {}
     for task in os.listdir(f"/proc/{process.pid}/task"):
-        with open(f"/proc/{process.pid}/task/{task}/comm", encoding="utf-8") as comm:
-            threads[comm.read().strip()] = int(task)
+        try:
+            with open(f"/proc/{process.pid}/task/{task}/comm", encoding="utf-8") as comm:
+                threads[comm.read().strip()] = int(task)
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it ended meanwhile
     return threads
 
 

@@ -59,12 +59,7 @@ def start(instance, other, options, shared):
     instance.run(text + serves(instance.name, other.name, shared)
                  + f'  connect: ["{ADDRESSES[other.name]}:9470"]\n', lines=range(1, options.lines + 1))
     if options.realtime:
-        put_before_others(instance.process, 10)
-
-
-def put_before_others(process, priority):
-    for task in os.listdir(f"/proc/{process.pid}/task"):
-        os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(priority))
+        live.put_before_others(instance.process)
 
 
 def processor_s(process):
@@ -185,7 +180,7 @@ def main():
         options.minutes * 60, options.loss, options.seed, a.wire.outlet, b.wire.outlet,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if options.realtime:
-        put_before_others(sender, 5)  # and the kernel's delivery, which its time pays for
+        live.put_before_others(sender, 5)  # and the kernel's delivery, which its time pays for
     looks = Looks((a, b), sender)
     looks.until_the_end()
     said = sender.stdout.read()
