@@ -50,12 +50,12 @@ void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
     const Source source =
         block.retransmitted ? Source::repair : static_cast<Source>(static_cast<int>(stream));
     Block stamped = block;
-    if (source != Source::repair && block.role == BlockRole::data) {
+    const Arrival arrival{stamped, 0, block.messages, source, now_ns, sink};
+    if (arrival.original() && block.role == BlockRole::data && is_of_current(arrival)) {
         stamped.ts_exchange_ns = first_stamp_of(block, sink);  // its own, as a rule
         counters_.bump(LineCount::copies_restamped,
                        stamped.ts_exchange_ns != block.ts_exchange_ns ? 1 : 0);
     }
-    const Arrival arrival{stamped, 0, block.messages, source, now_ns, sink};
     if (arrival.original() && block.role == BlockRole::data) {
         state_of(stream).counters.bump(StreamCount::messages, block.messages);
     }
@@ -64,8 +64,8 @@ void Arbiter::admit_slow(const Block& block, Stream stream, std::int64_t now_ns,
     step(now_ns, sink);
 }
 
-/// The time of the first copy of this data block. If the current epoch has none, the block is the
-/// first copy and is stored.
+/// The time of the first copy of this data block of the current epoch. If there is none, the block
+/// is the first copy and is stored.
 std::int64_t Arbiter::first_stamp_of(const Block& block, const ArbiterSink& sink) {
     if (const auto first = sink.ts_of_copy(recent_.starts(), block)) {
         return *first;

@@ -278,7 +278,11 @@ INSTANTIATE_TEST_SUITE_P(
             "A1~1@100 AK0~9@101 A1~1@102 B1~1@100 BK0~9@101 B1~1@102", "1 resetK0:quotes 1", "", 2},
         Row{"two resets that are alike are two",
             "A9@100 B9@100 AK4~9@200 BK4~9@200 AK4~9@201 BK4~9@201 A5@500 B5",
-            "9 resetK4:quotes resetK4:nothing 5", "", 2}));
+            "9 resetK4:quotes resetK4:nothing 5", "", 2},
+        Row{"a slower stream's blocks of before the reset have no copies behind the next",
+            "B4~1@100 BK0~9@120 A4~1@100 B1+8@130 B1~3@500 B2~4@510 B3~5@520 B4~1@530 AK0~9@490 "
+            "wait B5",
+            "4 resetK0:quotes 1 2 3 4 5 6 7 8 resetK0:quotes 1 2 3 4 5", "", 14}));
 
 INSTANTIATE_TEST_SUITE_P(
     MissedResets, ArbiterRule,

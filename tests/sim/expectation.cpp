@@ -2,12 +2,14 @@
 #include "tests/sim/expectation.h"
 
 #include "feed/hold.h"
+#include "feed/opra/layout.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <span>
 
 namespace pinstrike::sim {
 
@@ -56,6 +58,14 @@ bool finds_room(std::size_t line, const Witness& witness, const ArbiterMeans& me
         }
     }
     return means.hold_bytes >= much_bytes;
+}
+
+/// Whether all but their block times is the same.
+bool are_copies(const Block& one, const Block& other) {
+    constexpr std::size_t header_bytes = feed::opra::block::header_bytes;
+    return one.numbered() && other.numbered() && one.header.sequence == other.header.sequence &&
+           std::ranges::equal(std::span{one.bytes}.subspan(header_bytes),
+                              std::span{other.bytes}.subspan(header_bytes));
 }
 
 class Reading {
@@ -227,6 +237,20 @@ class Reading {
         });
     }
 
+    /// Whether a block behind the reset, heard before it, is equal but for its time to one of the
+    /// numbering before: the arbiter takes it for a copy (feed/recent_blocks.h).
+    [[nodiscard]] bool repeats_before(const Block& reset) const {
+        const auto early = [&](const Block* block) {
+            return block->epoch == reset.epoch && block->numbered() &&
+                   first_[block->index].turn < first_[reset.index].turn;
+        };
+        return std::ranges::any_of(truth_.blocks, [&](const Block* block) {
+            return early(block) && std::ranges::any_of(truth_.blocks, [&](const Block* other) {
+                       return other->epoch + 1 == block->epoch && are_copies(*other, *block);
+                   });
+        });
+    }
+
     /// Whether a repair of what nobody missed came between these turns. Data from behind a reset
     /// that has not come yet may seem to be far ahead, over the wrap: then it filled a hole.
     [[nodiscard]] bool repaired_between(std::size_t begin, std::size_t end) const {
@@ -281,6 +305,8 @@ class Reading {
                     doubt(block, "behind the reset that follows it");
                 } else if (!fate.clean && repaired_between(behind.turn, first.turn)) {
                     doubt(block, "behind its data, and repairs between them");
+                } else if (!fate.clean && repeats_before(block)) {
+                    doubt(block, "behind data that is equal to data before it");
                 } else if (!fate.clean && seems_to_go_on(block)) {
                     doubt(block, "behind data that seemed to go on");
                 }
