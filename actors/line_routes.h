@@ -50,7 +50,8 @@ class LineRoutes {
     }
 
   private:
-    static constexpr std::uint64_t empty = 0;
+    /// No key: keys have 48 bits. 0 is the key of what is sent to 0.0.0.0, port 0.
+    static constexpr std::uint64_t empty = ~std::uint64_t{0};
 
     struct Slot {
         std::uint64_t key = empty;

@@ -85,6 +85,17 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
               scene.poller->handed(0) + scene.poller->drops(0).sum());
 }
 
+TEST(Poller, knows_no_line_of_what_is_sent_to_address_0_and_port_0) {
+    Scene scene;
+    scene.scripts[0]->give(block_frame(10, 1, nic::Group{}));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
+    const auto unknown = scene.poller->unknown_groups(0).most_frequent();
+    ASSERT_EQ(unknown.size(), 1U);
+    EXPECT_EQ(unknown[0].group, nic::Group{});
+}
+
 TEST(Poller, declares_a_hole_lost_after_the_window_and_delivers_what_waited) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1));
