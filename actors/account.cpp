@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/account.h"
 
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "actors/unknown_groups_text.h"
 #include "config/units.h"
-#include "nic/drops.h"
+#include "nic/packet/drops.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include "feed/recovery_keys.h"
 #include "feed/venue_codecs.h"
 #include "feed/watch_keys.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 #include "nic/port_keys.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include "feed/block.h"
 #include "feed/line_config.h"
-#include "nic/port_config.h"
+#include "nic/packet/address.h"
 
 #include <cstddef>
 #include <cstdint>

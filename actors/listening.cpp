@@ -2,8 +2,8 @@
 #include "actors/listening.h"
 
 #include "config/units.h"
-#include "nic/address.h"
 #include "nic/dpdk/host.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 
 #include "actors/ring.h"
 #include "config/counter.h"
-#include "nic/packet.h"
+#include "nic/packet/packet.h"
 
 #include <algorithm>
 #include <atomic>

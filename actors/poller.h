@@ -27,9 +27,9 @@
 #include "feed/arbiter.h"
 #include "feed/block.h"
 #include "feed/event.h"
-#include "nic/datagram.h"
-#include "nic/drops.h"
-#include "nic/packet.h"
+#include "nic/packet/datagram.h"
+#include "nic/packet/drops.h"
+#include "nic/packet/packet.h"
 #include "nic/port.h"
 
 #include <algorithm>

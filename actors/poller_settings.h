@@ -11,7 +11,7 @@
 
 #include "feed/line_watch.h"
 #include "nic/port.h"
-#include "nic/port_config.h"
+#include "nic/packet/address.h"
 
 #include <atomic>
 #include <cstdint>

@@ -14,7 +14,7 @@
 #include "feed/opra/opra.h"
 #include "feed/recovery.h"
 #include "feed/venue_codecs.h"
-#include "nic/drops.h"
+#include "nic/packet/drops.h"
 
 namespace pinstrike::actors {
 

@@ -12,7 +12,7 @@
 #include "feed/event.h"
 #include "feed/history.h"
 #include "feed/recovery_keys.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 

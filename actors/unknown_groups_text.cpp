@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/unknown_groups_text.h"
 
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 

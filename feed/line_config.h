@@ -2,7 +2,7 @@
 #pragma once
 
 #include "feed/block.h"
-#include "nic/port_config.h"
+#include "nic/packet/address.h"
 
 #include <array>
 #include <cstdint>

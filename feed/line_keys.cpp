@@ -1,7 +1,7 @@
 // path: cold
 #include "feed/line_keys.h"
 
-#include "nic/address.h"
+#include "nic/packet/address.h"
 #include "nic/port_keys.h"
 
 #include <fmt/format.h>

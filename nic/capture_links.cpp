@@ -2,8 +2,8 @@
 #include "nic/capture_links.h"
 
 #include "config/check.h"
-#include "nic/bytes.h"
-#include "nic/datagram.h"
+#include "nic/packet/bytes.h"
+#include "nic/packet/datagram.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // path: cold
 #include "nic/cut_frame.h"
 
-#include "nic/bytes.h"
-#include "nic/datagram.h"
+#include "nic/packet/bytes.h"
+#include "nic/packet/datagram.h"
 
 namespace pinstrike::nic {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nic/capture_reader.h"
-#include "nic/port_config.h"
+#include "nic/packet/address.h"
 
 #include <optional>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "config/problem.h"
-#include "nic/packet.h"
+#include "nic/packet/packet.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // path: hot
 #pragma once
 
-#include "nic/packet.h"
+#include "nic/packet/packet.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,10 @@
 #include "nic/igmp.h"
 
 #include "config/check.h"
-#include "nic/bytes.h"
-#include "nic/datagram.h"
-#include "nic/internet_checksum.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/bytes.h"
+#include "nic/packet/datagram.h"
+#include "nic/packet/internet_checksum.h"
+#include "nic/packet/udp_frame_writer.h"
 
 #include <cstring>
 

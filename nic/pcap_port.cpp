@@ -7,7 +7,7 @@
 #include "config/check.h"
 #include "nic/capture_files.h"
 #include "nic/cut_frame.h"
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,9 @@
 // path: cold
 #pragma once
 
+#include "nic/packet/address.h"
+#include "nic/packet/packet.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,29 +44,6 @@ static_assert([] {
 }());
 
 enum class Membership : std::uint8_t { igmp, fixed };  ///< `static` in YAML: the switch does it
-enum class ChecksumCheck : std::uint8_t { offload, software, off };
-
-/// An IPv4 address in host order.
-struct Ipv4 {
-    std::uint32_t value = 0;
-    friend auto operator<=>(const Ipv4&, const Ipv4&) = default;
-};
-
-struct Subnet {
-    Ipv4 address;
-    std::uint32_t mask = 0;
-
-    [[nodiscard]] bool contains(std::uint32_t ip) const { return (ip & mask) == address.value; }
-
-    friend bool operator==(const Subnet&, const Subnet&) = default;
-};
-
-/// Where multicast data comes: destination group and UDP port.
-struct Group {
-    Ipv4 address;
-    std::uint16_t port = 0;
-    friend auto operator<=>(const Group&, const Group&) = default;
-};
 
 /// Replay pace of captures: 0 is as fast as it is taken, 1 is real time, 2.5 is that much faster.
 struct Pace {

@@ -1,7 +1,7 @@
 // path: cold
 #include "nic/port_keys.h"
 
-#include "nic/address.h"
+#include "nic/packet/address.h"
 #include "nic/port.h"
 
 #include <fmt/format.h>

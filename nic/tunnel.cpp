@@ -1,8 +1,8 @@
 // path: cold
 #include "nic/tunnel.h"
 
-#include "nic/bytes.h"
-#include "nic/datagram.h"
+#include "nic/packet/bytes.h"
+#include "nic/packet/datagram.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "config/check.h"
 #include "config/growing_list.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/udp_frame_writer.h"
 #include "nic/uring_ring.h"
 #include "nic/uring_sockets.h"
 

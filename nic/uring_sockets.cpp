@@ -1,7 +1,7 @@
 // path: cold
 #include "nic/uring_sockets.h"
 
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 #include <linux/sock_diag.h>

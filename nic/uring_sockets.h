@@ -5,7 +5,7 @@
 
 #include "config/problem.h"
 #include "nic/file_descriptor.h"
-#include "nic/port_config.h"
+#include "nic/packet/address.h"
 
 #include <cstddef>
 #include <cstdint>

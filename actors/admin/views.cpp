@@ -2,7 +2,7 @@
 #include "actors/admin/views.h"
 
 #include "feed/line_counts.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

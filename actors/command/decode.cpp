@@ -12,7 +12,7 @@
 #include "nic/capture_files.h"
 #include "nic/capture_reader.h"
 #include "nic/cut_frame.h"
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 #include "nic/tunnel.h"
 
 #include <fmt/core.h>

@@ -5,8 +5,8 @@
 
 #include "actors/poller_task.h"
 #include "actors/unknown_groups.h"
-#include "nic/datagram.h"
-#include "nic/packet.h"
+#include "nic/packet/datagram.h"
+#include "nic/packet/packet.h"
 
 #include <cstdint>
 #include <string>

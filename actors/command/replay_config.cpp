@@ -5,9 +5,9 @@
 #include "actors/load_config.h"
 #include "config/units.h"
 #include "feed/opra/lines.h"
-#include "nic/address.h"
 #include "nic/capture_files.h"
 #include "nic/capture_reader.h"
+#include "nic/packet/address.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include "actors/doctor/judge.h"
 #include "actors/doctor/mends.h"
 #include "config/units.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 

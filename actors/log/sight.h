@@ -7,7 +7,7 @@
 #include "actors/appliance.h"
 #include "actors/unknown_groups.h"
 #include "config/rows.h"
-#include "nic/drops.h"
+#include "nic/packet/drops.h"
 #include "nic/port.h"
 
 #include <array>

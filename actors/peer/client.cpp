@@ -2,7 +2,7 @@
 #include "actors/peer/client.h"
 
 #include "actors/peer/link.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 

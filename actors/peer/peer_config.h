@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "nic/port_config.h"
+#include "nic/packet/address.h"
 
 #include <cstdint>
 #include <string>

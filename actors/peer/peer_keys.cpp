@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/peer/peer_keys.h"
 
-#include "nic/address.h"
+#include "nic/packet/address.h"
 #include "nic/port_keys.h"
 
 namespace pinstrike::actors::peer {

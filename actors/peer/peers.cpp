@@ -4,7 +4,7 @@
 #include "actors/peer/block_reader.h"
 #include "actors/peer/secret_file.h"
 #include "actors/peer/tls.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <utility>
 

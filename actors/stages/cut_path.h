@@ -13,8 +13,8 @@
 #include "feed/block.h"
 #include "feed/event.h"
 #include "feed/series_key.h"
-#include "nic/datagram.h"
-#include "nic/packet.h"
+#include "nic/packet/datagram.h"
+#include "nic/packet/packet.h"
 #include "nic/port.h"
 
 #include <array>

@@ -4,7 +4,7 @@
 #include "actors/feed_keys.h"
 #include "config/byte_order_mark.h"
 #include "config/yaml.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "feed/opra/layout.h"
-#include "nic/bytes.h"
+#include "nic/packet/bytes.h"
 
 #include <immintrin.h>
 

@@ -8,7 +8,7 @@
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/kernel_interface.h"
 #include "nic/dpdk/library.h"
-#include "nic/mac.h"
+#include "nic/packet/mac.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
 

@@ -4,7 +4,7 @@
 // its link.
 #pragma once
 
-#include "nic/mac.h"
+#include "nic/packet/mac.h"
 
 #include <atomic>
 #include <span>

@@ -1,9 +1,9 @@
 // path: cold
 #include "nic/dpdk/steering.h"
 
-#include "nic/address.h"
-#include "nic/datagram.h"
 #include "nic/dpdk/library.h"
+#include "nic/packet/address.h"
+#include "nic/packet/datagram.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "actors/peer/peer_task.h"
 #include "actors/poller.h"
 #include "actors/recovery/recovery_task.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/udp_frame_writer.h"
 #include "tests/actors/events.h"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "config/nearest.h"
 #include "config/places.h"
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // A capture of any bytes, through the reader and the replaying port.
 #include "config/check.h"
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 #include "nic/pcap_port.h"
 #include "tests/fuzz/fuzz.h"
 

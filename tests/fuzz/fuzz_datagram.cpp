@@ -1,7 +1,7 @@
 // path: cold
 #include "config/check.h"
-#include "nic/datagram.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/datagram.h"
+#include "nic/packet/udp_frame_writer.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <vector>

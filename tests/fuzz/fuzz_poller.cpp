@@ -10,7 +10,7 @@
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/udp_frame_writer.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>

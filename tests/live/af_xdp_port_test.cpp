@@ -3,10 +3,10 @@
 // The DPDK port on AF_XDP sockets: real kernel bypass without a NIC. A network namespace of the
 // test's own holds a veth pair; raw sockets on `wire` send and listen, the port is on `feed`. The
 // namespace goes with the process, however that ends.
-#include "nic/datagram.h"
 #include "nic/dpdk/eal.h"
 #include "nic/igmp.h"
 #include "nic/open_port.h"
+#include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
 #include "tests/nic/igmp_queries.h"
 #include "tests/nic/port_contract.h"

@@ -8,7 +8,7 @@
 #include "config/problem.h"
 #include "feed/opra/lines.h"
 #include "nic/frame_sender.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/udp_frame_writer.h"
 
 #include <fmt/core.h>
 

@@ -12,8 +12,8 @@
 // Ends at SIGTERM; with status 1 where the kernel had no room for a frame, since the record would
 // then not be the truth.
 #include "config/problem.h"
-#include "nic/bytes.h"
 #include "nic/frame_sender.h"
+#include "nic/packet/bytes.h"
 
 #include <fmt/core.h>
 #include <linux/if_ether.h>

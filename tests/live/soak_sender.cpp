@@ -11,8 +11,8 @@
 #include "config/problem.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/loop_source.h"
-#include "nic/bytes.h"
 #include "nic/frame_sender.h"
+#include "nic/packet/bytes.h"
 
 #include <fmt/core.h>
 

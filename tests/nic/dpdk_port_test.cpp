@@ -3,11 +3,11 @@
 // Real ports of the drivers that need no NIC, in one process, as EAL is begun once. The same tests
 // run without hugepages and, given the argument --hugepages, with them.
 #include "nic/capture_writer.h"
-#include "nic/datagram.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/host.h"
 #include "nic/igmp.h"
 #include "nic/open_port.h"
+#include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
 #include "tests/nic/igmp_queries.h"
 #include "tests/nic/port_contract.h"

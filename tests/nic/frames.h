@@ -3,8 +3,8 @@
 // Frames for the tests of nic.
 #pragma once
 
-#include "nic/packet.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/packet.h"
+#include "nic/packet/udp_frame_writer.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,9 +3,9 @@
 // Queries for group membership, as routers send them.
 #pragma once
 
-#include "nic/bytes.h"
 #include "nic/igmp.h"
-#include "nic/internet_checksum.h"
+#include "nic/packet/bytes.h"
+#include "nic/packet/internet_checksum.h"
 #include "tests/nic/frames.h"
 
 #include <array>

@@ -2,8 +2,8 @@
 #include "nic/membership.h"
 
 #include "nic/capture_writer.h"
-#include "nic/datagram.h"
 #include "nic/igmp.h"
+#include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
 #include "tests/nic/igmp_queries.h"
 

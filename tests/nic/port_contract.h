@@ -4,7 +4,7 @@
 // a port at which given frames have arrived, or are about to, in their order.
 #pragma once
 
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 #include "nic/port.h"
 #include "tests/nic/frames.h"
 

@@ -1,7 +1,7 @@
 // path: cold
 #include "nic/tunnel.h"
 
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include "feed/opra/parse.h"
 #include "feed/opra/series_mapping.h"
 #include "nic/capture_reader.h"
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 #include "tests/opra/samples.h"
 
 #include <gtest/gtest.h>

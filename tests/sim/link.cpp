@@ -4,7 +4,7 @@
 #include "feed/opra/encode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/traffic/delivery.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/udp_frame_writer.h"
 #include "tests/sim/plan.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // path: cold
 #include "tests/sim/twin.h"
 
-#include "nic/bytes.h"
+#include "nic/packet/bytes.h"
 #include "tests/sim/host.h"
 
 #include <algorithm>

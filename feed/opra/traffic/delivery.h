@@ -10,7 +10,7 @@
 #include "feed/opra/traffic/session.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "feed/opra/traffic_config.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/udp_frame_writer.h"
 
 #include <array>
 #include <cstddef>

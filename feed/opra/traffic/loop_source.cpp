@@ -6,7 +6,7 @@
 #include "feed/opra/layout.h"
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/session.h"
-#include "nic/bytes.h"
+#include "nic/packet/bytes.h"
 
 #include <algorithm>
 #include <bit>

@@ -11,7 +11,7 @@
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic_config.h"
 #include "nic/frame_source.h"
-#include "nic/udp_frame.h"
+#include "nic/packet/udp_frame_writer.h"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/truth_account.h"
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 #include "tests/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>

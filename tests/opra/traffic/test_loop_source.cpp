@@ -2,7 +2,7 @@
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/loop_source.h"
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 #include "tests/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 // its own vector code spends more on a short datagram's ends than the sum takes.
 #pragma once
 
-#include "nic/bytes.h"
+#include "nic/packet/bytes.h"
 
 #include <cstddef>
 #include <cstdint>

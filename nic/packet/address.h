@@ -1,13 +1,35 @@
 // path: cold
 #pragma once
 
-#include "nic/port_config.h"
-
+#include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace pinstrike::nic {
+
+/// An IPv4 address in host order.
+struct Ipv4 {
+    std::uint32_t value = 0;
+    friend auto operator<=>(const Ipv4&, const Ipv4&) = default;
+};
+
+struct Subnet {
+    Ipv4 address;
+    std::uint32_t mask = 0;
+
+    [[nodiscard]] bool contains(std::uint32_t ip) const { return (ip & mask) == address.value; }
+
+    friend bool operator==(const Subnet&, const Subnet&) = default;
+};
+
+/// Where multicast data comes: destination group and UDP port.
+struct Group {
+    Ipv4 address;
+    std::uint16_t port = 0;
+    friend auto operator<=>(const Group&, const Group&) = default;
+};
 
 /// "224.0.204.1", without leading zeros.
 std::optional<Ipv4> parse_ipv4(std::string_view text);

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/address.h"
+#include "nic/packet/address.h"
 
 #include "config/units.h"
 

@@ -10,6 +10,10 @@ namespace pinstrike::nic {
 /// What the hardware said of a checksum; `unknown` means software has to look.
 enum class Checksum : std::uint8_t { unknown, good, bad };
 
+/// Who verifies the UDP checksum of a port's packets: the hardware, or software where the hardware
+/// does not say; software always; nobody.
+enum class ChecksumCheck : std::uint8_t { offload, software, off };
+
 /// One Ethernet frame of a burst. The bytes belong to the port and stay valid until its next
 /// receive() or its end: who needs them longer copies them.
 struct Packet {

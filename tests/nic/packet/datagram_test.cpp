@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/datagram.h"
+#include "nic/packet/datagram.h"
 
 #include "tests/nic/frames.h"
 
