@@ -22,9 +22,9 @@
 #include "actors/thread_loops.h"
 #include "actors/topology.h"
 #include "config/problem.h"
+#include "nic/capture/replay_start.h"
 #include "nic/clock.h"
 #include "nic/dpdk/log.h"
-#include "nic/replay_start.h"
 
 #include <atomic>
 #include <cstddef>

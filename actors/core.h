@@ -21,8 +21,8 @@
 #include "actors/ring.h"
 #include "config/counter.h"
 #include "feed/event.h"
+#include "nic/capture/replay_start.h"
 #include "nic/clock.h"
-#include "nic/replay_start.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -17,10 +17,10 @@
 #include "feed/line_config.h"
 #include "feed/line_watch.h"
 #include "feed/session_hours.h"
+#include "nic/capture/replay_start.h"
 #include "nic/packet/drops.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
-#include "nic/replay_start.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // path: cold
 #include "nic/open_port.h"
 
+#include "nic/capture/pcap_port.h"
 #include "nic/dpdk/open_dpdk.h"
-#include "nic/pcap_port.h"
 #include "nic/sim_port.h"
 #include "nic/uring_port.h"
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "config/problem.h"
+#include "nic/capture/pcap_port.h"
 #include "nic/frame_source.h"
-#include "nic/pcap_port.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
 

@@ -8,7 +8,7 @@
 #include "actors/admin/view_text.h"
 #include "actors/command/command.h"
 #include "actors/command/print_problems.h"
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -9,11 +9,11 @@
 #include "feed/opra/json.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/parse.h"
-#include "nic/capture_files.h"
-#include "nic/capture_reader.h"
-#include "nic/cut_frame.h"
+#include "nic/capture/capture_files.h"
+#include "nic/capture/capture_reader.h"
+#include "nic/capture/cut_frame.h"
+#include "nic/capture/tunnel.h"
 #include "nic/packet/datagram.h"
-#include "nic/tunnel.h"
 
 #include <fmt/core.h>
 

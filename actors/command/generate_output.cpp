@@ -3,7 +3,7 @@
 
 #include "actors/command/print_problems.h"
 #include "config/whole_file.h"
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 #include "nic/frame_sender.h"
 
 #include <fmt/core.h>

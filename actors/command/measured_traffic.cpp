@@ -4,7 +4,7 @@
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/session.h"
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 
 #include <cstdint>
 #include <limits>

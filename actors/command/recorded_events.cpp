@@ -8,8 +8,8 @@
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/session.h"
+#include "nic/capture/pcap_port.h"
 #include "nic/clock.h"
-#include "nic/pcap_port.h"
 
 #include <algorithm>
 #include <array>

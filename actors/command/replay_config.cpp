@@ -5,8 +5,8 @@
 #include "actors/load_config.h"
 #include "config/units.h"
 #include "feed/opra/lines.h"
-#include "nic/capture_files.h"
-#include "nic/capture_reader.h"
+#include "nic/capture/capture_files.h"
+#include "nic/capture/capture_reader.h"
 #include "nic/packet/address.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Receiving alone, on captures that net_pcap repeats: our port, DPDK's calls bare in the same
 // process, and dpdk-testpmd in rxonly mode on the same capture. All by processor time of the
 // receiving thread, so that who else has the machine matters less.
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/library.h"
 #include "nic/open_port.h"

@@ -2,8 +2,8 @@
 //
 // A capture of any bytes, through the reader and the replaying port.
 #include "config/check.h"
+#include "nic/capture/pcap_port.h"
 #include "nic/packet/datagram.h"
-#include "nic/pcap_port.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // path: cold
 //
 //   write_nic_seeds tests/fuzz/corpus
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 #include "nic/igmp.h"
 #include "tests/nic/frames.h"
 

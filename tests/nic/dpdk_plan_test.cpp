@@ -2,7 +2,7 @@
 //
 // What the DPDK port decides before DPDK is asked: arguments, memory, steering, clock, and all that
 // can be known to be wrong. Machines are made by hand.
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 #include "nic/dpdk/device_clock.h"
 #include "nic/dpdk/eal_arguments.h"
 #include "nic/dpdk/host.h"

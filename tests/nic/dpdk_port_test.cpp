@@ -2,7 +2,7 @@
 //
 // Real ports of the drivers that need no NIC, in one process, as EAL is begun once. The same tests
 // run without hugepages and, given the argument --hugepages, with them.
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/host.h"
 #include "nic/igmp.h"

@@ -1,7 +1,7 @@
 // path: cold
 #include "nic/membership.h"
 
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 #include "nic/igmp.h"
 #include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"

@@ -1,7 +1,7 @@
 // path: cold
 //
 // The ports that need no kernel: simulator and captures, by the contract of all ports.
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 #include "nic/open_port.h"
 #include "nic/sim_port.h"
 #include "tests/nic/port_contract.h"

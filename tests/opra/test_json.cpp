@@ -6,7 +6,7 @@
 #include "feed/opra/json.h"
 #include "feed/opra/parse.h"
 #include "feed/opra/series_mapping.h"
-#include "nic/capture_reader.h"
+#include "nic/capture/capture_reader.h"
 #include "nic/packet/datagram.h"
 #include "tests/opra/samples.h"
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/capture_links.h"
+#include "nic/capture/capture_links.h"
 
 #include "config/check.h"
 #include "nic/packet/bytes.h"

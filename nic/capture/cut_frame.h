@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "nic/capture_reader.h"
+#include "nic/capture/capture_reader.h"
 #include "nic/packet/address.h"
 
 #include <optional>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "config/problem.h"
-#include "nic/capture_input.h"
-#include "nic/capture_records.h"
+#include "nic/capture/capture_input.h"
+#include "nic/capture/capture_records.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/capture_files.h"
+#include "nic/capture/capture_files.h"
 
 #include <fmt/format.h>
 

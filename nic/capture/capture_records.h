@@ -7,7 +7,7 @@
 // https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng
 #pragma once
 
-#include "nic/capture_input.h"
+#include "nic/capture/capture_input.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,11 +9,11 @@
 // open at once.
 #pragma once
 
-#include "nic/capture_reader.h"
+#include "nic/capture/capture_reader.h"
+#include "nic/capture/replay_start.h"
+#include "nic/capture/tunnel.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
-#include "nic/replay_start.h"
-#include "nic/tunnel.h"
 
 #include <array>
 #include <cstddef>

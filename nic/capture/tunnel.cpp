@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/tunnel.h"
+#include "nic/capture/tunnel.h"
 
 #include "nic/packet/bytes.h"
 #include "nic/packet/datagram.h"

@@ -1,8 +1,8 @@
 // path: cold
 #pragma once
 
-#include "nic/capture_fields.h"
-#include "nic/capture_records.h"
+#include "nic/capture/capture_fields.h"
+#include "nic/capture/capture_records.h"
 
 #include <cstddef>
 #include <cstdint>

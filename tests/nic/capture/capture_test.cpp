@@ -1,7 +1,7 @@
 // path: cold
-#include "nic/capture_reader.h"
-#include "nic/capture_writer.h"
-#include "nic/pcap_port.h"
+#include "nic/capture/capture_reader.h"
+#include "nic/capture/capture_writer.h"
+#include "nic/capture/pcap_port.h"
 #include "tests/nic/frames.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/cut_frame.h"
+#include "nic/capture/cut_frame.h"
 
 #include "nic/packet/bytes.h"
 #include "nic/packet/datagram.h"

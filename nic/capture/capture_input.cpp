@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/capture_input.h"
+#include "nic/capture/capture_input.h"
 
 #include <archive.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/pcapng_records.h"
+#include "nic/capture/pcapng_records.h"
 
 #include <fmt/format.h>
 

@@ -2,11 +2,11 @@
 //
 // Cold as a whole though it has a receive(): reading files is system calls, and a replay waits for
 // its disk rather than loses.
-#include "nic/pcap_port.h"
+#include "nic/capture/pcap_port.h"
 
 #include "config/check.h"
-#include "nic/capture_files.h"
-#include "nic/cut_frame.h"
+#include "nic/capture/capture_files.h"
+#include "nic/capture/cut_frame.h"
 #include "nic/packet/datagram.h"
 
 #include <fmt/format.h>

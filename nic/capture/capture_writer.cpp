@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_writer.h"
 
 #include "config/check.h"
 

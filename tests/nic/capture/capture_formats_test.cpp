@@ -1,8 +1,8 @@
 // path: cold
 //
 // What a capture may hold: several interfaces and sections of pcapng, damage, compression.
-#include "nic/capture_reader.h"
-#include "nic/capture_writer.h"
+#include "nic/capture/capture_reader.h"
+#include "nic/capture/capture_writer.h"
 #include "tests/nic/frames.h"
 
 #include <archive.h>

@@ -1,8 +1,8 @@
 // path: cold
-#include "nic/capture_reader.h"
+#include "nic/capture/capture_reader.h"
 
 #include "config/joined.h"
-#include "nic/capture_links.h"
+#include "nic/capture/capture_links.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // path: cold
-#include "nic/capture_records.h"
+#include "nic/capture/capture_records.h"
 
-#include "nic/capture_fields.h"
-#include "nic/capture_writer.h"
-#include "nic/pcapng_records.h"
+#include "nic/capture/capture_fields.h"
+#include "nic/capture/capture_writer.h"
+#include "nic/capture/pcapng_records.h"
 
 #include <fmt/format.h>
 
