@@ -2,7 +2,7 @@
 #include "actors/log/sight.h"
 
 #include "actors/heap_guard.h"
-#include "nic/reverse_path.h"
+#include "nic/multicast/reverse_path.h"
 
 #include <algorithm>
 

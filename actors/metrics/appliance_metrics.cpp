@@ -5,7 +5,7 @@
 #include "actors/metrics/allocator_statistics.h"
 #include "actors/metrics/families.h"
 #include "config/version.h"
-#include "nic/reverse_path.h"
+#include "nic/multicast/reverse_path.h"
 
 #include <string>
 #include <utility>

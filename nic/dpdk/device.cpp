@@ -4,7 +4,7 @@
 #include "nic/dpdk/af_xdp_sockets.h"
 #include "nic/dpdk/steering.h"
 #include "nic/dpdk/vdev.h"
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 
 #include <fmt/format.h>
 

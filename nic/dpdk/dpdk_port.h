@@ -6,7 +6,7 @@
 #include "nic/dpdk/device.h"
 #include "nic/dpdk/device_clock.h"
 #include "nic/dpdk/held_buffers.h"
-#include "nic/membership.h"
+#include "nic/multicast/membership.h"
 #include "nic/port.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // path: cold
 #include "config/check.h"
-#include "nic/igmp.h"
-#include "nic/membership.h"
+#include "nic/multicast/igmp.h"
+#include "nic/multicast/membership.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

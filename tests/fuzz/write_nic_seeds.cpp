@@ -2,7 +2,7 @@
 //
 //   write_nic_seeds tests/fuzz/corpus
 #include "nic/capture/capture_writer.h"
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 #include "tests/nic/frames.h"
 
 #include <array>

@@ -4,11 +4,11 @@
 // test's own holds a veth pair; raw sockets on `wire` send and listen, the port is on `feed`. The
 // namespace goes with the process, however that ends.
 #include "nic/dpdk/eal.h"
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 #include "nic/open_port.h"
 #include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
-#include "tests/nic/igmp_queries.h"
+#include "tests/nic/multicast/igmp_queries.h"
 #include "tests/nic/port_contract.h"
 
 #include <gmock/gmock.h>

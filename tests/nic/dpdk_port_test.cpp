@@ -5,11 +5,11 @@
 #include "nic/capture/capture_writer.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/host.h"
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 #include "nic/open_port.h"
 #include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
-#include "tests/nic/igmp_queries.h"
+#include "tests/nic/multicast/igmp_queries.h"
 #include "tests/nic/port_contract.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/reverse_path.h"
+#include "nic/multicast/reverse_path.h"
 
 #include <algorithm>
 #include <fstream>

@@ -3,7 +3,7 @@
 // Queries for group membership, as routers send them.
 #pragma once
 
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 #include "nic/packet/bytes.h"
 #include "nic/packet/internet_checksum.h"
 #include "tests/nic/frames.h"

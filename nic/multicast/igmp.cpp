@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 
 #include "config/check.h"
 #include "nic/packet/bytes.h"

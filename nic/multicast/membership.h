@@ -9,7 +9,7 @@
 // older version is answered in its version until it was silent for 260 s (RFC 3376, 7.2.1, 8.12).
 #pragma once
 
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 #include "nic/port_config.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/membership.h"
+#include "nic/multicast/membership.h"
 
 #include <algorithm>
 #include <limits>

@@ -4,8 +4,8 @@
 // Frames are written into the caller's buffer: a poll thread allocates nothing.
 #pragma once
 
-#include "nic/packet/mac.h"
 #include "nic/packet/address.h"
+#include "nic/packet/mac.h"
 
 #include <cstddef>
 #include <cstdint>

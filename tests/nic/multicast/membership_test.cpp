@@ -1,11 +1,11 @@
 // path: cold
-#include "nic/membership.h"
+#include "nic/multicast/membership.h"
 
 #include "nic/capture/capture_writer.h"
-#include "nic/igmp.h"
+#include "nic/multicast/igmp.h"
 #include "nic/packet/datagram.h"
 #include "tests/nic/frames.h"
-#include "tests/nic/igmp_queries.h"
+#include "tests/nic/multicast/igmp_queries.h"
 
 #include <gtest/gtest.h>
 
