@@ -5,9 +5,9 @@
 
 #include "config/problem.h"
 #include "nic/capture/pcap_port.h"
-#include "nic/frame_source.h"
 #include "nic/port.h"
 #include "nic/port_config.h"
+#include "nic/sim/frame_source.h"
 
 #include <functional>
 #include <memory>

@@ -3,7 +3,7 @@
 // The ports that need no kernel: simulator and captures, by the contract of all ports.
 #include "nic/capture/capture_writer.h"
 #include "nic/open_port.h"
-#include "nic/sim_port.h"
+#include "nic/sim/sim_port.h"
 #include "tests/nic/port_contract.h"
 
 #include <gtest/gtest.h>

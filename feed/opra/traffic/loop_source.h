@@ -10,8 +10,8 @@
 #include "feed/line_config.h"
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic_config.h"
-#include "nic/frame_source.h"
 #include "nic/packet/udp_frame_writer.h"
+#include "nic/sim/frame_source.h"
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/sim_port.h"
+#include "nic/sim/sim_port.h"
 
 #include "config/check.h"
 

@@ -1,8 +1,8 @@
 // path: hot
 #pragma once
 
-#include "nic/frame_source.h"
 #include "nic/port.h"
+#include "nic/sim/frame_source.h"
 
 #include <cstddef>
 #include <cstdint>
