@@ -4,7 +4,7 @@
 #include "nic/capture/pcap_port.h"
 #include "nic/dpdk/open_dpdk.h"
 #include "nic/sim/sim_port.h"
-#include "nic/uring_port.h"
+#include "nic/uring/uring_port.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // sender, group and time stamp. The sockets are filled first, and only the receiving thread's
 // processor time until they are empty counts: so the sender's work is not in it.
 #include "nic/open_port.h"
-#include "nic/uring_sockets.h"
+#include "nic/uring/uring_sockets.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/shapes.h"
 #include "tests/nic/frames.h"

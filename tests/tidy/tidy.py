@@ -14,18 +14,20 @@ sys.path.insert(0, str(ROOT / "tests" / "mutants"))
 sys.dont_write_bytecode = True
 import mutants  # noqa: E402
 ROOMS = ["config", "nic", "feed", "actors"]  # include direction: a room sees those before it
+# Inside them: a module sees those of the rows before its own. Loose files see all of their room.
+MODULES = {"nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}]}
 TOP = set(ROOMS) | {"deploy", "tests"}
 
 # Which room may name which library: "room" or "room/folder".
 LIBRARIES = {
     r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
-    r"liburing": ["nic/"],
+    r"liburing": ["nic/uring/"],
     r"prometheus/|boost/asio|boost/beast": ["actors/metrics/"],
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
-    r"archive\.h|archive_entry\.h": ["actors/support/", "nic/", "tests/nic/"],
+    r"archive\.h|archive_entry\.h": ["actors/support/", "nic/capture/", "tests/nic/"],
     r"openssl/evp\.h": ["actors/peer/", "actors/command/sample_work.h"],
     r"openssl/(?!evp\.h)|(?<!boost/)asio": ["actors/peer/"],
     r"seccomp\.h": ["actors/confine/"],
@@ -80,6 +82,20 @@ def check_layout(files):
             found(path, 1, "layout", "Python of the product stands in actors/publish/python")
 
 
+def module_of(name):
+    """(room, row of MODULES, module) of a path below the root; None for a loose file."""
+    parts = Path(name).parts
+    rows = MODULES.get(parts[0], [])
+    return next(((parts[0], row, parts[1]) for row, modules in enumerate(rows)
+                 if len(parts) > 2 and parts[1] in modules), None)
+
+
+def check_modules(path, number, name):
+    here, seen = module_of(path.relative_to(ROOT)), module_of(name)
+    if here and seen and here[0] == seen[0] and here[2] != seen[2] and seen[1] >= here[1]:
+        found(path, number, "module", f"{here[0]}/{here[2]} must not include {name}")
+
+
 def check_includes(path, lines):
     room = room_of(path)
     for number, line in enumerate(lines, 1):
@@ -87,6 +103,7 @@ def check_includes(path, lines):
         if not match:
             continue
         name = match.group(1)
+        check_modules(path, number, name)
         if room in ROOMS:
             seen = name.split("/")[0]
             if seen in ROOMS and ROOMS.index(seen) > ROOMS.index(room):

@@ -2,8 +2,8 @@
 //
 // The io_uring port on a real kernel: a veth pair in a network namespace of its own.
 #include "nic/open_port.h"
-#include "nic/uring_port.h"
-#include "nic/uring_sockets.h"
+#include "nic/uring/uring_port.h"
+#include "nic/uring/uring_sockets.h"
 #include "tests/nic/network_namespace.h"
 #include "tests/nic/port_contract.h"
 

@@ -1,11 +1,11 @@
 // path: cold
-#include "nic/uring_port.h"
+#include "nic/uring/uring_port.h"
 
 #include "config/check.h"
 #include "config/growing_list.h"
 #include "nic/packet/udp_frame_writer.h"
-#include "nic/uring_ring.h"
-#include "nic/uring_sockets.h"
+#include "nic/uring/uring_ring.h"
+#include "nic/uring/uring_sockets.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "nic/uring_sockets.h"
+#include "nic/uring/uring_sockets.h"
 
 #include "nic/packet/address.h"
 

@@ -1,8 +1,8 @@
 // path: cold
-#include "nic/uring_ring.h"
+#include "nic/uring/uring_ring.h"
 
 #include "config/check.h"
-#include "nic/uring_sockets.h"
+#include "nic/uring/uring_sockets.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
