@@ -5,7 +5,7 @@
 // are gone when on_events returns.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <cstddef>
 #include <cstdint>

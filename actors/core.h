@@ -20,7 +20,7 @@
 #include "actors/parking.h"
 #include "actors/ring.h"
 #include "config/counter.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "nic/capture/replay_start.h"
 #include "nic/clock.h"
 

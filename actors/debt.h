@@ -23,7 +23,7 @@
 // LineDebt a line and ring.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -17,7 +17,7 @@
 #include "actors/kept_packets.h"
 #include "actors/ring.h"
 #include "config/counter.h"
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "nic/port.h"
 
 #include <cstddef>

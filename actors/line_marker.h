@@ -5,7 +5,7 @@
 #pragma once
 
 #include "feed/arbiter.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "feed/line_day.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // From a datagram's destination to the line whose data it carries: one probe of a flat table.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/line_config.h"
 #include "nic/packet/address.h"
 

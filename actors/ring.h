@@ -114,7 +114,7 @@ class Producer {
 
     /// The slots that the next claims will give, if claims of `count` in all would leave `spare`
     /// free; else nullptr. Who fills some of them takes as many afterwards, and asks ahead for
-    /// others as it goes (feed/event.h, ask_ahead): one by one they come while it works.
+    /// others as it goes (feed/event/event.h, ask_ahead): one by one they come while it works.
     [[nodiscard]] T* offer(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? next_slot() : nullptr;

@@ -28,8 +28,8 @@
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/mistake.h"
-#include "feed/event.h"
-#include "feed/series_key.h"
+#include "feed/event/event.h"
+#include "feed/event/series_key.h"
 
 #include <array>
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include "actors/feed_config.h"
 #include "config/problem.h"
 #include "config/rows.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <array>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/feed_config.h"
-#include "feed/series_key.h"
+#include "feed/event/series_key.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/histogram.h"
-#include "feed/block.h"
+#include "feed/event/block.h"
 
 #include <array>
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include "config/joined.h"
 #include "config/units.h"
 #include "feed/arbiter.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "feed/history.h"
 #include "feed/recovery_keys.h"
 #include "nic/packet/address.h"

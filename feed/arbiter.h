@@ -13,9 +13,9 @@
 // epoch a block belongs and what a reset does; arbiter_suspicion.cpp finds resets that were missed.
 #pragma once
 
-#include "feed/block.h"
 #include "feed/epochs.h"
-#include "feed/event.h"
+#include "feed/event/block.h"
+#include "feed/event/event.h"
 #include "feed/first_blocks.h"
 #include "feed/gap_set.h"
 #include "feed/hold.h"

@@ -5,8 +5,8 @@
 // before still lacks may come late. The last few epochs are therefore remembered.
 #pragma once
 
-#include "feed/block.h"
-#include "feed/event.h"
+#include "feed/event/block.h"
+#include "feed/event/event.h"
 #include "feed/position.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // at construction.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/position.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "nic/packet/address.h"
 
 #include <array>

@@ -5,7 +5,7 @@
 // (spec c.6, e). They are numbered and accounted for like all others, but no core is given them.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "feed/session_hours.h"
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "config/counter.h"
-#include "feed/block.h"
-#include "feed/event.h"
+#include "feed/event/block.h"
+#include "feed/event/event.h"
 
 #include <array>
 #include <cstddef>

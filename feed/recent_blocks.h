@@ -1,7 +1,7 @@
 // path: hot
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 
 #include <algorithm>
 #include <array>

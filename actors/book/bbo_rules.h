@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/book/book_entry.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <immintrin.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/book/series_state.h"
-#include "feed/series_key.h"
+#include "feed/event/series_key.h"
 
 #include <cstdint>
 

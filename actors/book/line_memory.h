@@ -7,7 +7,7 @@
 // brought up to; whoever touches or reads it compares, and settles what it missed.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <cstdint>
 

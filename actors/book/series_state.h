@@ -3,8 +3,8 @@
 // What a book says of a series, resolved: the state that a reader in the process gets.
 #pragma once
 
-#include "feed/event.h"
-#include "feed/series_key.h"
+#include "feed/event/event.h"
+#include "feed/event/series_key.h"
 
 #include <array>
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 #include "actors/book/book_entry.h"
 #include "actors/book/line_memory.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <array>
 #include <cstddef>

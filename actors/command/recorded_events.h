@@ -5,7 +5,7 @@
 #pragma once
 
 #include "config/problem.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "feed/opra/traffic_config.h"
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include "actors/peer/state_ends.h"
 #include "actors/peer/state_frames.h"
 #include "config/counter.h"
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/repair.h"
 
 #include <cstddef>

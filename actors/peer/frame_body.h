@@ -3,7 +3,7 @@
 // The body of a frame, read and written: little-endian, in order, nothing skipped.
 #pragma once
 
-#include "feed/cursor.h"
+#include "feed/event/cursor.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "actors/peer/frame_body.h"
 #include "actors/peer/state_frames.h"
 #include "config/check.h"
-#include "feed/cursor.h"
+#include "feed/event/cursor.h"
 
 #include <algorithm>
 #include <cstring>

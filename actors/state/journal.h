@@ -10,8 +10,8 @@
 
 #include "actors/book/pages.h"
 #include "config/check.h"
-#include "feed/event.h"
-#include "feed/series_key.h"
+#include "feed/event/event.h"
+#include "feed/event/series_key.h"
 
 #include <bit>
 #include <cstddef>

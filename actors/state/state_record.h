@@ -7,7 +7,7 @@
 
 #include "actors/book/book_entry.h"
 #include "actors/ring.h"
-#include "feed/series_key.h"
+#include "feed/event/series_key.h"
 
 #include <cstddef>
 #include <cstdint>

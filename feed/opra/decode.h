@@ -4,8 +4,8 @@
 // is checked here again. One function a category; a Sink says where the event goes.
 #pragma once
 
-#include "feed/block.h"
-#include "feed/event.h"
+#include "feed/event/block.h"
+#include "feed/event/event.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
 #include "feed/opra/quote_form.h"

@@ -1,8 +1,8 @@
 // path: cold
 #include "feed/opra/json.h"
 
-#include "feed/decimal.h"
-#include "feed/event.h"
+#include "feed/event/decimal.h"
+#include "feed/event/event.h"
 
 #include <fmt/format.h>
 

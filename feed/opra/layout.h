@@ -5,7 +5,7 @@
 // Each list is proved to leave no hole and no overlap.
 #pragma once
 
-#include "feed/cursor.h"
+#include "feed/event/cursor.h"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 // looks at nothing twice.
 #pragma once
 
-#include "feed/block.h"
-#include "feed/event.h"
+#include "feed/event/block.h"
+#include "feed/event/event.h"
 #include "feed/opra/checksum.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"

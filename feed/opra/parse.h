@@ -4,7 +4,7 @@
 // is one judgement of what a block is, in opra.h.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/opra/message.h"
 #include "feed/opra/opra.h"
 

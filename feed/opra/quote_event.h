@@ -8,7 +8,7 @@
 // come from there; the fewer stores wait for a line, the more lines can be on their way.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_form.h"
 

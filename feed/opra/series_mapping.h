@@ -10,7 +10,7 @@
 #pragma once
 
 #include "config/problem.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <cstddef>
 #include <cstdint>

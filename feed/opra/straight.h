@@ -14,8 +14,8 @@
 // of 64 in wide_quotes.h.
 #pragma once
 
-#include "feed/block.h"
-#include "feed/event.h"
+#include "feed/event/block.h"
+#include "feed/event/event.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"

@@ -3,7 +3,7 @@
 // What the straight way (straight.h) makes of a block, in whichever of its variants.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/test_symbols.h"

@@ -1,8 +1,8 @@
 // path: cold
 //
 // Messages as lines for people: what, where and when in columns, then the message's own fields.
-#include "feed/decimal.h"
-#include "feed/event.h"
+#include "feed/event/decimal.h"
+#include "feed/event/event.h"
 #include "feed/opra/json.h"
 
 #include <fmt/chrono.h>

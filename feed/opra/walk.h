@@ -4,7 +4,7 @@
 // their own, so a message that cannot be decoded ends its block (spec b).
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_form.h"
 #include "feed/opra/rejects.h"

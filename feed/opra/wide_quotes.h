@@ -6,7 +6,7 @@
 // in more steps, and gives the same bytes.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/straight_run.h"
 

@@ -1,7 +1,7 @@
 // Events for the tests of rings, routers and cores.
 #pragma once
 
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <cstdint>
 #include <string_view>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "actors/book/book.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <bit>
 #include <cstring>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "actors/book/series_state.h"
-#include "feed/event.h"
+#include "feed/event/event.h"
 
 #include <cstdint>
 #include <map>

@@ -2,7 +2,7 @@
 //
 // What decode prints: canonical JSON and text, the four real packets among it; and the nightly
 // series mapping.
-#include "feed/decimal.h"
+#include "feed/event/decimal.h"
 #include "feed/opra/json.h"
 #include "feed/opra/parse.h"
 #include "feed/opra/series_mapping.h"

@@ -1,7 +1,7 @@
 // path: cold
 //
 // What the cores were told, record by record, beside what had to be told.
-#include "feed/event.h"
+#include "feed/event/event.h"
 #include "tests/opra/decoded.h"
 #include "tests/sim/oracle.h"
 

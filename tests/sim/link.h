@@ -5,7 +5,7 @@
 // what it was, so that the oracle knows what arrived whole without asking the program.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/line_config.h"
 #include "feed/opra/traffic/random.h"
 #include "tests/sim/truth.h"

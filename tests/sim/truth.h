@@ -4,7 +4,7 @@
 // messages. The oracle asks here what a block, a number, a time stamp stands for.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/line_config.h"
 #include "feed/opra/message.h"
 #include "feed/opra/traffic/random.h"

@@ -4,7 +4,7 @@
 // stream loses, damages, doubles, delays and reorders. Hands packets on in the order of arrival.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/line_config.h"
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic/session.h"

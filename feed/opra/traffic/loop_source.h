@@ -6,7 +6,7 @@
 // line's numbers go on over the loops without a reset, and past the wrap.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/line_config.h"
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic_config.h"

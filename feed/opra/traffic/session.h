@@ -5,7 +5,7 @@
 // is another's business (delivery.h).
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/line_config.h"
 #include "feed/opra/encode.h"
 #include "feed/opra/message.h"

@@ -4,7 +4,7 @@
 // delivered and what neither stream brought.
 #pragma once
 
-#include "feed/block.h"
+#include "feed/event/block.h"
 #include "feed/opra/traffic/session.h"
 
 #include <array>

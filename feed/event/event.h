@@ -9,7 +9,7 @@
 // quotes, the participant's reference number are not carried: `decode` and recordings show them.
 #pragma once
 
-#include "feed/series_key.h"
+#include "feed/event/series_key.h"
 #include "feed/venue.h"
 
 #include <cstddef>

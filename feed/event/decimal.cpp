@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/decimal.h"
+#include "feed/event/decimal.h"
 
 #include <fmt/format.h>
 
