@@ -7,7 +7,7 @@
 #include "actors/log/level.h"
 #include "actors/peer/peer_config.h"
 #include "config/problem.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/calendar_config.h"
 #include "feed/history_config.h"
 #include "feed/line_config.h"

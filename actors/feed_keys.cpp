@@ -3,7 +3,7 @@
 
 #include "actors/actor_kinds.h"
 #include "actors/peer/peer_keys.h"
-#include "feed/arbitration_keys.h"
+#include "feed/arbitration/arbitration_keys.h"
 #include "feed/history_keys.h"
 #include "feed/line_keys.h"
 #include "feed/opra/opra.h"

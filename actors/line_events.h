@@ -5,9 +5,9 @@
 #pragma once
 
 #include "actors/router.h"
+#include "feed/arbitration/line_counts.h"
 #include "feed/event/event.h"
 #include "feed/event/series_key.h"
-#include "feed/line_counts.h"
 
 #include <cstddef>
 #include <cstdint>

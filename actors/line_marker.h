@@ -4,7 +4,7 @@
 // messages alone.
 #pragma once
 
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/event/event.h"
 #include "feed/line_day.h"
 

@@ -24,7 +24,7 @@
 #include "actors/poller_lines.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "nic/packet/datagram.h"

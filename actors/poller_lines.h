@@ -10,7 +10,7 @@
 #include "actors/stream_lead.h"
 #include "config/counter.h"
 #include "config/growing_list.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/line_day.h"
 #include "feed/line_watch.h"
 

@@ -13,7 +13,7 @@
 #include "actors/unknown_groups.h"
 #include "config/counter.h"
 #include "config/rows.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/line_config.h"
 #include "feed/line_watch.h"
 #include "feed/session_hours.h"

@@ -8,7 +8,7 @@
 #include "actors/ring.h"
 #include "config/joined.h"
 #include "config/units.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/event/event.h"
 #include "feed/history.h"
 #include "feed/recovery_keys.h"

@@ -2,7 +2,7 @@
 #include "feed/history.h"
 
 #include "config/check.h"
-#include "feed/position.h"
+#include "feed/arbitration/position.h"
 
 #include <algorithm>
 #include <bit>

@@ -12,7 +12,7 @@
 
 #include "config/counter.h"
 #include "config/rows.h"
-#include "feed/position.h"
+#include "feed/arbitration/position.h"
 #include "feed/recovery_config.h"
 #include "feed/repair.h"
 #include "feed/token_bucket.h"

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "config/rows.h"
-#include "feed/position.h"
+#include "feed/arbitration/position.h"
 
 #include <cstddef>
 #include <cstdint>

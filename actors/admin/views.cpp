@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/admin/views.h"
 
-#include "feed/line_counts.h"
+#include "feed/arbitration/line_counts.h"
 #include "nic/packet/address.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/service_link.h"
 
-#include "feed/line_counts.h"
+#include "feed/arbitration/line_counts.h"
 
 #include <fmt/format.h>
 

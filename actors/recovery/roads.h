@@ -12,7 +12,7 @@
 
 #include "actors/ring.h"
 #include "config/counter.h"
-#include "feed/position.h"
+#include "feed/arbitration/position.h"
 
 #include <cstddef>
 #include <cstdint>

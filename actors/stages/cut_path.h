@@ -9,7 +9,7 @@
 #include "actors/poller_task.h"
 #include "actors/sharding.h"
 #include "actors/stages/stage.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "feed/event/series_key.h"

@@ -1,7 +1,7 @@
 // path: cold
 #include "feed/history.h"
 
-#include "feed/position.h"
+#include "feed/arbitration/position.h"
 
 #include <gtest/gtest.h>
 

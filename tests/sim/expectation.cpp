@@ -1,7 +1,7 @@
 // path: cold
 #include "tests/sim/expectation.h"
 
-#include "feed/hold.h"
+#include "feed/arbitration/hold.h"
 #include "feed/opra/layout.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ struct Moment {
     }
 };
 
-/// What a block takes of the memory of those that wait, as feed/hold.h lays them out.
+/// What a block takes of the memory of those that wait, as feed/arbitration/hold.h lays them out.
 std::size_t bytes_in_hold(const Block& block) {
     constexpr std::size_t unit_bytes = sizeof(feed::HeldBlock);
     return unit_bytes * (1 + (block.bytes.size() + unit_bytes - 1) / unit_bytes);
@@ -238,7 +238,7 @@ class Reading {
     }
 
     /// Whether a block behind the reset, heard before it, is equal but for its time to one of the
-    /// numbering before: the arbiter takes it for a copy (feed/recent_blocks.h).
+    /// numbering before: the arbiter takes it for a copy (feed/arbitration/recent_blocks.h).
     [[nodiscard]] bool repeats_before(const Block& reset) const {
         const auto early = [&](const Block* block) {
             return block->epoch == reset.epoch && block->numbered() &&

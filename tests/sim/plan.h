@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/feed_config.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 #include "feed/opra/traffic_config.h"
 #include "feed/recovery_config.h"
 #include "nic/port_config.h"

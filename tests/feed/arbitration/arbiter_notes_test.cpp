@@ -1,8 +1,8 @@
 // path: cold
 //
 // What an arbiter notes for recovery: which numbers a repair could fill, and since when none need.
-#include "feed/arbiter.h"
-#include "tests/feed/arbiter_script.h"
+#include "feed/arbitration/arbiter.h"
+#include "tests/feed/arbitration/arbiter_script.h"
 
 #include <gtest/gtest.h>
 

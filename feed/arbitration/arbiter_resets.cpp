@@ -10,7 +10,7 @@
 // in a loop repeats its stamps; once that is noticed (arbiter_suspicion.cpp), continuity decides
 // alone.
 #include "config/check.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // path: cold
 //
 // Each rule of the numbering (spec e), one row each.
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 
-#include "tests/feed/arbiter_script.h"
+#include "tests/feed/arbitration/arbiter_script.h"
 
 #include <gtest/gtest.h>
 

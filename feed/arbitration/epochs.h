@@ -5,9 +5,9 @@
 // before still lacks may come late. The last few epochs are therefore remembered.
 #pragma once
 
+#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
-#include "feed/position.h"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 //
 // The arbiter against a trivial model: the truth is known, so is which copies arrived, and from
 // that what has to be delivered and what is missing follows by counting.
-#include "feed/arbiter.h"
-#include "tests/feed/arbiter_script.h"
-#include "tests/feed/arbiter_traffic.h"
+#include "feed/arbitration/arbiter.h"
+#include "tests/feed/arbitration/arbiter_script.h"
+#include "tests/feed/arbitration/arbiter_traffic.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 // "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes", "inferredK5:quotes".
 #pragma once
 
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // path: cold
 //
 // An arbiter allocates at its construction and never again: it lives on a poll thread.
-#include "feed/arbiter.h"
-#include "tests/feed/arbiter_traffic.h"
+#include "feed/arbitration/arbiter.h"
+#include "tests/feed/arbitration/arbiter_traffic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // path: cold
 //
 // What an arbiter is made of, each against something simpler that does the same.
-#include "feed/hold.h"
+#include "feed/arbitration/hold.h"
 
-#include "feed/gap_set.h"
-#include "feed/position.h"
+#include "feed/arbitration/gap_set.h"
+#include "feed/arbitration/position.h"
 
 #include <gtest/gtest.h>
 

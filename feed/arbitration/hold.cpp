@@ -1,5 +1,5 @@
 // path: hot
-#include "feed/hold.h"
+#include "feed/arbitration/hold.h"
 
 #include "config/check.h"
 

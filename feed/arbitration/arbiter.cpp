@@ -1,5 +1,5 @@
 // path: hot
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 
 #include "config/check.h"
 #include "config/mistake.h"

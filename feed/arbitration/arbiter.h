@@ -13,15 +13,15 @@
 // epoch a block belongs and what a reset does; arbiter_suspicion.cpp finds resets that were missed.
 #pragma once
 
-#include "feed/epochs.h"
+#include "feed/arbitration/epochs.h"
+#include "feed/arbitration/first_blocks.h"
+#include "feed/arbitration/gap_set.h"
+#include "feed/arbitration/hold.h"
+#include "feed/arbitration/line_counts.h"
+#include "feed/arbitration/position.h"
+#include "feed/arbitration/recent_blocks.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
-#include "feed/first_blocks.h"
-#include "feed/gap_set.h"
-#include "feed/hold.h"
-#include "feed/line_counts.h"
-#include "feed/position.h"
-#include "feed/recent_blocks.h"
 
 #include <algorithm>
 #include <array>

@@ -18,7 +18,7 @@
 // unless three that follow each other are numbered as it said and the stream once began with them.
 // What a stream had not brought yet is late, however well it is numbered: where numbers begin anew,
 // those of before the reset are like those behind it.
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 
 namespace pinstrike::feed {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/section.h"
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 
 namespace pinstrike::feed {
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/arbitration_keys.h"
+#include "feed/arbitration/arbitration_keys.h"
 
 namespace pinstrike::feed {
 

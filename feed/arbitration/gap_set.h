@@ -1,7 +1,7 @@
 // path: hot
 #pragma once
 
-#include "feed/position.h"
+#include "feed/arbitration/position.h"
 
 #include <cstddef>
 #include <cstdint>

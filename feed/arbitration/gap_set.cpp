@@ -1,5 +1,5 @@
 // path: hot
-#include "feed/gap_set.h"
+#include "feed/arbitration/gap_set.h"
 
 #include "config/check.h"
 

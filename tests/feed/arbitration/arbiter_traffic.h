@@ -5,7 +5,7 @@
 // other whatever its number.
 #pragma once
 
-#include "feed/arbiter.h"
+#include "feed/arbitration/arbiter.h"
 
 #include <algorithm>
 #include <cstdint>
