@@ -6,7 +6,7 @@
 
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/event.h"
-#include "feed/line_day.h"
+#include "feed/lines/line_day.h"
 
 #include <cstdint>
 #include <limits>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "feed/event/block.h"
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "nic/packet/address.h"
 
 #include <cstddef>

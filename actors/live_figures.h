@@ -6,7 +6,7 @@
 #include "actors/appliance.h"
 #include "actors/book/busiest.h"
 #include "actors/histogram.h"
-#include "feed/line_watch.h"
+#include "feed/lines/line_watch.h"
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 #include "actors/feed_keys.h"
 #include "actors/feed_rules.h"
 #include "config/yaml.h"
-#include "feed/line_keys.h"
+#include "feed/lines/line_keys.h"
 #include "feed/venue_lines.h"
 
 #include <map>

@@ -11,8 +11,8 @@
 #include "config/counter.h"
 #include "config/growing_list.h"
 #include "feed/arbitration/arbiter.h"
-#include "feed/line_day.h"
-#include "feed/line_watch.h"
+#include "feed/lines/line_day.h"
+#include "feed/lines/line_watch.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,9 +9,9 @@
 // nor frees: it exchanges what it has for what it was given.
 #pragma once
 
-#include "feed/line_watch.h"
-#include "nic/port.h"
+#include "feed/lines/line_watch.h"
 #include "nic/packet/address.h"
+#include "nic/port.h"
 
 #include <atomic>
 #include <cstdint>

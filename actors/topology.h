@@ -8,7 +8,7 @@
 #include "actors/feed_config.h"
 #include "actors/machine.h"
 #include "config/problem.h"
-#include "feed/line_watch.h"
+#include "feed/lines/line_watch.h"
 #include "nic/dpdk/memory_need.h"
 #include "nic/port.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/problem.h"
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/traffic_config.h"
 
 #include <string>

@@ -21,7 +21,7 @@
 #include "actors/stages/stage_figures.h"
 #include "actors/venues.h"
 #include "config/check.h"
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "nic/clock.h"
 
 #include <immintrin.h>

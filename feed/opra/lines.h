@@ -4,7 +4,7 @@
 // of the config, which may say otherwise for any line.
 #pragma once
 
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/line_numbers.h"
 
 #include <array>

@@ -5,8 +5,8 @@
 // holidays too, but for a few that are its own (spec e, f).
 #pragma once
 
-#include "feed/calendar_config.h"
-#include "feed/session_hours.h"
+#include "feed/lines/calendar_config.h"
+#include "feed/lines/session_hours.h"
 
 namespace pinstrike::feed::opra {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "feed/event/block.h"
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/traffic/random.h"
 #include "tests/sim/truth.h"
 

@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/traffic_config.h"
 #include "nic/open_port.h"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "feed/event/block.h"
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic_config.h"
 #include "nic/packet/udp_frame_writer.h"

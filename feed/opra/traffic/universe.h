@@ -4,7 +4,7 @@
 // expirations and strikes, and the line of each series.
 #pragma once
 
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic_config.h"
 

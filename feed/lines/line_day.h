@@ -6,7 +6,7 @@
 #pragma once
 
 #include "feed/event/event.h"
-#include "feed/session_hours.h"
+#include "feed/lines/session_hours.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,7 +1,7 @@
 // path: cold
-#include "feed/line_watch.h"
+#include "feed/lines/line_watch.h"
 
-#include "feed/session_hours.h"
+#include "feed/lines/session_hours.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/watch_keys.h"
+#include "feed/lines/watch_keys.h"
 
 #include <fmt/format.h>
 

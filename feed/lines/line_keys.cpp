@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/line_keys.h"
+#include "feed/lines/line_keys.h"
 
 #include "nic/packet/address.h"
 #include "nic/port_keys.h"

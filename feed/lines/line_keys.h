@@ -7,7 +7,7 @@
 #include "config/places.h"
 #include "config/problem.h"
 #include "config/section.h"
-#include "feed/line_config.h"
+#include "feed/lines/line_config.h"
 
 #include <functional>
 #include <optional>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "config/section.h"
-#include "feed/calendar_config.h"
-#include "feed/line_watch.h"
+#include "feed/lines/calendar_config.h"
+#include "feed/lines/line_watch.h"
 
 namespace pinstrike::feed {
 
