@@ -8,8 +8,8 @@
 #include "actors/router.h"
 #include "actors/venues.h"
 #include "config/check.h"
-#include "feed/passive_source.h"
-#include "feed/recovery_keys.h"
+#include "feed/recovery/passive_source.h"
+#include "feed/recovery/recovery_keys.h"
 #include "nic/dpdk/eal.h"
 #include "nic/open_port.h"
 

@@ -8,12 +8,12 @@
 #include "actors/peer/peer_config.h"
 #include "config/problem.h"
 #include "feed/arbitration/arbiter.h"
-#include "feed/history_config.h"
 #include "feed/lines/calendar_config.h"
 #include "feed/lines/line_config.h"
 #include "feed/lines/line_watch.h"
 #include "feed/opra/traffic_config.h"
-#include "feed/recovery_config.h"
+#include "feed/recovery/history_config.h"
+#include "feed/recovery/recovery_config.h"
 #include "nic/port_config.h"
 
 #include <cstddef>

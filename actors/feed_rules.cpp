@@ -4,7 +4,7 @@
 #include "config/nearest.h"
 #include "config/units.h"
 #include "feed/lines/line_keys.h"
-#include "feed/recovery_keys.h"
+#include "feed/recovery/recovery_keys.h"
 #include "nic/port_keys.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // path: hot
 //
-// The road of first copies, from a poller to the history of its lines (feed/history.h), which
-// another thread keeps. A ring (ring.h says why its orders are enough); the poller never waits: a
-// block that finds no room is skipped and counted, and is then not kept.
+// The road of first copies, from a poller to the history of its lines (feed/recovery/history.h),
+// which another thread keeps. A ring (ring.h says why its orders are enough); the poller never
+// waits: a block that finds no room is skipped and counted, and is then not kept.
 //
 // Where the port can keep packets, a block goes by reference: the record says where it lies, and
 // the port keeps the packet until the other thread has released the record (kept_packets.h). The

@@ -10,9 +10,9 @@
 #include "actors/reload/reload_counts.h"
 #include "actors/series_list.h"
 #include "feed/arbitration/line_counts.h"
-#include "feed/history.h"
 #include "feed/opra/opra.h"
-#include "feed/recovery.h"
+#include "feed/recovery/history.h"
+#include "feed/recovery/recovery.h"
 #include "feed/venue_codecs.h"
 #include "nic/packet/drops.h"
 

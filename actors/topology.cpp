@@ -10,8 +10,8 @@
 #include "config/units.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/event.h"
-#include "feed/history.h"
-#include "feed/recovery_keys.h"
+#include "feed/recovery/history.h"
+#include "feed/recovery/recovery_keys.h"
 #include "nic/packet/address.h"
 
 #include <fmt/format.h>

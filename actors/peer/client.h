@@ -9,7 +9,7 @@
 #include "actors/peer/peer_config.h"
 #include "actors/peer/state_transfer.h"
 #include "config/counter.h"
-#include "feed/repair.h"
+#include "feed/recovery/repair.h"
 
 #include <cstddef>
 #include <cstdint>

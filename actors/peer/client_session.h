@@ -10,7 +10,7 @@
 #include "actors/peer/state_frames.h"
 #include "config/counter.h"
 #include "feed/event/block.h"
-#include "feed/repair.h"
+#include "feed/recovery/repair.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "config/rows.h"
-#include "feed/history.h"
-#include "feed/repair.h"
+#include "feed/recovery/history.h"
+#include "feed/recovery/repair.h"
 
 #include <array>
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include "actors/history_road.h"
 #include "actors/peer/peers.h"
 #include "actors/peer/state_transfer.h"
-#include "feed/history.h"
+#include "feed/recovery/history.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include "actors/peer/peer_config.h"
 #include "actors/peer/server.h"
 #include "config/problem.h"
-#include "feed/repair.h"
+#include "feed/recovery/repair.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include "actors/peer/state_ends.h"
 #include "actors/peer/state_frames.h"
 #include "config/counter.h"
-#include "feed/history.h"
+#include "feed/recovery/history.h"
 
 #include <cstddef>
 #include <cstdint>

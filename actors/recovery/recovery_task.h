@@ -6,7 +6,7 @@
 #pragma once
 
 #include "actors/recovery/roads.h"
-#include "feed/recovery.h"
+#include "feed/recovery/recovery.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -28,7 +28,7 @@
 #include "actors/ring.h"
 #include "actors/venues.h"
 #include "feed/opra/opra.h"
-#include "feed/passive_source.h"
+#include "feed/recovery/passive_source.h"
 #include "nic/clock.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/poll_path.h"

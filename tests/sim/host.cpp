@@ -6,8 +6,8 @@
 #include "actors/router.h"
 #include "actors/venues.h"
 #include "config/check.h"
-#include "feed/passive_source.h"
-#include "feed/recovery_keys.h"
+#include "feed/recovery/passive_source.h"
+#include "feed/recovery/recovery_keys.h"
 #include "feed/venue_sessions.h"
 
 #include <fmt/format.h>

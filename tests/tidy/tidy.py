@@ -15,7 +15,10 @@ sys.dont_write_bytecode = True
 import mutants  # noqa: E402
 ROOMS = ["config", "nic", "feed", "actors"]  # include direction: a room sees those before it
 # Inside them: a module sees those of the rows before its own. Loose files see all of their room.
-MODULES = {"nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}]}
+MODULES = {
+    "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
+    "feed": [{"event"}, {"arbitration", "lines"}, {"recovery"}, {"opra"}],
+}
 TOP = set(ROOMS) | {"deploy", "tests"}
 
 # Which room may name which library: "room" or "room/folder".

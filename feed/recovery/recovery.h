@@ -13,9 +13,9 @@
 #include "config/counter.h"
 #include "config/rows.h"
 #include "feed/arbitration/position.h"
-#include "feed/recovery_config.h"
-#include "feed/repair.h"
-#include "feed/token_bucket.h"
+#include "feed/recovery/recovery_config.h"
+#include "feed/recovery/repair.h"
+#include "feed/recovery/token_bucket.h"
 
 #include <compare>
 #include <cstddef>

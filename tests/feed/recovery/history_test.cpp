@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/history.h"
+#include "feed/recovery/history.h"
 
 #include "feed/arbitration/position.h"
 

@@ -3,7 +3,7 @@
 // A source that does as the test says, and remembers what it was asked.
 #pragma once
 
-#include "feed/recovery.h"
+#include "feed/recovery/recovery.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "feed/repair.h"
+#include "feed/recovery/repair.h"
 
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/recovery_keys.h"
+#include "feed/recovery/recovery_keys.h"
 
 namespace pinstrike::feed {
 

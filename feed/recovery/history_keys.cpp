@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/history_keys.h"
+#include "feed/recovery/history_keys.h"
 
 namespace pinstrike::feed {
 

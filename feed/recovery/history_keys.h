@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/section.h"
-#include "feed/history_config.h"
+#include "feed/recovery/history_config.h"
 
 namespace pinstrike::feed {
 

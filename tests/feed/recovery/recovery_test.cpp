@@ -1,9 +1,9 @@
 // path: cold
 //
 // The life of a hole, one rule at a time.
-#include "feed/recovery.h"
+#include "feed/recovery/recovery.h"
 
-#include "tests/feed/recovery_fakes.h"
+#include "tests/feed/recovery/recovery_fakes.h"
 
 #include <gtest/gtest.h>
 

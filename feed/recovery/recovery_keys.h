@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/section.h"
-#include "feed/recovery_config.h"
+#include "feed/recovery/recovery_config.h"
 
 namespace pinstrike::feed {
 

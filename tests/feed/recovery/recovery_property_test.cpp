@@ -4,8 +4,8 @@
 // unanswered, and however the time goes: no number is asked for while it is in flight, or after it
 // was found or given up, or before it is due; no second sees more than the budget; every number
 // noted ends in exactly one count; everything is bounded.
-#include "feed/recovery.h"
-#include "tests/feed/recovery_fakes.h"
+#include "feed/recovery/recovery.h"
+#include "tests/feed/recovery/recovery_fakes.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

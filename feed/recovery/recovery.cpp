@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/recovery.h"
+#include "feed/recovery/recovery.h"
 
 #include "config/check.h"
 #include "config/mistake.h"

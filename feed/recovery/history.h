@@ -10,13 +10,13 @@
 // tail, and a range is found in as many steps as there are blocks about it.
 //
 // Numbers come again after a wrap and after a reset: a range is of the blocks that the exchange
-// stamped within the bounds of the request (feed/repair.h).
+// stamped within the bounds of the request (feed/recovery/repair.h).
 #pragma once
 
 #include "config/counter.h"
 #include "config/rows.h"
-#include "feed/history_config.h"
-#include "feed/repair.h"
+#include "feed/recovery/history_config.h"
+#include "feed/recovery/repair.h"
 
 #include <cstddef>
 #include <cstdint>
