@@ -6,7 +6,7 @@
 #include "feed/opra/encode.h"
 #include "feed/opra/json.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/opra/decoded.h"
+#include "tests/feed/opra/decoded.h"
 
 #include <nlohmann/json.hpp>
 

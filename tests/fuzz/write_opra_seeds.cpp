@@ -1,7 +1,7 @@
 // path: cold
 //
 //   write_opra_seeds tests/fuzz/corpus/opra_block
-#include "tests/opra/samples.h"
+#include "tests/feed/opra/samples.h"
 
 #include <cstdio>
 #include <filesystem>

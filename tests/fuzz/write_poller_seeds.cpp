@@ -1,7 +1,7 @@
 // path: cold
 //
 //   write_poller_seeds tests/fuzz/corpus/poller
-#include "tests/opra/samples.h"
+#include "tests/feed/opra/samples.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -3,7 +3,7 @@
 // Peers over real sockets of the loopback, in one thread; the time is the test's own.
 #include "actors/peer/peers.h"
 #include "actors/peer/secret_file.h"
-#include "tests/opra/samples.h"
+#include "tests/feed/opra/samples.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 //
 // What the cores were told, record by record, beside what had to be told.
 #include "feed/event/event.h"
-#include "tests/opra/decoded.h"
+#include "tests/feed/opra/decoded.h"
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>

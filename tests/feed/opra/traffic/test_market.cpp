@@ -5,7 +5,7 @@
 #include "feed/opra/layout.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/decimal.h"
-#include "tests/opra/traffic/collected.h"
+#include "tests/feed/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "feed/opra/encode.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/parse.h"
-#include "tests/opra/samples.h"
+#include "tests/feed/opra/samples.h"
 
 #include <gtest/gtest.h>
 

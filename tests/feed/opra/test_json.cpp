@@ -8,7 +8,7 @@
 #include "feed/opra/series_mapping.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/packet/datagram.h"
-#include "tests/opra/samples.h"
+#include "tests/feed/opra/samples.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

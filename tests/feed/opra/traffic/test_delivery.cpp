@@ -4,7 +4,7 @@
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "nic/packet/datagram.h"
-#include "tests/opra/traffic/collected.h"
+#include "tests/feed/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // path: cold
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
-#include "tests/opra/traffic/collected.h"
+#include "tests/feed/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 // Properties of check, parse, encode and decode over random and over spoilt blocks.
 #include "feed/opra/encode.h"
 #include "feed/opra/parse.h"
-#include "tests/opra/decoded.h"
-#include "tests/opra/samples.h"
+#include "tests/feed/opra/decoded.h"
+#include "tests/feed/opra/samples.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "tests/opra/samples.h"
+#include "tests/feed/opra/samples.h"
 
 #include <limits>
 

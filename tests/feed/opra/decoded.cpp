@@ -1,5 +1,5 @@
 // path: cold
-#include "tests/opra/decoded.h"
+#include "tests/feed/opra/decoded.h"
 
 #include "feed/opra/encode.h"
 #include "feed/opra/fields.h"

@@ -3,7 +3,7 @@
 #include "feed/opra/test_symbols.h"
 #include "feed/opra/traffic/reserved_symbols.h"
 #include "feed/opra/traffic/universe.h"
-#include "tests/opra/traffic/collected.h"
+#include "tests/feed/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>
 

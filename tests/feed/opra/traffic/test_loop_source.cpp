@@ -3,7 +3,7 @@
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/loop_source.h"
 #include "nic/packet/datagram.h"
-#include "tests/opra/traffic/collected.h"
+#include "tests/feed/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>
 
