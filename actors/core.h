@@ -15,11 +15,11 @@
 
 #include "actors/actor.h"
 #include "actors/feed_config.h"
-#include "actors/histogram.h"
 #include "actors/loop_counters.h"
 #include "actors/parking.h"
 #include "actors/ring.h"
 #include "config/counter.h"
+#include "config/histogram.h"
 #include "feed/event/event.h"
 #include "nic/capture/replay_start.h"
 #include "nic/clock.h"

@@ -4,8 +4,8 @@
 // them. Defaults are the members' initialisers, and the tables of keys repeat none of them.
 #pragma once
 
-#include "actors/log/level.h"
 #include "actors/peer/peer_config.h"
+#include "config/log_level.h"
 #include "config/problem.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/lines/calendar_config.h"

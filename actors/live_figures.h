@@ -5,7 +5,7 @@
 
 #include "actors/appliance.h"
 #include "actors/book/busiest.h"
-#include "actors/histogram.h"
+#include "config/histogram.h"
 #include "feed/lines/line_watch.h"
 
 #include <cstdint>

@@ -15,8 +15,8 @@
 // long again at the latest: a thread that never keeps up cannot blame a stop for it.
 #pragma once
 
-#include "actors/histogram.h"
 #include "config/counter.h"
+#include "config/histogram.h"
 
 #include <cstdint>
 

@@ -27,8 +27,8 @@
 // Cores that spin are never woken: their pollers hold no Parking at all.
 #pragma once
 
-#include "actors/weave.h"
 #include "config/counter.h"
+#include "config/hooks.h"
 
 #include <atomic>
 #include <cstdint>

@@ -3,7 +3,6 @@
 // A poller as its thread, the account and the metrics see it, whatever venue it decodes.
 #pragma once
 
-#include "actors/histogram.h"
 #include "actors/history_road.h"
 #include "actors/loop_counters.h"
 #include "actors/packet_tap.h"
@@ -12,6 +11,7 @@
 #include "actors/router.h"
 #include "actors/unknown_groups.h"
 #include "config/counter.h"
+#include "config/histogram.h"
 #include "config/rows.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/lines/line_config.h"

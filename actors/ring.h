@@ -53,9 +53,9 @@
 #pragma once
 
 #include "actors/mirrored_memory.h"
-#include "actors/weave.h"
 #include "config/check.h"
 #include "config/counter.h"
+#include "config/hooks.h"
 
 #include <algorithm>
 #include <atomic>

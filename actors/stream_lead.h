@@ -4,7 +4,7 @@
 // block, of one block at a time, so that it costs a compare.
 #pragma once
 
-#include "actors/histogram.h"
+#include "config/histogram.h"
 #include "feed/event/block.h"
 
 #include <array>

@@ -4,7 +4,7 @@
 // account, would take a total that falls for a restart.
 #pragma once
 
-#include "actors/histogram.h"
+#include "config/histogram.h"
 
 #include <cstdint>
 #include <map>

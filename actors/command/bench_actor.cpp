@@ -6,9 +6,9 @@
 #include "actors/actor_kinds.h"
 #include "actors/command/command.h"
 #include "actors/command/isolated_feed_actor.h"
-#include "actors/command/print_problems.h"
 #include "actors/command/recorded_events.h"
 #include "actors/command/sample_work.h"
+#include "config/print_problems.h"
 
 #include <fmt/core.h>
 

@@ -3,11 +3,11 @@
 // `pinstrike bench stages`: what each stage of a message's way takes, on this machine.
 #include "actors/command/command.h"
 #include "actors/command/measured_traffic.h"
-#include "actors/command/print_problems.h"
 #include "actors/machine.h"
 #include "actors/stages/looped_capture.h"
 #include "actors/stages/stage_bench.h"
 #include "actors/stages/stage_figures.h"
+#include "config/print_problems.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
 #include "nic/clock.h"

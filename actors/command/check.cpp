@@ -3,10 +3,10 @@
 // `pinstrike check`: all that is wrong with a config, or all that is in force with it.
 #include "actors/check_report.h"
 #include "actors/command/command.h"
-#include "actors/command/print_problems.h"
 #include "actors/feed_keys.h"
 #include "actors/load_config.h"
 #include "actors/topology.h"
+#include "config/print_problems.h"
 #include "nic/dpdk/memory_need.h"
 
 #include <fmt/core.h>

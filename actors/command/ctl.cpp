@@ -7,7 +7,7 @@
 #include "actors/admin/packet_request.h"
 #include "actors/admin/view_text.h"
 #include "actors/command/command.h"
-#include "actors/command/print_problems.h"
+#include "config/print_problems.h"
 #include "nic/capture/capture_writer.h"
 
 #include <fmt/core.h>

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/end_while_opening.h"
 
-#include "actors/command/print_problems.h"
+#include "config/print_problems.h"
 
 #include <pthread.h>
 

@@ -2,10 +2,10 @@
 //
 // `pinstrike explain`: what a name means that the program, its config or an alert shows.
 #include "actors/command/command.h"
-#include "actors/command/output_file.h"
-#include "actors/command/print_problems.h"
 #include "actors/explain/explanations.h"
 #include "config/joined.h"
+#include "config/output_file.h"
+#include "config/print_problems.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "actors/command/generate_loop.h"
 #include "actors/command/generate_output.h"
 #include "actors/command/measured_traffic.h"
-#include "actors/command/print_problems.h"
+#include "config/print_problems.h"
 #include "config/units.h"
 #include "config/whole_file.h"
 #include "feed/opra/lines.h"

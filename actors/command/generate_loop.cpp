@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/generate_loop.h"
 
-#include "actors/command/print_problems.h"
+#include "config/print_problems.h"
 #include "feed/opra/traffic/loop_source.h"
 #include "nic/frame_sender.h"
 

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/generate_output.h"
 
-#include "actors/command/print_problems.h"
+#include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "nic/capture/capture_writer.h"
 #include "nic/frame_sender.h"

@@ -4,13 +4,13 @@
 // or of a replay of captures at their pace, measured from when each packet was due.
 #include "actors/command/command.h"
 #include "actors/command/drive.h"
-#include "actors/command/output_file.h"
-#include "actors/command/print_problems.h"
 #include "actors/command/replay_config.h"
 #include "actors/latency/latency_text.h"
 #include "actors/latency/parse_reading.h"
 #include "actors/load_config.h"
 #include "actors/metrics/fetch.h"
+#include "config/output_file.h"
+#include "config/print_problems.h"
 
 #include <chrono>
 #include <memory>

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/command.h"
-#include "actors/command/print_problems.h"
 #include "config/nearest.h"
+#include "config/print_problems.h"
 #include "config/version.h"
 
 #include <fcntl.h>

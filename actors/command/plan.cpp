@@ -4,10 +4,10 @@
 #include "actors/plan/plan.h"
 
 #include "actors/command/command.h"
-#include "actors/command/output_file.h"
-#include "actors/command/print_problems.h"
 #include "actors/load_config.h"
 #include "actors/machine.h"
+#include "config/output_file.h"
+#include "config/print_problems.h"
 
 #include <cstdio>
 #include <memory>

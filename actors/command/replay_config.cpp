@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/command/replay_config.h"
 
-#include "actors/command/print_problems.h"
 #include "actors/load_config.h"
+#include "config/print_problems.h"
 #include "config/units.h"
 #include "feed/opra/lines.h"
 #include "nic/capture/capture_files.h"

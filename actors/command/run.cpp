@@ -4,8 +4,8 @@
 #include "actors/command/command.h"
 #include "actors/command/drive.h"
 #include "actors/command/duration_option.h"
-#include "actors/command/print_problems.h"
 #include "actors/load_config.h"
+#include "config/print_problems.h"
 #include "config/units.h"
 
 #include <unistd.h>

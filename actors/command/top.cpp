@@ -5,8 +5,8 @@
 #include "actors/admin/admin_client.h"
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/command/print_problems.h"
 #include "actors/top/screen.h"
+#include "config/print_problems.h"
 #include "config/units.h"
 
 #include <fmt/core.h>

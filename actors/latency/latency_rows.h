@@ -4,8 +4,8 @@
 // the same rows.
 #pragma once
 
-#include "actors/histogram.h"
 #include "actors/latency/reading.h"
+#include "config/histogram.h"
 
 #include <array>
 #include <cstdint>

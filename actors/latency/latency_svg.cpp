@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/latency/latency_rows.h"
 #include "actors/latency/latency_text.h"
-#include "actors/xml_text.h"
+#include "config/xml_text.h"
 
 #include <fmt/format.h>
 

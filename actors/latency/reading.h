@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/appliance.h"
-#include "actors/histogram.h"
+#include "config/histogram.h"
 
 #include <cstdint>
 #include <string>

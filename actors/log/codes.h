@@ -5,7 +5,7 @@
 // changed, only retired: people search and alert by it.
 #pragma once
 
-#include "actors/log/level.h"
+#include "config/log_level.h"
 
 #include <array>
 #include <cstddef>

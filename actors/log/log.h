@@ -12,9 +12,9 @@
 
 #include "actors/log/codes.h"
 #include "actors/log/journal_writer.h"
-#include "actors/log/level.h"
 #include "actors/log/log_counts.h"
 #include "actors/log/rate_limit.h"
+#include "config/log_level.h"
 
 #include <cstdint>
 #include <functional>

@@ -4,8 +4,8 @@
 // from counters that other threads own.
 #pragma once
 
-#include "actors/histogram.h"
 #include "actors/metrics/metric_rows.h"
+#include "config/histogram.h"
 
 #include <prometheus/client_metric.h>
 #include <prometheus/metric_family.h>

@@ -1,6 +1,6 @@
 // path: cold
 #include "actors/plan/plan.h"
-#include "actors/xml_text.h"
+#include "config/xml_text.h"
 
 #include <fmt/format.h>
 

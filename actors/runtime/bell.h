@@ -25,7 +25,7 @@
 #pragma once
 
 #include "actors/parking.h"
-#include "actors/weave.h"
+#include "config/hooks.h"
 
 #include <atomic>
 #include <cstdint>

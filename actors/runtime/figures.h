@@ -18,8 +18,8 @@
 // (config/counter.h).
 #pragma once
 
-#include "actors/histogram.h"
 #include "config/counter.h"
+#include "config/histogram.h"
 
 #include <cstdint>
 

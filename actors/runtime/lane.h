@@ -50,9 +50,9 @@
 #pragma once
 
 #include "actors/runtime/actor.h"
-#include "actors/weave.h"
 #include "config/check.h"
 #include "config/counter.h"
+#include "config/hooks.h"
 
 #include <algorithm>
 #include <atomic>

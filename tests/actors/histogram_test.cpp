@@ -1,4 +1,4 @@
-#include "actors/histogram.h"
+#include "config/histogram.h"
 
 #include <gtest/gtest.h>
 

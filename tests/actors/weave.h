@@ -9,7 +9,7 @@
 // and the stress tests.
 #pragma once
 
-#include "actors/weave.h"
+#include "config/hooks.h"
 
 #include <ucontext.h>
 

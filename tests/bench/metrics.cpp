@@ -1,8 +1,8 @@
 // path: cold
 //
 // What it costs to count: our counter and histogram beside prometheus-cpp's, one thread, no reader.
-#include "actors/histogram.h"
 #include "config/counter.h"
+#include "config/histogram.h"
 #include "tests/bench/measure.h"
 
 #include <prometheus/counter.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/print_problems.h"
+#include "config/print_problems.h"
 
 #include <cstdio>
 

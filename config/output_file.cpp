@@ -1,7 +1,7 @@
 // path: cold
-#include "actors/command/output_file.h"
+#include "config/output_file.h"
 
-#include "actors/command/print_problems.h"
+#include "config/print_problems.h"
 #include "config/whole_file.h"
 
 #include <unistd.h>

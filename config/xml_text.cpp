@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/xml_text.h"
+#include "config/xml_text.h"
 
 namespace pinstrike::actors {
 
