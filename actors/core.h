@@ -15,9 +15,9 @@
 
 #include "actors/actor.h"
 #include "actors/feed_config.h"
-#include "actors/loop_counters.h"
-#include "actors/parking.h"
-#include "actors/ring.h"
+#include "actors/threads/loop_counters.h"
+#include "actors/threads/parking.h"
+#include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "feed/event/event.h"

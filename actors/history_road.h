@@ -15,7 +15,7 @@
 #pragma once
 
 #include "actors/kept_packets.h"
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "feed/event/block.h"
 #include "nic/port.h"

@@ -2,7 +2,7 @@
 #include "actors/machine.h"
 
 #include "actors/cgroup_memory.h"
-#include "actors/confine/call_filter.h"
+#include "actors/threads/call_filter.h"
 
 #include <hwloc.h>
 #include <pthread.h>

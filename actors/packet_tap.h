@@ -9,7 +9,7 @@
 // poller never waits: a packet that finds no room is skipped and counted.
 #pragma once
 
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "nic/packet/packet.h"
 

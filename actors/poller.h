@@ -18,12 +18,12 @@
 #pragma once
 
 #include "actors/arbitration_clock.h"
-#include "actors/even_clock.h"
 #include "actors/line_events.h"
 #include "actors/poller_input.h"
 #include "actors/poller_lines.h"
 #include "actors/poller_task.h"
 #include "actors/router.h"
+#include "actors/threads/even_clock.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"

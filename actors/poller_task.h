@@ -4,11 +4,11 @@
 #pragma once
 
 #include "actors/history_road.h"
-#include "actors/loop_counters.h"
 #include "actors/packet_tap.h"
 #include "actors/poller_settings.h"
 #include "actors/recovery/roads.h"
 #include "actors/router.h"
+#include "actors/threads/loop_counters.h"
 #include "actors/unknown_groups.h"
 #include "config/counter.h"
 #include "config/histogram.h"

@@ -22,9 +22,9 @@
 
 #include "actors/debt.h"
 #include "actors/feed_config.h"
-#include "actors/parking.h"
-#include "actors/ring.h"
 #include "actors/sharding.h"
+#include "actors/threads/parking.h"
+#include "actors/threads/ring.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/mistake.h"

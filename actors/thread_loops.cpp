@@ -2,8 +2,8 @@
 #include "actors/thread_loops.h"
 
 #include "actors/confine/rights.h"
-#include "actors/heap_guard.h"
 #include "actors/machine.h"
+#include "actors/threads/heap_guard.h"
 
 #include <immintrin.h>
 #include <sched.h>

@@ -4,13 +4,13 @@
 // simulation; only the clock, the waiting and the signals to stop are here.
 #pragma once
 
-#include "actors/confine/call_filter.h"
 #include "actors/core.h"
 #include "actors/feed_config.h"
-#include "actors/parking.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller_task.h"
 #include "actors/recovery/recovery_task.h"
+#include "actors/threads/call_filter.h"
+#include "actors/threads/parking.h"
 #include "nic/clock.h"
 
 #include <atomic>

@@ -5,7 +5,7 @@
 #include "actors/book/book_transfer.h"
 #include "actors/history_road.h"
 #include "actors/recovery/recovery_task.h"
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "config/joined.h"
 #include "config/units.h"
 #include "feed/arbitration/arbiter.h"

@@ -2,7 +2,7 @@
 //
 // operator new and delete of the executable: the allocator that is linked (jemalloc), with an eye
 // on hot threads (heap_guard.h).
-#include "actors/heap_guard.h"
+#include "actors/threads/heap_guard.h"
 
 #include <cstdlib>
 #include <new>

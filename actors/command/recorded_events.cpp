@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/command/recorded_events.h"
 
-#include "actors/ring.h"
 #include "actors/stages/looped_capture.h"
+#include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/confine/rights.h"
 
-#include "actors/confine/every_thread.h"
+#include "actors/threads/every_thread.h"
 
 #include <fmt/format.h>
 #include <linux/capability.h>

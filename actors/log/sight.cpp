@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/log/sight.h"
 
-#include "actors/heap_guard.h"
+#include "actors/threads/heap_guard.h"
 #include "nic/multicast/reverse_path.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // path: cold
 #include "actors/metrics/appliance_metrics.h"
 
-#include "actors/heap_guard.h"
 #include "actors/metrics/allocator_statistics.h"
 #include "actors/metrics/families.h"
+#include "actors/threads/heap_guard.h"
 #include "config/version.h"
 #include "nic/multicast/reverse_path.h"
 

@@ -10,7 +10,7 @@
 // it: one piece, since the memory is mapped twice.
 #pragma once
 
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "feed/arbitration/position.h"
 

@@ -24,7 +24,7 @@
 // work. It is paid per publish, not per message.
 #pragma once
 
-#include "actors/parking.h"
+#include "actors/threads/parking.h"
 #include "config/hooks.h"
 
 #include <atomic>

@@ -16,10 +16,10 @@
 // destroyed when no thread steps any of them.
 #pragma once
 
-#include "actors/parking.h"
 #include "actors/runtime/actor.h"
 #include "actors/runtime/mailbox.h"
 #include "actors/runtime/timer.h"
+#include "actors/threads/parking.h"
 #include "config/counter.h"
 
 #include <cstddef>

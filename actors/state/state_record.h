@@ -6,7 +6,7 @@
 #pragma once
 
 #include "actors/book/book_entry.h"
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "feed/event/series_key.h"
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // the executable is linked in, strict).
 #include "actors/appliance.h"
 
-#include "actors/heap_guard.h"
 #include "actors/metrics/appliance_metrics.h"
+#include "actors/threads/heap_guard.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/series_map_file.h"
 

@@ -2,11 +2,11 @@
 //
 // What the program gives up once it runs: rights, in every thread, and system calls of hot threads.
 // The tests confine threads of their own, or a child, for what is given up does not come back.
-#include "actors/confine/call_filter.h"
 #include "actors/confine/call_lists.h"
-#include "actors/confine/every_thread.h"
 #include "actors/confine/rights.h"
 #include "actors/thread_loops.h"
+#include "actors/threads/call_filter.h"
+#include "actors/threads/every_thread.h"
 #include "config/check.h"
 
 #include <fcntl.h>

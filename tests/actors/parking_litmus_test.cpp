@@ -1,6 +1,6 @@
-// The two fences of actors/parking.h (K1, K2): of a sleeper and a waker that meet, one sees the
-// other.
-#include "actors/parking.h"
+// The two fences of actors/threads/parking.h (K1, K2): of a sleeper and a waker that meet, one sees
+// the other.
+#include "actors/threads/parking.h"
 #include "tests/actors/litmus.h"
 
 #include <gtest/gtest.h>

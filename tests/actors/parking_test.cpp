@@ -1,6 +1,6 @@
-#include "actors/parking.h"
+#include "actors/threads/parking.h"
 
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

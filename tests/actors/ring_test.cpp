@@ -1,4 +1,4 @@
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Every order of the steps of two threads, of the ring and of parking.
 #include "tests/actors/weave.h"
 
-#include "actors/parking.h"
-#include "actors/ring.h"
+#include "actors/threads/parking.h"
+#include "actors/threads/ring.h"
 
 #include <gtest/gtest.h>
 

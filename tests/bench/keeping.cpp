@@ -25,7 +25,7 @@
 #include "actors/peer/peer_task.h"
 #include "actors/poller_task.h"
 #include "actors/recovery/recovery_task.h"
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "feed/opra/opra.h"
 #include "feed/recovery/passive_source.h"

@@ -12,7 +12,7 @@
 #include "actors/core.h"
 #include "actors/machine.h"
 #include "actors/poller_task.h"
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/opra.h"

@@ -6,7 +6,7 @@
 // a batch, and adds its words to `total`.
 #pragma once
 
-#include "actors/ring.h"
+#include "actors/threads/ring.h"
 #include "tests/bench/ring_dpdk.h"
 
 #include <boost/lockfree/spsc_queue.hpp>

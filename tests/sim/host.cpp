@@ -2,8 +2,8 @@
 #include "tests/sim/host.h"
 
 #include "actors/appliance_account.h"
-#include "actors/ring.h"
 #include "actors/router.h"
+#include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"

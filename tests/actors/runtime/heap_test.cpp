@@ -1,5 +1,5 @@
 // Once warm, nothing allocates: the executable's operator new stops the program if it does.
-#include "actors/heap_guard.h"
+#include "actors/threads/heap_guard.h"
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>

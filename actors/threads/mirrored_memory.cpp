@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/mirrored_memory.h"
+#include "actors/threads/mirrored_memory.h"
 
 #include "config/check.h"
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/confine/every_thread.h"
+#include "actors/threads/every_thread.h"
 
 #include "config/check.h"
 

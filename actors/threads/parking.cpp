@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/parking.h"
+#include "actors/threads/parking.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

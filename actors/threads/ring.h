@@ -52,7 +52,7 @@
 // together or not at all.
 #pragma once
 
-#include "actors/mirrored_memory.h"
+#include "actors/threads/mirrored_memory.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/hooks.h"

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/confine/call_filter.h"
+#include "actors/threads/call_filter.h"
 
 #include "config/check.h"
 
