@@ -4,7 +4,7 @@
 // list of actor_kinds.cpp.
 #pragma once
 
-#include "actors/actor.h"
+#include "actors/core/actor.h"
 #include "actors/feed_config.h"
 #include "config/form.h"
 

@@ -10,7 +10,7 @@
 
 #include "actors/account.h"
 #include "actors/book/book.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/feed_config.h"
 #include "actors/packet_tap.h"
 #include "actors/peer/peer_task.h"

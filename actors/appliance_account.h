@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/account.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/poller_task.h"
 
 #include <span>

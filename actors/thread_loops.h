@@ -4,7 +4,7 @@
 // simulation; only the clock, the waiting and the signals to stop are here.
 #pragma once
 
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/feed_config.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller_task.h"

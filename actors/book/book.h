@@ -19,7 +19,6 @@
 // applied.
 #pragma once
 
-#include "actors/actor.h"
 #include "actors/book/bbo_rules.h"
 #include "actors/book/book_counts.h"
 #include "actors/book/book_entry.h"
@@ -30,6 +29,7 @@
 #include "actors/book/series_state.h"
 #include "actors/book/trade_pool.h"
 #include "actors/book/trade_rules.h"
+#include "actors/core/actor.h"
 #include "actors/feed_config.h"
 
 #include <cstddef>

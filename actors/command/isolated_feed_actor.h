@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/command/recorded_events.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/runtime/isolation.h"
 
 #include <algorithm>

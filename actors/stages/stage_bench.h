@@ -11,7 +11,7 @@
 #pragma once
 
 #include "actors/actor_kinds.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/machine.h"
 #include "actors/poller_task.h"
 #include "actors/stages/cut_path.h"

@@ -1,4 +1,4 @@
-#include "actors/core.h"
+#include "actors/core/core.h"
 
 #include "tests/actors/events.h"
 

@@ -4,7 +4,7 @@
 // handler takes its time as a hypervisor would, and that has slow handlers of its own. What is
 // found is compared with what was planted, interval by interval; stops of the machine itself are
 // welcome.
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "tests/actors/events.h"
 
 #include <gtest/gtest.h>

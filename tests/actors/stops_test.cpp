@@ -1,6 +1,6 @@
 // Stops of the machine: found where the thread did nothing, and nowhere else. Time is given, so
 // that a stop is a step that comes late, and a slow handler one that comes late behind its work.
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/threads/loop_counters.h"
 #include "tests/actors/events.h"
 

@@ -20,7 +20,7 @@
 // --alone: everything in one thread, for counting instructions:
 //     valgrind --tool=callgrind --toggle-collect='*Poller*::step(long)' bench_keeping ... --alone
 //     200000
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/machine.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller_task.h"

@@ -9,7 +9,7 @@
 //
 // Prints one JSON object: millions of messages a second of the thread's processor time, run by run.
 #include "actors/actor_kinds.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/machine.h"
 #include "actors/poller_task.h"
 #include "actors/threads/ring.h"

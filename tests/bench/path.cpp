@@ -32,7 +32,7 @@
 // count before and behind which the two processors lay so many nanoseconds from each other
 // (distance.h); `taken_again` tells how many did not, `gave_up` that the machine had none for long.
 #include "actors/actor_kinds.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/machine.h"
 #include "actors/poller_task.h"
 #include "actors/thread_loops.h"

@@ -6,7 +6,7 @@
 // Whatever comes, the account balances.
 #include "actors/appliance_account.h"
 #include "actors/book/book.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "actors/account.h"
-#include "actors/actor.h"
 #include "actors/book/book.h"
-#include "actors/core.h"
+#include "actors/core/actor.h"
+#include "actors/core/core.h"
 #include "actors/history_road.h"
 #include "actors/peer/peer_task.h"
 #include "actors/peer/state_desk.h"

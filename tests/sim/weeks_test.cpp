@@ -6,7 +6,7 @@
 #include "actors/appliance_account.h"
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
-#include "actors/core.h"
+#include "actors/core/core.h"
 #include "actors/router.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"

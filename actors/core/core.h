@@ -13,7 +13,7 @@
 // is given; the one clock a Core may hold serves to sample how long actors take.
 #pragma once
 
-#include "actors/actor.h"
+#include "actors/core/actor.h"
 #include "actors/feed_config.h"
 #include "actors/threads/loop_counters.h"
 #include "actors/threads/parking.h"

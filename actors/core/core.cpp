@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/core.h"
+#include "actors/core/core.h"
 
 #include "config/check.h"
 
