@@ -7,7 +7,7 @@
 // where its core counts what came.)
 #pragma once
 
-#include "actors/unknown_groups.h"
+#include "actors/poller/unknown_groups.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/account_text.h"
 
-#include "actors/unknown_groups_text.h"
+#include "actors/poller/unknown_groups_text.h"
 #include "config/units.h"
 #include "nic/packet/drops.h"
 

@@ -4,7 +4,7 @@
 #include "actors/actor_kinds.h"
 #include "actors/confine/call_lists.h"
 #include "actors/feed_hours.h"
-#include "actors/router.h"
+#include "actors/poller/router.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "config/check.h"

@@ -6,7 +6,7 @@
 
 #include "actors/account.h"
 #include "actors/core/core.h"
-#include "actors/poller_task.h"
+#include "actors/poller/poller_task.h"
 
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/feed_config.h"
-#include "actors/poller_task.h"
+#include "actors/poller/poller_task.h"
 #include "config/problem.h"
 
 #include <optional>

@@ -2,7 +2,7 @@
 #include "actors/series_list.h"
 
 #include "actors/book/book.h"
-#include "actors/sharding.h"
+#include "actors/poller/sharding.h"
 #include "config/yaml.h"
 #include "feed/opra/series_mapping.h"
 #include "feed/opra/test_symbols.h"

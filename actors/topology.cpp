@@ -3,7 +3,7 @@
 
 #include "actors/actor_kinds.h"
 #include "actors/book/book_transfer.h"
-#include "actors/history_road.h"
+#include "actors/poller/history_ring.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/ring.h"
 #include "config/joined.h"

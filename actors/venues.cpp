@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/venues.h"
 
-#include "actors/poller.h"
+#include "actors/poller/poller.h"
 #include "feed/opra/opra.h"
 #include "feed/opra/traffic/loop_factory.h"
 #include "feed/venue_codecs.h"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/feed_config.h"
-#include "actors/poller_task.h"
+#include "actors/poller/poller_task.h"
 #include "nic/open_port.h"
 
 #include <memory>

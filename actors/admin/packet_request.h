@@ -1,7 +1,7 @@
 // path: cold
 //
 // "The next N packets of line L", from the order to the last one: what a poller's tap brings
-// (actors/packet_tap.h), as lines of JSON.
+// (actors/poller/packet_tap.h), as lines of JSON.
 #pragma once
 
 #include "actors/appliance.h"

@@ -3,8 +3,8 @@
 // What `decode` could not use of a capture, by the reasons for which a port drops packets.
 #pragma once
 
-#include "actors/poller_task.h"
-#include "actors/unknown_groups.h"
+#include "actors/poller/poller_task.h"
+#include "actors/poller/unknown_groups.h"
 #include "nic/packet/datagram.h"
 #include "nic/packet/packet.h"
 

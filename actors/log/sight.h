@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/appliance.h"
-#include "actors/unknown_groups.h"
+#include "actors/poller/unknown_groups.h"
 #include "config/rows.h"
 #include "nic/packet/drops.h"
 #include "nic/port.h"

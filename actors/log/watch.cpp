@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/log/watch.h"
 
-#include "actors/unknown_groups_text.h"
+#include "actors/poller/unknown_groups_text.h"
 
 #include <fmt/format.h>
 

@@ -5,9 +5,9 @@
 // wall time, which may jump; what it keeps, and its connections, age at the same pace all the same.
 #pragma once
 
-#include "actors/history_road.h"
 #include "actors/peer/peers.h"
 #include "actors/peer/state_transfer.h"
+#include "actors/poller/history_ring.h"
 #include "feed/recovery/history.h"
 
 #include <cstddef>

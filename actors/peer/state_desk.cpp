@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/peer/state_desk.h"
 
-#include "actors/sharding.h"
+#include "actors/poller/sharding.h"
 #include "config/check.h"
 
 #include <algorithm>

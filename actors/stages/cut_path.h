@@ -1,13 +1,13 @@
 // path: hot
 //
 // The poll path as far as one stage, put together of what the poller is made of: two such paths
-// differ by what a stage costs. The whole of it is actors/poller.h, and what it does beside the
-// stages is in its last.
+// differ by what a stage costs. The whole of it is actors/poller/poller.h, and what it does beside
+// the stages is in its last.
 #pragma once
 
-#include "actors/line_routes.h"
-#include "actors/poller_task.h"
-#include "actors/sharding.h"
+#include "actors/poller/line_routes.h"
+#include "actors/poller/poller_task.h"
+#include "actors/poller/sharding.h"
 #include "actors/stages/stage.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"

@@ -4,8 +4,8 @@
 // poller of all lines. A capture that is to be looped ends as `generate --end-with-reset` ends it.
 #pragma once
 
-#include "actors/poller_task.h"
-#include "actors/router.h"
+#include "actors/poller/poller_task.h"
+#include "actors/poller/router.h"
 #include "config/problem.h"
 #include "nic/dpdk/eal.h"
 #include "nic/port.h"

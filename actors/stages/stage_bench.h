@@ -13,7 +13,7 @@
 #include "actors/actor_kinds.h"
 #include "actors/core/core.h"
 #include "actors/machine.h"
-#include "actors/poller_task.h"
+#include "actors/poller/poller_task.h"
 #include "actors/stages/cut_path.h"
 #include "actors/stages/looped_capture.h"
 #include "actors/stages/rationed_port.h"

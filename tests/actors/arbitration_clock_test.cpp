@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/arbitration_clock.h"
+#include "actors/poller/arbitration_clock.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/kept_packets.h"
+#include "actors/poller/kept_packets.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "actors/peer/peer_task.h"
-#include "actors/poller.h"
+#include "actors/poller/poller.h"
 #include "actors/recovery/recovery_task.h"
 #include "nic/packet/udp_frame_writer.h"
 #include "tests/actors/events.h"

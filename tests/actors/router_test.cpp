@@ -1,4 +1,4 @@
-#include "actors/router.h"
+#include "actors/poller/router.h"
 
 #include "tests/actors/events.h"
 

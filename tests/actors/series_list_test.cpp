@@ -1,7 +1,7 @@
 #include "actors/series_list.h"
 
 #include "actors/book/book.h"
-#include "actors/router.h"
+#include "actors/poller/router.h"
 #include "tests/actors/events.h"
 
 #include <gmock/gmock.h>

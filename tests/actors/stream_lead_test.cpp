@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/stream_lead.h"
+#include "actors/poller/stream_skew.h"
 
 #include <gtest/gtest.h>
 

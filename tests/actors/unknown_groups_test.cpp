@@ -1,7 +1,7 @@
 // path: cold
-#include "actors/unknown_groups.h"
+#include "actors/poller/unknown_groups.h"
 
-#include "actors/unknown_groups_text.h"
+#include "actors/poller/unknown_groups_text.h"
 
 #include <gtest/gtest.h>
 

@@ -23,7 +23,7 @@
 #include "actors/core/core.h"
 #include "actors/machine.h"
 #include "actors/peer/peer_task.h"
-#include "actors/poller_task.h"
+#include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"

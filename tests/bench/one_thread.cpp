@@ -11,7 +11,7 @@
 #include "actors/actor_kinds.h"
 #include "actors/core/core.h"
 #include "actors/machine.h"
-#include "actors/poller_task.h"
+#include "actors/poller/poller_task.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "config/check.h"

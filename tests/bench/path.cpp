@@ -34,7 +34,7 @@
 #include "actors/actor_kinds.h"
 #include "actors/core/core.h"
 #include "actors/machine.h"
-#include "actors/poller_task.h"
+#include "actors/poller/poller_task.h"
 #include "actors/thread_loops.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"

@@ -2,7 +2,7 @@
 #include "tests/sim/host.h"
 
 #include "actors/appliance_account.h"
-#include "actors/router.h"
+#include "actors/poller/router.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "config/check.h"

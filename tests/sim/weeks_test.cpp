@@ -7,7 +7,7 @@
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
 #include "actors/core/core.h"
-#include "actors/router.h"
+#include "actors/poller/router.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"
 #include "feed/opra/lines.h"

@@ -4,7 +4,7 @@
 // made where packets leave the simulated NIC.
 #pragma once
 
-#include "actors/arbitration_clock.h"
+#include "actors/poller/arbitration_clock.h"
 #include "tests/sim/link.h"
 
 #include <algorithm>

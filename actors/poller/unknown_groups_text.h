@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "actors/unknown_groups.h"
+#include "actors/poller/unknown_groups.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/line_routes.h"
+#include "actors/poller/line_routes.h"
 
 #include "config/check.h"
 

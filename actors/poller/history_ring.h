@@ -14,7 +14,7 @@
 // Two records share a cache line: each line comes over from the other core's cache and goes back.
 #pragma once
 
-#include "actors/kept_packets.h"
+#include "actors/poller/kept_packets.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "feed/event/block.h"

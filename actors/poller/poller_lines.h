@@ -4,10 +4,10 @@
 // More can be added while the poller runs; none goes.
 #pragma once
 
-#include "actors/line_marker.h"
-#include "actors/line_routes.h"
-#include "actors/poller_task.h"
-#include "actors/stream_lead.h"
+#include "actors/poller/line_marker.h"
+#include "actors/poller/line_routes.h"
+#include "actors/poller/poller_task.h"
+#include "actors/poller/stream_skew.h"
 #include "config/counter.h"
 #include "config/growing_list.h"
 #include "feed/arbitration/arbiter.h"

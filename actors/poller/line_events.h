@@ -4,7 +4,7 @@
 // What a control among the numbered messages means for its line happens here as well.
 #pragma once
 
-#include "actors/router.h"
+#include "actors/poller/router.h"
 #include "feed/arbitration/line_counts.h"
 #include "feed/event/event.h"
 #include "feed/event/series_key.h"

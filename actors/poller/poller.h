@@ -17,12 +17,12 @@
 // `Feed` is a venue's codec (feed/venue_codecs.h.in).
 #pragma once
 
-#include "actors/arbitration_clock.h"
-#include "actors/line_events.h"
-#include "actors/poller_input.h"
-#include "actors/poller_lines.h"
-#include "actors/poller_task.h"
-#include "actors/router.h"
+#include "actors/poller/arbitration_clock.h"
+#include "actors/poller/line_events.h"
+#include "actors/poller/poller_input.h"
+#include "actors/poller/poller_lines.h"
+#include "actors/poller/poller_task.h"
+#include "actors/poller/router.h"
 #include "actors/threads/even_clock.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"

@@ -14,8 +14,8 @@
 #pragma once
 
 #include "config/counter.h"
-#include "nic/packet/datagram.h"
 #include "nic/packet/address.h"
+#include "nic/packet/datagram.h"
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 // A port of a poller, and the burst that it gave last.
 #pragma once
 
-#include "actors/kept_packets.h"
-#include "actors/poller_task.h"
-#include "actors/unknown_groups.h"
+#include "actors/poller/kept_packets.h"
+#include "actors/poller/poller_task.h"
+#include "actors/poller/unknown_groups.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -20,9 +20,9 @@
 // most one wake call, for each core that got something.
 #pragma once
 
-#include "actors/debt.h"
 #include "actors/feed_config.h"
-#include "actors/sharding.h"
+#include "actors/poller/ring_gaps.h"
+#include "actors/poller/sharding.h"
 #include "actors/threads/parking.h"
 #include "actors/threads/ring.h"
 #include "config/check.h"

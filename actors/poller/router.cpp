@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/router.h"
+#include "actors/poller/router.h"
 
 #include "config/check.h"
 

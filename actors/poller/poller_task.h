@@ -3,13 +3,13 @@
 // A poller as its thread, the account and the metrics see it, whatever venue it decodes.
 #pragma once
 
-#include "actors/history_road.h"
-#include "actors/packet_tap.h"
-#include "actors/poller_settings.h"
+#include "actors/poller/history_ring.h"
+#include "actors/poller/packet_tap.h"
+#include "actors/poller/poller_settings.h"
+#include "actors/poller/router.h"
+#include "actors/poller/unknown_groups.h"
 #include "actors/recovery/roads.h"
-#include "actors/router.h"
 #include "actors/threads/loop_counters.h"
-#include "actors/unknown_groups.h"
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "config/rows.h"

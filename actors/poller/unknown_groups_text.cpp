@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/unknown_groups_text.h"
+#include "actors/poller/unknown_groups_text.h"
 
 #include "nic/packet/address.h"
 
