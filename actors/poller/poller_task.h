@@ -8,7 +8,7 @@
 #include "actors/poller/poller_settings.h"
 #include "actors/poller/router.h"
 #include "actors/poller/unknown_groups.h"
-#include "actors/recovery/roads.h"
+#include "actors/recovery/repair_rings.h"
 #include "actors/threads/loop_counters.h"
 #include "config/counter.h"
 #include "config/histogram.h"

@@ -5,7 +5,7 @@
 // time, which may jump; recovery's own time goes on all the same.
 #pragma once
 
-#include "actors/recovery/roads.h"
+#include "actors/recovery/repair_rings.h"
 #include "feed/recovery/recovery.h"
 
 #include <cstddef>
