@@ -2,7 +2,7 @@
 #include "actors/topology.h"
 
 #include "actors/actor_kinds.h"
-#include "actors/book/book_transfer.h"
+#include "actors/book/transfer/book_transfer.h"
 #include "actors/poller/history_ring.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/ring.h"

@@ -4,9 +4,9 @@
 // the books. It gives, or it takes; while it takes, it has nothing that is whole to give.
 #pragma once
 
+#include "actors/book/transfer/state_record.h"
 #include "actors/feed_config.h"
 #include "actors/peer/state_ends.h"
-#include "actors/state/state_record.h"
 
 #include <cstddef>
 #include <deque>

@@ -4,8 +4,8 @@
 // and someone who takes it.
 #pragma once
 
+#include "actors/book/transfer/state_record.h"
 #include "actors/peer/frames.h"
-#include "actors/state/state_record.h"
 
 #include <cstdint>
 #include <optional>

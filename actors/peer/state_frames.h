@@ -4,7 +4,7 @@
 // peer says of a series is checked here, whole: a record that no book could have given is none.
 #pragma once
 
-#include "actors/state/state_record.h"
+#include "actors/book/transfer/state_record.h"
 
 #include <cstddef>
 #include <cstdint>

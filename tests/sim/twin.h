@@ -7,11 +7,11 @@
 // series' state is wanted, it is a host of its own, with pollers, cores and books.
 #pragma once
 
+#include "actors/book/transfer/state_record.h"
 #include "actors/peer/block_reader.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
-#include "actors/state/state_record.h"
 #include "feed/event/series_key.h"
 #include "feed/recovery/history.h"
 #include "feed/recovery/repair.h"

@@ -8,7 +8,7 @@
 // a record: if everything behind the place that it covers is remembered, the series becomes what
 // the record says, and what came behind that place is applied to it again, by the rules that it was
 // applied by before. So there is no second set of rules, and a series may be taken twice.
-#include "actors/book/book_transfer.h"
+#include "actors/book/transfer/book_transfer.h"
 
 #include "actors/book/book.h"
 

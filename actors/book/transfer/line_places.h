@@ -10,7 +10,7 @@
 
 #include "actors/book/line_memory.h"
 #include "actors/book/pages.h"
-#include "actors/state/state_record.h"
+#include "actors/book/transfer/state_record.h"
 #include "feed/event/event.h"
 
 #include <algorithm>

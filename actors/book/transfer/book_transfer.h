@@ -4,9 +4,9 @@
 // the thread that talks to peers, how far each line has come, and the latest messages.
 #pragma once
 
-#include "actors/state/journal.h"
-#include "actors/state/line_places.h"
-#include "actors/state/state_record.h"
+#include "actors/book/transfer/journal.h"
+#include "actors/book/transfer/line_places.h"
+#include "actors/book/transfer/state_record.h"
 
 #include <cstddef>
 #include <cstdint>
