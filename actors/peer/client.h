@@ -5,8 +5,8 @@
 #pragma once
 
 #include "actors/peer/client_session.h"
-#include "actors/peer/news.h"
 #include "actors/peer/peer_config.h"
+#include "actors/peer/peer_event.h"
 #include "actors/peer/state_transfer.h"
 #include "config/counter.h"
 #include "feed/recovery/repair.h"

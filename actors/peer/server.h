@@ -4,8 +4,8 @@
 // nothing here waits.
 #pragma once
 
-#include "actors/peer/news.h"
 #include "actors/peer/peer_config.h"
+#include "actors/peer/peer_event.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_ends.h"
 #include "config/counter.h"

@@ -13,9 +13,9 @@
 // taken as well. Then it is over, whole or not; what was not taken is unknown until it is stated.
 #pragma once
 
-#include "actors/peer/news.h"
-#include "actors/peer/state_desk.h"
+#include "actors/peer/peer_event.h"
 #include "actors/peer/state_ends.h"
+#include "actors/peer/state_exchange.h"
 #include "config/counter.h"
 #include "config/rows.h"
 

@@ -9,7 +9,7 @@
 #include "actors/core/actor.h"
 #include "actors/core/core.h"
 #include "actors/peer/peer_task.h"
-#include "actors/peer/state_desk.h"
+#include "actors/peer/state_exchange.h"
 #include "actors/peer/state_transfer.h"
 #include "actors/poller/history_ring.h"
 #include "actors/poller/poller_task.h"

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/peer/state_desk.h"
+#include "actors/peer/state_exchange.h"
 
 #include "actors/poller/sharding.h"
 #include "config/check.h"
