@@ -2,8 +2,8 @@
 #include "actors/appliance.h"
 
 #include "actors/actor_kinds.h"
-#include "actors/confine/call_lists.h"
 #include "actors/feed_hours.h"
+#include "actors/host/confine/call_lists.h"
 #include "actors/poller/router.h"
 #include "actors/threads/ring.h"
 #include "actors/venues.h"

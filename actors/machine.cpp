@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/machine.h"
 
-#include "actors/cgroup_memory.h"
+#include "actors/host/cgroup_memory.h"
 #include "actors/threads/call_filter.h"
 
 #include <hwloc.h>

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/thread_loops.h"
 
-#include "actors/confine/rights.h"
+#include "actors/host/confine/rights.h"
 #include "actors/machine.h"
 #include "actors/threads/heap_guard.h"
 

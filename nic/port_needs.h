@@ -1,7 +1,7 @@
 // path: cold
 //
 // What a port needs of the kernel once it is open: system calls while it polls, and rights to end
-// cleanly. All else is taken away (actors/confine).
+// cleanly. All else is taken away (actors/host/confine).
 #pragma once
 
 #include "nic/port_config.h"

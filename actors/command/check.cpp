@@ -1,9 +1,9 @@
 // path: cold
 //
 // `pinstrike check`: all that is wrong with a config, or all that is in force with it.
-#include "actors/check_report.h"
 #include "actors/command/command.h"
 #include "actors/feed_keys.h"
+#include "actors/host/check_report.h"
 #include "actors/load_config.h"
 #include "actors/topology.h"
 #include "config/print_problems.h"

@@ -11,7 +11,7 @@
 #include "actors/command/end_while_opening.h"
 #include "actors/command/reloader.h"
 #include "actors/command/service_link.h"
-#include "actors/confine/rights.h"
+#include "actors/host/confine/rights.h"
 #include "actors/live_view.h"
 #include "actors/metrics/metrics_endpoint.h"
 #include "config/output_file.h"

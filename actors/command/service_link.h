@@ -6,8 +6,8 @@
 #pragma once
 
 #include "actors/appliance.h"
-#include "actors/service/heartbeat.h"
-#include "actors/service/service_manager.h"
+#include "actors/host/service/heartbeat.h"
+#include "actors/host/service/service_manager.h"
 
 #include <atomic>
 #include <cstdint>

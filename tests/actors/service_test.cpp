@@ -1,6 +1,6 @@
 // path: cold
-#include "actors/service/heartbeat.h"
-#include "actors/service/service_manager.h"
+#include "actors/host/service/heartbeat.h"
+#include "actors/host/service/service_manager.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -309,7 +309,7 @@ def check_that_planted_are_found(table, commands):
 
 def check_tuning():
     """The page on tuning and `doctor` speak of the same things, by the same names, and each source is listed."""
-    judges = "".join(path.read_text() for path in sorted((ROOT / "actors/doctor").glob("judge*.cpp")))
+    judges = "".join(path.read_text() for path in sorted((ROOT / "actors/host/doctor").glob("judge*.cpp")))
     findings = set(re.findall(r'\.id =\s*[^,;"]*"([a-z_]+)', judges)) - {"config"}
     findings |= set(re.findall(r'\{\s*"([a-z_]+)", "(?:hot cpus|net\.)', judges))
     page = (ROOT / "deploy/TUNING.md").read_text()

@@ -3,7 +3,7 @@
 // Hosts made by hand, and a config for them: one poller and one core, or a NIC for each stream.
 #pragma once
 
-#include "actors/doctor/judge.h"
+#include "actors/host/doctor/judge.h"
 #include "actors/load_config.h"
 #include "tests/config/problems.h"
 

@@ -1,8 +1,8 @@
 // path: cold
 //
 // What is read from a folder of made-up /proc and /sys files.
-#include "actors/doctor/read_files.h"
-#include "actors/doctor/read_host.h"
+#include "actors/host/doctor/read_files.h"
+#include "actors/host/doctor/read_host.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // path: cold
-#include "actors/doctor/show.h"
+#include "actors/host/doctor/show.h"
 
-#include "actors/doctor/mends.h"
+#include "actors/host/doctor/mends.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -33,7 +33,7 @@ LIBRARIES = {
     r"archive\.h|archive_entry\.h": ["actors/support/", "nic/capture/", "tests/nic/"],
     r"openssl/evp\.h": ["actors/peer/", "actors/command/sample_work.h"],
     r"openssl/(?!evp\.h)|(?<!boost/)asio": ["actors/peer/"],
-    r"seccomp\.h": ["actors/threads/", "actors/confine/"],
+    r"seccomp\.h": ["actors/threads/", "actors/host/confine/"],
 }
 
 HOT_WORDS = {

@@ -1,0 +1,51 @@
+// path: cold
+#include "actors/host/check_report.h"
+
+#include "actors/feed_hours.h"
+#include "actors/host/host_report.h"
+#include "actors/host/listening.h"
+#include "actors/load_config.h"
+#include "actors/series_list.h"
+#include "actors/topology.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace pinstrike::actors {
+
+namespace {
+
+/// As comments, so that what is printed as a whole is a config.
+void add_comment(std::string& out, std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        out += fmt::format("# {}\n", text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+}
+
+}  // namespace
+
+CheckReport check_report(const FeedConfig& config, bool config_only) {
+    const Topology topology = plan_topology(config);
+    HostReport report = report_on(read_host(config), config, topology);
+    CheckReport out{effective_config(config) + "\n", {}};
+    add_comment(out.text, to_text(topology, config));
+    if (!config_only) {
+        static_cast<void>(hours_of(config, report.problems));
+        check_listening(config, read_listening_rights(), report.problems);
+        add_comment(out.text, to_text(read_series_list(config, report.problems), config));
+    }
+    add_comment(out.text, report.text);
+    for (const std::string& remark : report.remarks) {
+        add_comment(out.text, "remark: " + remark);
+    }
+    if (!config_only) {
+        out.problems = std::move(report.problems);
+    }
+    return out;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,86 @@
+// path: cold
+#include "actors/host/confine/call_lists.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+namespace pinstrike::actors {
+namespace {
+
+using nic::SystemCall;
+
+constexpr std::uint64_t whole_word = ~std::uint64_t{0};
+
+/// What any of them may come to do.
+constexpr std::array common{
+    // waiting, and waking who waits
+    SystemCall{"clock_nanosleep"},
+    SystemCall{"futex"},
+    SystemCall{"nanosleep"},
+    SystemCall{"restart_syscall"},
+    SystemCall{"sched_yield"},
+    // the clock, where the kernel must be asked for it
+    SystemCall{"clock_gettime"},
+    SystemCall{"gettimeofday"},
+    // memory, at the end of a thread, and where one allocates that should not; never to be run
+    SystemCall{"brk"},
+    SystemCall{"madvise"},
+    SystemCall{"mmap", 2, PROT_EXEC, 0},
+    SystemCall{"mprotect", 2, PROT_EXEC, 0},
+    SystemCall{"mremap"},
+    SystemCall{"munmap"},
+    // signals, and an end
+    SystemCall{"exit"},
+    SystemCall{"exit_group"},
+    SystemCall{"rt_sigprocmask"},
+    SystemCall{"rt_sigreturn"},
+    // what a failed CHECK does: it says why, and aborts
+    SystemCall{"getpid"},
+    SystemCall{"gettid"},
+    SystemCall{"rt_sigaction", 0, whole_word, SIGABRT},
+    SystemCall{"tgkill", 2, whole_word, SIGABRT},
+    SystemCall{"write", 0, whole_word, STDERR_FILENO},
+};
+
+}  // namespace
+
+std::vector<SystemCall> poller_calls(const FeedConfig& config, std::span<const std::size_t> ports) {
+    std::vector<SystemCall> calls(common.begin(), common.end());
+    for (const std::size_t port : ports) {
+        const std::vector<SystemCall> more = nic::calls_of(config.ports[port]);
+        calls.insert(calls.end(), more.begin(), more.end());
+    }
+    return calls;
+}
+
+std::vector<SystemCall> core_calls(std::span<const std::string_view> of_actors) {
+    std::vector<SystemCall> calls(common.begin(), common.end());
+    for (const std::string_view name : of_actors) {
+        calls.push_back({name});
+    }
+    return calls;
+}
+
+std::string to_text(std::vector<SystemCall> calls) {
+    const auto before = [](const SystemCall& a, const SystemCall& b) {
+        return std::pair{a.name, b.argument} < std::pair{b.name, a.argument};  // whole ones first
+    };
+    std::sort(calls.begin(), calls.end(), before);
+    std::string text;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (i != 0 && calls[i].name == calls[i - 1].name) {
+            continue;
+        }
+        text += text.empty() ? "" : ", ";
+        text += calls[i].name;
+        text += calls[i].argument == SystemCall::any_argument ? "" : " (some)";
+    }
+    return text;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,161 @@
+// path: cold
+#include "actors/host/doctor/read_devices.h"
+
+#include "actors/host/doctor/read_files.h"
+
+#include <net/if.h>
+
+#include <cstdlib>
+#include <sstream>
+
+namespace pinstrike::actors::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned long class_network = 0x02;
+constexpr unsigned long class_bridge = 0x06;
+
+/// The base class of a PCI device: the highest of the three bytes of "0x020000".
+unsigned long base_class(const fs::path& device) {
+    const std::string text = read_word(device / "class").value_or("0");
+    return std::strtoul(text.c_str(), nullptr, 16) >> 16;
+}
+
+/// The kernel's interface of a device; a virtio device has another device between them.
+std::string interface_of(const fs::path& device) {
+    if (const auto names = names_in(device / "net"); !names.empty()) {
+        return names.front();
+    }
+    for (const std::string& name : names_in(device)) {
+        if (name.starts_with("virtio")) {
+            const auto inner = names_in(device / name / "net");
+            return inner.empty() ? "" : inner.front();
+        }
+    }
+    return {};
+}
+
+std::string link_text(const fs::path& device, const std::string& which) {
+    const auto speed = read_word(device / (which + "_link_speed"));
+    const auto width = read_word(device / (which + "_link_width"));
+    // A device that is no real PCIe one says "Unknown", or a width of 0 or 255.
+    const bool told =
+        speed && width && !speed->starts_with("Unknown") && *width != "0" && *width != "255";
+    return told ? *speed + " x" + *width : "";
+}
+
+void read_group(const fs::path& device, HostNic& nic) {
+    const fs::path group = device / "iommu_group";
+    if (const auto number = number_behind(link_name(group), "")) {
+        nic.iommu_group = static_cast<unsigned>(*number);
+    }
+    for (const std::string& address : names_in(group / "devices")) {
+        const fs::path member = group / "devices" / address;
+        if (address != nic.address) {
+            nic.group_members.push_back({.address = address,
+                                         .driver = link_name(member / "driver"),
+                                         .bridge = base_class(member) == class_bridge});
+        }
+    }
+}
+
+HostNic read_nic(const fs::path& device, const std::string& address) {
+    HostNic nic;
+    nic.address = address;
+    nic.driver = link_name(device / "driver");
+    nic.driver_version = read_word(device / "driver/module/version").value_or("");
+    nic.interface = interface_of(device);
+    nic.node = static_cast<int>(read_number(device / "numa_node").value_or(-1));
+    nic.link_speed = link_text(device, "current");
+    nic.link_best = link_text(device, "max");
+    read_group(device, nic);
+    return nic;
+}
+
+void read_default_routes(const fs::path& root, Host& host) {
+    std::istringstream in(read_word(root / "proc/net/route").value_or(""));
+    std::string line;
+    std::getline(in, line);  // the head of the table
+    while (std::getline(in, line)) {
+        std::istringstream row(line);
+        std::string interface;
+        std::string destination;
+        row >> interface >> destination;
+        const auto known = host.interfaces.find(interface);
+        if (destination == "00000000" && known != host.interfaces.end()) {
+            known->second.default_route = true;
+        }
+    }
+}
+
+/// The name that a driver gave its interrupt, which has a folder.
+std::string name_of_interrupt(const fs::path& folder) {
+    std::string name;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        if (it->is_directory(error)) {
+            name += (name.empty() ? "" : ", ") + it->path().filename().string();
+        }
+    }
+    return name;
+}
+
+}  // namespace
+
+void read_nics(const fs::path& root, Host& host) {
+    const fs::path devices = root / "sys/bus/pci/devices";
+    for (const std::string& address : names_in(devices)) {
+        if (base_class(devices / address) == class_network) {
+            host.nics.push_back(read_nic(devices / address, address));
+        }
+    }
+    host.iommu_groups = names_in(root / "sys/kernel/iommu_groups").size();
+    std::error_code error;
+    host.vfio_pci = fs::exists(root / "sys/bus/pci/drivers/vfio-pci", error);
+    host.vfio_without_iommu =
+        read_word(root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode") == "Y";
+}
+
+void read_interfaces(const fs::path& root, Host& host) {
+    const fs::path folder = root / "sys/class/net";
+    for (const std::string& name : names_in(folder)) {
+        const auto text = read_word(folder / name / "flags");
+        if (!text) {  // bonding_masters and the like
+            continue;
+        }
+        const unsigned long flags = std::strtoul(text->c_str(), nullptr, 16);
+        HostInterface& interface = host.interfaces[name];
+        interface.up = (flags & IFF_UP) != 0;
+        interface.multicast = (flags & IFF_MULTICAST) != 0;
+        interface.running = read_number(folder / name / "carrier") == 1;
+        const fs::path conf = root / "proc/sys/net/ipv4/conf";
+        const auto all = read_number(conf / "all/rp_filter");
+        const auto own = read_number(conf / name / "rp_filter");
+        if (all && own) {  // the stricter of the two holds: the larger
+            interface.reverse_path_filter = static_cast<int>(std::max(*all, *own));
+        }
+    }
+    read_default_routes(root, host);
+}
+
+void read_interrupts(const fs::path& root, Host& host) {
+    const fs::path folder = root / "proc/irq";
+    for (const std::string& name : names_in(folder)) {
+        const auto number = number_behind(name, "");
+        if (!number) {
+            continue;
+        }
+        // Where it is delivered now, or, of kernels that do not say, where it may be.
+        auto cpus = read_cpus(folder / name / "effective_affinity_list");
+        if (!cpus || cpus->empty()) {
+            cpus = read_cpus(folder / name / "smp_affinity_list");
+        }
+        const std::string action = name_of_interrupt(folder / name);
+        if (cpus && !action.empty()) {  // without a name nobody uses it
+            host.interrupts.push_back({static_cast<unsigned>(*number), action, *cpus});
+        }
+    }
+}
+
+}  // namespace pinstrike::actors::doctor

@@ -1,0 +1,108 @@
+// path: cold
+#include "actors/host/host_report.h"
+
+#include "actors/host/confine/call_lists.h"
+#include "actors/host/confine/rights.h"
+#include "actors/peer/peers.h"
+#include "nic/dpdk/memory_need.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+namespace pinstrike::actors {
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+std::string hugepages_text(const std::vector<nic::dpdk::Hugepages>& pages) {
+    std::string text;
+    for (const nic::dpdk::Hugepages& size : pages) {
+        text +=
+            fmt::format("hugepages of {} MiB on node {}: {} free of {}\n",
+                        size.page_bytes / mebibyte, size.node, size.free_count, size.total_count);
+    }
+    return text.empty() ? "this kernel has no hugepages\n" : text;
+}
+
+void check_sources(const Host& host, const nic::PortConfig& port, Problems& problems) {
+    if (port.kind == nic::PortKind::uring && !host.interfaces.contains(port.interface)) {
+        tell(problems, Place{},
+             fmt::format("port {}: there is no interface {}", port.name, port.interface),
+             Remedy::retry);  // it may come late
+    }
+    for (const std::string& file : port.files) {
+        if (!host.files.contains(file)) {
+            tell(problems, Place{}, fmt::format("port {}: {} cannot be read", port.name, file));
+        }
+    }
+}
+
+/// What is left to the program once it runs.
+std::string confinement_text(const FeedConfig& config, const Topology& topology) {
+    std::string text =
+        fmt::format("rights kept after the start: {}\n", to_text(rights_kept(config)));
+    if (config.system_calls == SystemCalls::free) {
+        return text + "system calls of pollers and cores: any (system_calls: free)\n";
+    }
+    for (const PollerPlan& poller : topology.pollers) {
+        text += fmt::format("system calls of {}: {}\n", poller.name,
+                            to_text(poller_calls(config, poller.ports)));
+    }
+    return text + fmt::format("system calls of cores: {}, and those of their actors\n",
+                              to_text(core_calls({})));
+}
+
+std::set<std::string> read_interfaces() {
+    std::set<std::string> names;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/sys/class/net", error)) {
+        names.insert(entry.path().filename().string());
+    }
+    return names;
+}
+
+}  // namespace
+
+Host read_host(const FeedConfig& config) {
+    Host host{read_machine(), nic::dpdk::read_machine(), read_interfaces(), {}};
+    for (const nic::PortConfig& port : config.ports) {
+        for (const std::string& file : port.files) {
+            if (::access(file.c_str(), R_OK) == 0) {  // opening would take a pipe's bytes
+                host.files.insert(file);
+            }
+        }
+    }
+    return host;
+}
+
+HostReport report_on(const Host& host, const FeedConfig& config, const Topology& topology) {
+    HostReport report;
+    TopologyFindings findings = check_topology(topology, config, host.machine);
+    report.problems = std::move(findings.problems);
+    report.remarks = std::move(findings.remarks);
+    for (const nic::PortConfig& port : config.ports) {
+        check_sources(host, port, report.problems);
+    }
+    if (config.peer.present()) {
+        peer::check_files(config.peer, report.problems);
+    }
+    report.text =
+        fmt::format("memory of {} {} MiB, {} cpus for this process\n", host.machine.memory_owner,
+                    host.machine.memory_bytes / mebibyte, host.machine.cpus.size());
+    report.text += confinement_text(config, topology);
+    const auto demands = dpdk_demands(config, topology);
+    if (demands.empty()) {
+        report.text += "no hugepages needed: no port of kind dpdk\n";
+        return report;
+    }
+    report.text += nic::dpdk::memory_need_text(demands) + hugepages_text(host.dpdk.hugepages);
+    const Problems wrong = nic::dpdk::check_ports(demands, host.dpdk);
+    report.problems.insert(report.problems.end(), wrong.begin(), wrong.end());
+    return report;
+}
+
+}  // namespace pinstrike::actors
