@@ -1,11 +1,11 @@
 // path: cold
 #include "actors/appliance.h"
 
-#include "actors/actor_kinds.h"
-#include "actors/feed_hours.h"
 #include "actors/host/confine/call_lists.h"
 #include "actors/poller/router.h"
 #include "actors/threads/ring.h"
+#include "actors/topology/actor_kinds.h"
+#include "actors/topology/feed_hours.h"
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"

@@ -2,8 +2,8 @@
 #include "actors/thread_loops.h"
 
 #include "actors/host/confine/rights.h"
-#include "actors/machine.h"
 #include "actors/threads/heap_guard.h"
+#include "actors/topology/machine.h"
 
 #include <immintrin.h>
 #include <sched.h>

@@ -5,12 +5,12 @@
 #pragma once
 
 #include "actors/core/core.h"
-#include "actors/feed_config.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/call_filter.h"
 #include "actors/threads/parking.h"
+#include "actors/topology/feed_config.h"
 #include "nic/clock.h"
 
 #include <atomic>

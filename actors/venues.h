@@ -4,8 +4,8 @@
 // feed/meson.build.
 #pragma once
 
-#include "actors/feed_config.h"
 #include "actors/poller/poller_task.h"
+#include "actors/topology/feed_config.h"
 #include "nic/open_port.h"
 
 #include <memory>

@@ -30,7 +30,7 @@
 #include "actors/book/trade_rules.h"
 #include "actors/book/transfer/book_transfer.h"
 #include "actors/core/actor.h"
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "actors/admin/packet_request.h"
 #include "actors/admin/views.h"
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "config/version.h"
 #include "config/yaml.h"
 

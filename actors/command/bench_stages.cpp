@@ -3,10 +3,10 @@
 // `pinstrike bench stages`: what each stage of a message's way takes, on this machine.
 #include "actors/command/command.h"
 #include "actors/command/measured_traffic.h"
-#include "actors/machine.h"
 #include "actors/stages/looped_capture.h"
 #include "actors/stages/stage_bench.h"
 #include "actors/stages/stage_figures.h"
+#include "actors/topology/machine.h"
 #include "config/print_problems.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"

@@ -2,10 +2,10 @@
 //
 // `pinstrike check`: all that is wrong with a config, or all that is in force with it.
 #include "actors/command/command.h"
-#include "actors/feed_keys.h"
 #include "actors/host/check_report.h"
-#include "actors/load_config.h"
-#include "actors/topology.h"
+#include "actors/topology/feed_keys.h"
+#include "actors/topology/load_config.h"
+#include "actors/topology/topology.h"
 #include "config/print_problems.h"
 #include "nic/dpdk/memory_need.h"
 

@@ -4,7 +4,7 @@
 // arbitration or filter. What it passes over, it counts and says.
 #include "actors/command/command.h"
 #include "actors/command/passed_over.h"
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "config/print_problems.h"
 #include "feed/opra/json.h"
 #include "feed/opra/lines.h"

@@ -2,12 +2,12 @@
 //
 // `pinstrike doctor`: what of this host is good and bad for what shall run on it.
 #include "actors/command/command.h"
-#include "actors/feed_hours.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
 #include "actors/host/listening.h"
-#include "actors/load_config.h"
+#include "actors/topology/feed_hours.h"
+#include "actors/topology/load_config.h"
 #include "config/print_problems.h"
 
 #include <cstdio>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "actors/appliance.h"
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "config/problem.h"
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 #include "actors/command/replay_config.h"
 #include "actors/latency/latency_text.h"
 #include "actors/latency/parse_reading.h"
-#include "actors/load_config.h"
 #include "actors/metrics/fetch.h"
+#include "actors/topology/load_config.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
 

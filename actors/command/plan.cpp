@@ -1,11 +1,11 @@
 // path: cold
 //
 // `pinstrike plan`: where a config's threads, queues and rings lie on a machine.
-#include "actors/plan/plan.h"
+#include "actors/topology/plan/plan.h"
 
 #include "actors/command/command.h"
-#include "actors/load_config.h"
-#include "actors/machine.h"
+#include "actors/topology/load_config.h"
+#include "actors/topology/machine.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
 

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/reloader.h"
 
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "config/joined.h"
 
 #include <fmt/format.h>

@@ -8,8 +8,8 @@
 #include "actors/appliance.h"
 #include "actors/command/drive_log.h"
 #include "actors/command/timed_reader.h"
-#include "actors/feed_config.h"
-#include "actors/reload/config_change.h"
+#include "actors/topology/config_change.h"
+#include "actors/topology/feed_config.h"
 
 #include <string>
 #include <vector>

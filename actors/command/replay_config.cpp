@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/replay_config.h"
 
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 #include "feed/opra/lines.h"

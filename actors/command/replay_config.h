@@ -3,7 +3,7 @@
 // What `replay` and `latency --replay` share: the appliance of a config, fed by captures alone.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "config/problem.h"
 #include "nic/port_config.h"
 

@@ -4,7 +4,7 @@
 #include "actors/command/command.h"
 #include "actors/command/drive.h"
 #include "actors/command/duration_option.h"
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 

@@ -14,10 +14,10 @@
 #pragma once
 
 #include "actors/core/actor.h"
-#include "actors/feed_config.h"
 #include "actors/threads/loop_counters.h"
 #include "actors/threads/parking.h"
 #include "actors/threads/ring.h"
+#include "actors/topology/feed_config.h"
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "feed/event/event.h"

@@ -1,9 +1,9 @@
 // path: cold
 #include "actors/explain/explanations.h"
 
-#include "actors/feed_keys.h"
 #include "actors/log/codes.h"
 #include "actors/row_tables.h"
+#include "actors/topology/feed_keys.h"
 #include "config/nearest.h"
 
 #include <algorithm>

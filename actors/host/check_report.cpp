@@ -1,12 +1,12 @@
 // path: cold
 #include "actors/host/check_report.h"
 
-#include "actors/feed_hours.h"
 #include "actors/host/host_report.h"
 #include "actors/host/listening.h"
-#include "actors/load_config.h"
-#include "actors/series_list.h"
-#include "actors/topology.h"
+#include "actors/topology/feed_hours.h"
+#include "actors/topology/load_config.h"
+#include "actors/topology/series_list.h"
+#include "actors/topology/topology.h"
 
 #include <fmt/format.h>
 

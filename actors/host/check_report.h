@@ -4,7 +4,7 @@
 // is against it.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "config/problem.h"
 
 #include <string>

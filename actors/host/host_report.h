@@ -4,9 +4,9 @@
 // read_host()'s, deciding report_on()'s, which is tested on hosts made by hand.
 #pragma once
 
-#include "actors/feed_config.h"
-#include "actors/machine.h"
-#include "actors/topology.h"
+#include "actors/topology/feed_config.h"
+#include "actors/topology/machine.h"
+#include "actors/topology/topology.h"
 #include "config/problem.h"
 #include "nic/dpdk/eal_arguments.h"
 

@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "config/problem.h"
 
 namespace pinstrike::actors {

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/metrics/http_server.h"
 
-#include "actors/machine.h"
+#include "actors/topology/machine.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

@@ -1,12 +1,12 @@
 // path: cold
 #include "actors/metrics/metrics_endpoint.h"
 
-#include "actors/machine.h"
 #include "actors/metrics/appliance_metrics.h"
 #include "actors/metrics/families.h"
 #include "actors/metrics/fetch.h"
 #include "actors/metrics/http_server.h"
 #include "actors/metrics/latency_metrics.h"
+#include "actors/topology/machine.h"
 
 #include <fmt/format.h>
 #include <prometheus/text_serializer.h>

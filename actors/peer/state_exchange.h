@@ -5,8 +5,8 @@
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
-#include "actors/feed_config.h"
 #include "actors/peer/state_ends.h"
+#include "actors/topology/feed_config.h"
 
 #include <cstddef>
 #include <deque>

@@ -20,11 +20,11 @@
 // most one wake call, for each core that got something.
 #pragma once
 
-#include "actors/feed_config.h"
 #include "actors/poller/ring_gaps.h"
 #include "actors/poller/sharding.h"
 #include "actors/threads/parking.h"
 #include "actors/threads/ring.h"
+#include "actors/topology/feed_config.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/mistake.h"

@@ -4,7 +4,7 @@
 // share.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "feed/event/series_key.h"
 
 #include <cstddef>

@@ -10,15 +10,15 @@
 // leaves the machine's own stops out.
 #pragma once
 
-#include "actors/actor_kinds.h"
 #include "actors/core/core.h"
-#include "actors/machine.h"
 #include "actors/poller/poller_task.h"
 #include "actors/stages/cut_path.h"
 #include "actors/stages/looped_capture.h"
 #include "actors/stages/rationed_port.h"
 #include "actors/stages/stage_figures.h"
 #include "actors/threads/ring.h"
+#include "actors/topology/actor_kinds.h"
+#include "actors/topology/machine.h"
 #include "actors/venues.h"
 #include "config/check.h"
 #include "feed/lines/line_config.h"

@@ -4,8 +4,8 @@
 // keeps the others from being there.
 #pragma once
 
-#include "actors/feed_config.h"
 #include "actors/support/redactor.h"
+#include "actors/topology/feed_config.h"
 #include "config/problem.h"
 
 #include <optional>

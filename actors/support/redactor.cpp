@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/support/redactor.h"
 
-#include "actors/feed_keys.h"
+#include "actors/topology/feed_keys.h"
 #include "config/byte_order_mark.h"
 #include "config/yaml.h"
 #include "nic/packet/address.h"

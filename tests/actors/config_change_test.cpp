@@ -1,9 +1,9 @@
 // path: cold
 //
 // What differs between two configs, and what of it a running program can take.
-#include "actors/reload/config_change.h"
+#include "actors/topology/config_change.h"
 
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "actors/series_list.h"
+#include "actors/topology/series_list.h"
 
 #include "actors/book/book.h"
 #include "actors/poller/router.h"

@@ -1,4 +1,4 @@
-#include "actors/topology.h"
+#include "actors/topology/topology.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 //
 // FROM:TO: count only what was measured while the two cores lay so far from each other
 // (distance.h).
-#include "actors/machine.h"
+#include "actors/topology/machine.h"
 #include "tests/bench/distance.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ring_contenders.h"

@@ -1,7 +1,7 @@
 // path: cold
 //
 // The configs that are shipped: each loads, and what is printed of it loads as the same.
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include "actors/host/cgroup_memory.h"
 #include "actors/host/host_report.h"
 #include "actors/host/listening.h"
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 // The least and the most of every key that has limits, written down a second time: a limit that is
 // changed by mistake in its table is found here, as is a key with limits that this list lacks. Each
 // is tried at its limits and one step outside.
-#include "actors/feed_keys.h"
+#include "actors/topology/feed_keys.h"
 #include "config/explain.h"
 #include "config/units.h"
 #include "tests/config/problems.h"

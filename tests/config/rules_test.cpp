@@ -2,8 +2,8 @@
 //
 // What the parts of a feed's config must be together: each rule broken by one edit of a sound text,
 // told with its place, and by structs made by hand, which have none.
-#include "actors/feed_rules.h"
-#include "actors/load_config.h"
+#include "actors/topology/feed_rules.h"
+#include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>

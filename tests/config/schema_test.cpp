@@ -2,8 +2,8 @@
 //
 // The JSON Schema of configs, tried by a small validator of the keywords that it uses: it accepts
 // the shipped examples and what is printed of them, and refuses what the parser refuses.
-#include "actors/feed_keys.h"
-#include "actors/load_config.h"
+#include "actors/topology/feed_keys.h"
+#include "actors/topology/load_config.h"
 #include "config/explain.h"
 #include "tests/config/problems.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "actors/host/doctor/judge.h"
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // Any bytes as a config: refused with problems, or a config whose effective text loads as the same,
 // and whose calendar gives hours in their order.
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 #include "config/check.h"
 #include "feed/venue_sessions.h"
 #include "tests/fuzz/fuzz.h"

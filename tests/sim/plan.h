@@ -4,7 +4,7 @@
 // here and nothing later, so that a plan can be told in words.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/opra/traffic_config.h"
 #include "feed/recovery/recovery_config.h"

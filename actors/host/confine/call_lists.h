@@ -4,7 +4,7 @@
 // kind of port, and by reading what may happen seldom.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "nic/port_needs.h"
 
 #include <span>

@@ -5,7 +5,7 @@
 // needs to end cleanly, which the control thread keeps, and hot threads never have.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "nic/port_needs.h"
 
 #include <string>

@@ -5,7 +5,7 @@
 // same as "none" or "zero", and is never judged as good.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "nic/dpdk/host.h"
 
 #include <cstddef>

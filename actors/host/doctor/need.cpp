@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/host/doctor/need.h"
 
-#include "actors/topology.h"
+#include "actors/topology/topology.h"
 #include "nic/dpdk/vdev.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // What one or several configs need of the host that runs them together.
 #pragma once
 
-#include "actors/feed_config.h"
 #include "actors/host/doctor/host.h"
+#include "actors/topology/feed_config.h"
 #include "nic/dpdk/memory_need.h"
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // router deals out their messages. A core tells its actors of its own before the first message.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "config/problem.h"
 #include "config/rows.h"
 #include "feed/event/event.h"

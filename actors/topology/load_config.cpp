@@ -1,8 +1,8 @@
 // path: cold
-#include "actors/load_config.h"
+#include "actors/topology/load_config.h"
 
-#include "actors/feed_keys.h"
-#include "actors/feed_rules.h"
+#include "actors/topology/feed_keys.h"
+#include "actors/topology/feed_rules.h"
 #include "config/yaml.h"
 #include "feed/lines/line_keys.h"
 #include "feed/venue_lines.h"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/core/actor.h"
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 #include "config/form.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/machine.h"
+#include "actors/topology/machine.h"
 
 #include "actors/host/cgroup_memory.h"
 #include "actors/threads/call_filter.h"

@@ -4,9 +4,9 @@
 // one, or one that is only described.
 #pragma once
 
-#include "actors/feed_config.h"
-#include "actors/machine.h"
-#include "actors/topology.h"
+#include "actors/topology/feed_config.h"
+#include "actors/topology/machine.h"
+#include "actors/topology/topology.h"
 #include "config/problem.h"
 
 #include <cstddef>

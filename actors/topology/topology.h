@@ -5,8 +5,8 @@
 // that captures which a DPDK port preloads are counted.
 #pragma once
 
-#include "actors/feed_config.h"
-#include "actors/machine.h"
+#include "actors/topology/feed_config.h"
+#include "actors/topology/machine.h"
 #include "config/problem.h"
 #include "feed/lines/line_watch.h"
 #include "nic/dpdk/memory_need.h"

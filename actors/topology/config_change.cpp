@@ -1,7 +1,7 @@
 // path: cold
-#include "actors/reload/config_change.h"
+#include "actors/topology/config_change.h"
 
-#include "actors/feed_keys.h"
+#include "actors/topology/feed_keys.h"
 #include "config/explain.h"
 
 #include <algorithm>

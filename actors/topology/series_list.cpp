@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/series_list.h"
+#include "actors/topology/series_list.h"
 
 #include "actors/book/book.h"
 #include "actors/poller/sharding.h"

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/feed_hours.h"
+#include "actors/topology/feed_hours.h"
 
 #include "feed/venue_sessions.h"
 

@@ -4,7 +4,7 @@
 // and tests make machines up.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 
 #include <cstddef>
 #include <memory>

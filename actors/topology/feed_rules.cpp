@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/feed_rules.h"
+#include "actors/topology/feed_rules.h"
 
 #include "config/nearest.h"
 #include "config/units.h"

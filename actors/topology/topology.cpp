@@ -1,11 +1,11 @@
 // path: cold
-#include "actors/topology.h"
+#include "actors/topology/topology.h"
 
-#include "actors/actor_kinds.h"
 #include "actors/book/transfer/book_transfer.h"
 #include "actors/poller/history_ring.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/ring.h"
+#include "actors/topology/actor_kinds.h"
 #include "config/joined.h"
 #include "config/units.h"
 #include "feed/arbitration/arbiter.h"

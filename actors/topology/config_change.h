@@ -3,7 +3,7 @@
 // What differs between the config that runs and the one that shall, key by key.
 #pragma once
 
-#include "actors/feed_config.h"
+#include "actors/topology/feed_config.h"
 
 #include <string>
 #include <vector>

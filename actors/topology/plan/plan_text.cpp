@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/plan/plan.h"
+#include "actors/topology/plan/plan.h"
 #include "config/units.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/actor_kinds.h"
+#include "actors/topology/actor_kinds.h"
 
 #include "actors/book/book.h"
 #include "config/check.h"

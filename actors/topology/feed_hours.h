@@ -1,8 +1,8 @@
 // path: cold
 #pragma once
 
-#include "actors/feed_config.h"
 #include "actors/poller/poller_task.h"
+#include "actors/topology/feed_config.h"
 #include "config/problem.h"
 
 #include <optional>

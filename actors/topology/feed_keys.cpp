@@ -1,8 +1,8 @@
 // path: cold
-#include "actors/feed_keys.h"
+#include "actors/topology/feed_keys.h"
 
-#include "actors/actor_kinds.h"
 #include "actors/peer/peer_keys.h"
+#include "actors/topology/actor_kinds.h"
 #include "feed/arbitration/arbitration_keys.h"
 #include "feed/lines/line_keys.h"
 #include "feed/lines/watch_keys.h"
