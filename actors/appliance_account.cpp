@@ -3,7 +3,7 @@
 // The account of a stopped appliance: its counters, put into the account's places.
 #include "actors/appliance_account.h"
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "config/mistake.h"
 
 #include <string>

@@ -3,7 +3,7 @@
 // What the live view shows, taken from the counters of a running appliance in one look.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/book/busiest.h"
 #include "config/histogram.h"
 #include "feed/lines/line_watch.h"

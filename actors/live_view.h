@@ -4,7 +4,7 @@
 // output is no terminal. It reads published counters, so hot threads have no part in it.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/live_figures.h"
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // (actors/poller/packet_tap.h), as lines of JSON.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 
 #include <cstddef>
 #include <cstdint>

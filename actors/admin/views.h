@@ -5,7 +5,7 @@
 #pragma once
 
 #include "actors/admin/tally.h"
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -6,7 +6,7 @@
 
 #include "actors/admin/admin_socket.h"
 #include "actors/admin/tally.h"
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/command/drive_log.h"
 #include "actors/command/reloader.h"
 

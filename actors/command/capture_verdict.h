@@ -4,7 +4,7 @@
 // although the account of what was read balances.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 
 #include <cstdint>
 #include <string>

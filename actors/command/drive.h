@@ -3,7 +3,7 @@
 // What `run` and `replay` share: an appliance from its start to its account.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
 

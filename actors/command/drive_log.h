@@ -4,7 +4,7 @@
 // where the lines go. Used by the control thread.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/log/line_writer.h"
 #include "actors/log/log.h"
 #include "actors/log/mailbox.h"

@@ -1,9 +1,9 @@
 // path: cold
 #include "actors/command/recorded_events.h"
 
+#include "actors/appliance/venues.h"
 #include "actors/stages/looped_capture.h"
 #include "actors/threads/ring.h"
-#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"

@@ -5,7 +5,7 @@
 // whole as it is, so that what runs is always what one text said.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/command/drive_log.h"
 #include "actors/command/timed_reader.h"
 #include "actors/topology/config_change.h"

@@ -5,7 +5,7 @@
 // asks, also where there is no systemd.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/host/service/heartbeat.h"
 #include "actors/host/service/service_manager.h"
 

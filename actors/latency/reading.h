@@ -4,7 +4,7 @@
 // and what came in between two looks.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "config/histogram.h"
 
 #include <cstdint>

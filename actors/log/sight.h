@@ -4,7 +4,7 @@
 // figures, so that tests make them by hand.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/poller/unknown_groups.h"
 #include "config/rows.h"
 #include "nic/packet/drops.h"

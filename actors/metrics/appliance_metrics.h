@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/log/log_counts.h"
 
 #include <prometheus/metric_family.h>

@@ -6,7 +6,7 @@
 // the control thread and every hot thread advance, else 503.
 #pragma once
 
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/log/log_counts.h"
 #include "config/problem.h"
 

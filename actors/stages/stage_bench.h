@@ -10,6 +10,7 @@
 // leaves the machine's own stops out.
 #pragma once
 
+#include "actors/appliance/venues.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
 #include "actors/stages/cut_path.h"
@@ -19,7 +20,6 @@
 #include "actors/threads/ring.h"
 #include "actors/topology/actor_kinds.h"
 #include "actors/topology/machine.h"
-#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/lines/line_config.h"
 #include "nic/clock.h"

@@ -1,6 +1,6 @@
 // The whole appliance on generated traffic, with hot threads that must not allocate (heap.cpp of
 // the executable is linked in, strict).
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 
 #include "actors/metrics/appliance_metrics.h"
 #include "actors/threads/heap_guard.h"

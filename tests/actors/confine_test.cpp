@@ -2,9 +2,9 @@
 //
 // What the program gives up once it runs: rights, in every thread, and system calls of hot threads.
 // The tests confine threads of their own, or a child, for what is given up does not come back.
+#include "actors/appliance/thread_loops.h"
 #include "actors/host/confine/call_lists.h"
 #include "actors/host/confine/rights.h"
-#include "actors/thread_loops.h"
 #include "actors/threads/call_filter.h"
 #include "actors/threads/every_thread.h"
 #include "config/check.h"

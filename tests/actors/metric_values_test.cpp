@@ -1,7 +1,7 @@
 // path: cold
 //
 // Every metric in seconds is in seconds: held against what this test knows of the time itself.
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 #include "actors/latency/reading.h"
 #include "actors/metrics/appliance_metrics.h"
 #include "actors/metrics/latency_metrics.h"

@@ -3,7 +3,7 @@
 // The roads between pollers and recovery, and the task at their end.
 #include "actors/recovery/recovery_task.h"
 
-#include "actors/thread_loops.h"
+#include "actors/appliance/thread_loops.h"
 
 #include <gtest/gtest.h>
 

@@ -20,13 +20,13 @@
 // --alone: everything in one thread, for counting instructions:
 //     valgrind --tool=callgrind --toggle-collect='*Poller*::step(long)' bench_keeping ... --alone
 //     200000
+#include "actors/appliance/venues.h"
 #include "actors/core/core.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/ring.h"
 #include "actors/topology/machine.h"
-#include "actors/venues.h"
 #include "feed/opra/opra.h"
 #include "feed/recovery/passive_source.h"
 #include "nic/clock.h"

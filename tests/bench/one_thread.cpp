@@ -8,12 +8,12 @@
 //     bench_one_thread CAPTURE [--runs N] [--seconds S] [--series N] [--hugepages]
 //
 // Prints one JSON object: millions of messages a second of the thread's processor time, run by run.
+#include "actors/appliance/venues.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
 #include "actors/threads/ring.h"
 #include "actors/topology/actor_kinds.h"
 #include "actors/topology/machine.h"
-#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/opra.h"
 #include "nic/clock.h"

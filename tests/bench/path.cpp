@@ -31,13 +31,13 @@
 // gives none); block checksums always are. --rate: one trial at that rate. --distance: only trials
 // count before and behind which the two processors lay so many nanoseconds from each other
 // (distance.h); `taken_again` tells how many did not, `gave_up` that the machine had none for long.
+#include "actors/appliance/thread_loops.h"
+#include "actors/appliance/venues.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
-#include "actors/thread_loops.h"
 #include "actors/threads/ring.h"
 #include "actors/topology/actor_kinds.h"
 #include "actors/topology/machine.h"
-#include "actors/venues.h"
 #include "feed/opra/opra.h"
 #include "nic/clock.h"
 #include "nic/port.h"

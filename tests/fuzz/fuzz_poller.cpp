@@ -4,10 +4,10 @@
 // retransmission, and on foreign ones; behind it a core with a book. Each is a byte that says where
 // it comes, one for the time that passes before (units of 100 us), its length and its bytes.
 // Whatever comes, the account balances.
+#include "actors/appliance/venues.h"
 #include "actors/appliance_account.h"
 #include "actors/book/book.h"
 #include "actors/core/core.h"
-#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"
 #include "nic/packet/udp_frame_writer.h"

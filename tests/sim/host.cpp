@@ -1,10 +1,10 @@
 // path: cold
 #include "tests/sim/host.h"
 
+#include "actors/appliance/venues.h"
 #include "actors/appliance_account.h"
 #include "actors/poller/router.h"
 #include "actors/threads/ring.h"
-#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"
 #include "feed/recovery/recovery_keys.h"

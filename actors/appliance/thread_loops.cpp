@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/thread_loops.h"
+#include "actors/appliance/thread_loops.h"
 
 #include "actors/host/confine/rights.h"
 #include "actors/threads/heap_guard.h"

@@ -9,13 +9,13 @@
 #pragma once
 
 #include "actors/account.h"
+#include "actors/appliance/thread_loops.h"
 #include "actors/book/book.h"
 #include "actors/core/core.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller/packet_tap.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
-#include "actors/thread_loops.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
 #include "actors/topology/reload_counts.h"

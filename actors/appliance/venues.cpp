@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/venues.h"
+#include "actors/appliance/venues.h"
 
 #include "actors/poller/poller.h"
 #include "feed/opra/opra.h"

@@ -1,12 +1,12 @@
 // path: cold
-#include "actors/appliance.h"
+#include "actors/appliance/appliance.h"
 
+#include "actors/appliance/venues.h"
 #include "actors/host/confine/call_lists.h"
 #include "actors/poller/router.h"
 #include "actors/threads/ring.h"
 #include "actors/topology/actor_kinds.h"
 #include "actors/topology/feed_hours.h"
-#include "actors/venues.h"
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"
 #include "feed/recovery/recovery_keys.h"
