@@ -8,7 +8,6 @@
 // then the actors stop; then the account is read. So nothing received is left behind.
 #pragma once
 
-#include "actors/account.h"
 #include "actors/appliance/thread_loops.h"
 #include "actors/book/book.h"
 #include "actors/core/core.h"
@@ -16,6 +15,7 @@
 #include "actors/poller/packet_tap.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
+#include "actors/telemetry/account.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
 #include "actors/topology/reload_counts.h"

@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/command/admin_desk.h"
 
-#include "actors/admin/packet_request.h"
-#include "actors/admin/views.h"
+#include "actors/telemetry/admin/packet_request.h"
+#include "actors/telemetry/admin/views.h"
 #include "actors/topology/load_config.h"
 #include "config/version.h"
 #include "config/yaml.h"

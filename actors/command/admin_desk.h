@@ -1,14 +1,14 @@
 // path: cold
 //
 // What the admin socket can be asked, and what is then done: on the control thread, which owns the
-// log, the config that runs, and the end. actors/admin/README.md is the list.
+// log, the config that runs, and the end. actors/telemetry/admin/README.md is the list.
 #pragma once
 
-#include "actors/admin/admin_socket.h"
-#include "actors/admin/tally.h"
 #include "actors/appliance/appliance.h"
 #include "actors/command/drive_log.h"
 #include "actors/command/reloader.h"
+#include "actors/telemetry/admin/admin_socket.h"
+#include "actors/telemetry/admin/tally.h"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -2,11 +2,11 @@
 //
 // `pinstrike ctl`: asks a running instance, at its admin socket, what it does, or gives it
 // something to do.
-#include "actors/admin/address.h"
-#include "actors/admin/admin_client.h"
-#include "actors/admin/packet_request.h"
-#include "actors/admin/view_text.h"
 #include "actors/command/command.h"
+#include "actors/telemetry/admin/address.h"
+#include "actors/telemetry/admin/admin_client.h"
+#include "actors/telemetry/admin/packet_request.h"
+#include "actors/telemetry/admin/view_text.h"
 #include "config/print_problems.h"
 #include "nic/capture/capture_writer.h"
 

@@ -1,9 +1,6 @@
 // path: cold
 #include "actors/command/drive.h"
 
-#include "actors/account.h"
-#include "actors/account_text.h"
-#include "actors/admin/admin_socket.h"
 #include "actors/book/book_json.h"
 #include "actors/command/admin_desk.h"
 #include "actors/command/capture_verdict.h"
@@ -12,8 +9,11 @@
 #include "actors/command/reloader.h"
 #include "actors/command/service_link.h"
 #include "actors/host/confine/rights.h"
-#include "actors/live_view.h"
-#include "actors/metrics/metrics_endpoint.h"
+#include "actors/telemetry/account.h"
+#include "actors/telemetry/account_text.h"
+#include "actors/telemetry/admin/admin_socket.h"
+#include "actors/telemetry/metrics/metrics_endpoint.h"
+#include "actors/telemetry/top/live_view.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/version.h"

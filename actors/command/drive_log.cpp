@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/command/drive_log.h"
 
-#include "actors/log/sight.h"
+#include "actors/telemetry/log/snapshot.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "actors/appliance/appliance.h"
-#include "actors/log/line_writer.h"
-#include "actors/log/log.h"
-#include "actors/log/mailbox.h"
-#include "actors/log/watch.h"
+#include "actors/telemetry/log/line_writer.h"
+#include "actors/telemetry/log/log.h"
+#include "actors/telemetry/log/mailbox.h"
+#include "actors/telemetry/log/watch.h"
 #include "nic/dpdk/log.h"
 
 #include <deque>

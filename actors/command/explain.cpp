@@ -2,7 +2,7 @@
 //
 // `pinstrike explain`: what a name means that the program, its config or an alert shows.
 #include "actors/command/command.h"
-#include "actors/explain/explanations.h"
+#include "actors/telemetry/explain/explanations.h"
 #include "config/joined.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"

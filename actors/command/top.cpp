@@ -1,11 +1,11 @@
 // path: cold
 //
 // `pinstrike top`: a running instance on a terminal, from its admin socket; lines elsewhere.
-#include "actors/admin/address.h"
-#include "actors/admin/admin_client.h"
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/top/screen.h"
+#include "actors/telemetry/admin/address.h"
+#include "actors/telemetry/admin/admin_client.h"
+#include "actors/telemetry/top/screen.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 

@@ -1,15 +1,15 @@
 // path: cold
 #include "actors/support/parts.h"
 
-#include "actors/admin/address.h"
-#include "actors/admin/admin_client.h"
 #include "actors/host/check_report.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_files.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
-#include "actors/metrics/fetch.h"
 #include "actors/support/run_program.h"
+#include "actors/telemetry/admin/address.h"
+#include "actors/telemetry/admin/admin_client.h"
+#include "actors/telemetry/metrics/fetch.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/machine.h"
 #include "actors/topology/plan/plan.h"

@@ -15,7 +15,7 @@ import yaml
 
 HEAD = """// path: cold
 // Made by deploy/prometheus/alert_table.py from the rules and the runbook.
-#include "actors/explain/explanations.h"
+#include "actors/telemetry/explain/explanations.h"
 
 namespace pinstrike::actors {
 

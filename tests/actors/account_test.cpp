@@ -1,7 +1,7 @@
 // path: cold
-#include "actors/account.h"
+#include "actors/telemetry/account.h"
 
-#include "actors/account_text.h"
+#include "actors/telemetry/account_text.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,11 +1,11 @@
 // path: cold
 //
 // The admin socket: who may be there, what it withstands.
-#include "actors/admin/admin_socket.h"
+#include "actors/telemetry/admin/admin_socket.h"
 
-#include "actors/admin/address.h"
-#include "actors/admin/admin_client.h"
-#include "actors/admin/tally.h"
+#include "actors/telemetry/admin/address.h"
+#include "actors/telemetry/admin/admin_client.h"
+#include "actors/telemetry/admin/tally.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

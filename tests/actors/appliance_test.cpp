@@ -2,7 +2,7 @@
 // the executable is linked in, strict).
 #include "actors/appliance/appliance.h"
 
-#include "actors/metrics/appliance_metrics.h"
+#include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/threads/heap_guard.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/series_map_file.h"

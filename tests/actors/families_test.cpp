@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/metrics/families.h"
+#include "actors/telemetry/metrics/families.h"
 
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>

@@ -2,9 +2,9 @@
 //
 // The metrics endpoint's server: no client holds up another.
 
-#include "actors/metrics/http_server.h"
+#include "actors/telemetry/metrics/http_server.h"
 
-#include "actors/metrics/fetch.h"
+#include "actors/telemetry/metrics/fetch.h"
 #include "nic/file_descriptor.h"
 
 #include <arpa/inet.h>

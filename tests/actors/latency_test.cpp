@@ -1,13 +1,13 @@
 // path: cold
 //
 // Readings: over the wire and back, differences, percentiles, and how they are shown.
-#include "actors/latency/latency_rows.h"
-#include "actors/latency/latency_text.h"
-#include "actors/latency/parse_reading.h"
-#include "actors/latency/reading.h"
-#include "actors/metrics/families.h"
-#include "actors/metrics/fetch.h"
-#include "actors/metrics/latency_metrics.h"
+#include "actors/telemetry/latency/latency_rows.h"
+#include "actors/telemetry/latency/latency_text.h"
+#include "actors/telemetry/latency/parse_reading.h"
+#include "actors/telemetry/latency/reading.h"
+#include "actors/telemetry/metrics/families.h"
+#include "actors/telemetry/metrics/fetch.h"
+#include "actors/telemetry/metrics/latency_metrics.h"
 
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>

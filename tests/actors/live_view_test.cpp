@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/live_view.h"
+#include "actors/telemetry/top/live_view.h"
 
 #include "tests/book/events.h"
 

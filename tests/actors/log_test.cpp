@@ -1,8 +1,8 @@
 // path: cold
-#include "actors/log/log.h"
+#include "actors/telemetry/log/log.h"
 
-#include "actors/log/line_writer.h"
-#include "actors/log/mailbox.h"
+#include "actors/telemetry/log/line_writer.h"
+#include "actors/telemetry/log/mailbox.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -2,10 +2,10 @@
 //
 // Every metric in seconds is in seconds: held against what this test knows of the time itself.
 #include "actors/appliance/appliance.h"
-#include "actors/latency/reading.h"
-#include "actors/metrics/appliance_metrics.h"
-#include "actors/metrics/latency_metrics.h"
-#include "actors/metrics/metric_rows.h"
+#include "actors/telemetry/latency/reading.h"
+#include "actors/telemetry/metrics/appliance_metrics.h"
+#include "actors/telemetry/metrics/latency_metrics.h"
+#include "actors/telemetry/metrics/metric_rows.h"
 #include "feed/opra/lines.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // path: cold
 //
 // What `pinstrike top` shows of readings made by hand, and what keys do to it.
-#include "actors/top/screen.h"
+#include "actors/telemetry/top/screen.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/log/watch.h"
+#include "actors/telemetry/log/watch.h"
 
 #include "feed/opra/rejects.h"
 

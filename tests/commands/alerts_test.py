@@ -57,7 +57,7 @@ def main():
             fail(f"the runbook does not say what {alert} means")
 
     known = exposed(pinstrike)
-    table = (root / "actors/metrics/metric_rows.h").read_text()
+    table = (root / "actors/telemetry/metrics/metric_rows.h").read_text()
     known |= {f"pinstrike_{name}" for name in BY_DRIVER if f"ROW({name}, counter" in table}
     recorded = set(re.findall(r"- record: (\S+)", rules))
     used = rules + "".join((root / name).read_text() for name in DOCUMENTS)

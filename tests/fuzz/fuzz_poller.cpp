@@ -5,9 +5,9 @@
 // it comes, one for the time that passes before (units of 100 us), its length and its bytes.
 // Whatever comes, the account balances.
 #include "actors/appliance/venues.h"
-#include "actors/appliance_account.h"
 #include "actors/book/book.h"
 #include "actors/core/core.h"
+#include "actors/telemetry/account_of.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"
 #include "nic/packet/udp_frame_writer.h"

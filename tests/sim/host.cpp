@@ -2,8 +2,8 @@
 #include "tests/sim/host.h"
 
 #include "actors/appliance/venues.h"
-#include "actors/appliance_account.h"
 #include "actors/poller/router.h"
+#include "actors/telemetry/account_of.h"
 #include "actors/threads/ring.h"
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"

@@ -4,7 +4,6 @@
 // turns, in an order and at a pace drawn from the seed, on simulated time.
 #pragma once
 
-#include "actors/account.h"
 #include "actors/book/book.h"
 #include "actors/core/actor.h"
 #include "actors/core/core.h"
@@ -14,6 +13,7 @@
 #include "actors/poller/history_ring.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
+#include "actors/telemetry/account.h"
 #include "tests/sim/link_port.h"
 #include "tests/sim/plan.h"
 #include "tests/sim/twin.h"

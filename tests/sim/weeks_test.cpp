@@ -2,13 +2,13 @@
 //
 // A process that runs for weeks: the listed series roll on from day to day, at weekends OPRA tests,
 // on some days messages are lost. Each day begins clean and ends as the truth does; nothing grows.
-#include "actors/account.h"
 #include "actors/appliance/venues.h"
-#include "actors/appliance_account.h"
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
 #include "actors/core/core.h"
 #include "actors/poller/router.h"
+#include "actors/telemetry/account.h"
+#include "actors/telemetry/account_of.h"
 #include "actors/threads/ring.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"

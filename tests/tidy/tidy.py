@@ -26,7 +26,7 @@ LIBRARIES = {
     r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
     r"liburing": ["nic/uring/"],
-    r"prometheus/|boost/asio|boost/beast": ["actors/metrics/"],
+    r"prometheus/|boost/asio|boost/beast": ["actors/telemetry/metrics/"],
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],

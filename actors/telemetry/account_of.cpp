@@ -1,0 +1,132 @@
+// path: cold
+//
+// The account of a stopped appliance: its counters, put into the account's places.
+#include "actors/telemetry/account_of.h"
+
+#include "actors/appliance/appliance.h"
+#include "config/mistake.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinstrike::actors {
+namespace {
+
+PortAccount port_account(const PollerTask& poller, std::size_t i) {
+    const nic::Port& port = poller.port(i);
+    const nic::DeviceStatistics device = port.statistics();
+    PortAccount account;
+    account.port = port.name();
+    account.packets = port.counters().packets.read();
+    account.bytes = port.counters().bytes.read();
+    account.missed = planted(Mistake::account) ? 0 : device.missed;
+    account.no_buffer = device.no_buffer;
+    account.errors = device.errors;
+    account.unknown_groups = poller.unknown_groups(i).most_frequent();
+    account.handed = poller.handed(i);
+    for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
+        account.dropped.emplace_back(std::string{nic::Drop_rows[drop].name},
+                                     poller.drops(i).read(static_cast<nic::Drop>(drop)));
+    }
+    return account;
+}
+
+StreamAccount stream_account(feed::Arbiter& arbiter, feed::Stream stream) {
+    using feed::StreamCount;
+    const auto& counts = arbiter.counters(stream);
+    return {counts.read(StreamCount::packets), counts.read(StreamCount::messages),
+            counts.read(StreamCount::accepted), counts.read(StreamCount::duplicate),
+            counts.read(StreamCount::rejected)};
+}
+
+LineAccount line_account(PollerTask& poller, std::size_t i) {
+    using feed::LineCount;
+    feed::Arbiter& arbiter = poller.arbiter(i);
+    const auto& counts = arbiter.counters();
+    LineAccount account;
+    account.line = poller.line_number(i);
+    account.highest = counts.read(LineCount::highest);
+    account.delivered = counts.read(LineCount::delivered);
+    account.lost = counts.read(LineCount::lost);
+    account.repaired = counts.read(LineCount::repaired);
+    account.unasked = counts.read(LineCount::unasked);
+    account.filtered = counts.read(LineCount::filtered);
+    account.gaps_unlisted = counts.read(LineCount::gaps_unlisted);
+    account.controls = counts.read(LineCount::controls);
+    account.retransmission_packets = poller.retransmission_packets(i);
+    account.poller = poller.name();
+    account.a = stream_account(arbiter, feed::Stream::a);
+    account.b = stream_account(arbiter, feed::Stream::b);
+    for (const auto& range : arbiter.gaps()) {
+        account.gaps.emplace_back(range.first, range.last);
+    }
+    return account;
+}
+
+void add_rejects(const PollerTask& poller, std::vector<NamedCount>& rejects) {
+    const auto rows = poller.reject_rows();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (rejects.size() == row) {
+            rejects.emplace_back(std::string{rows[row].name}, 0);
+        }
+        for (std::size_t line = 0; line < poller.lines_count(); ++line) {
+            rejects[row].second += poller.rejects(line, row);
+        }
+    }
+}
+
+}  // namespace
+
+void add_poller(Account& account, PollerTask& poller, std::span<const std::string> cores) {
+    for (std::size_t i = 0; i < poller.ports_count(); ++i) {
+        account.ports.push_back(port_account(poller, i));
+    }
+    for (std::size_t i = 0; i < poller.lines_count(); ++i) {
+        account.lines.push_back(line_account(poller, i));
+    }
+    for (std::size_t i = 0; i < cores.size(); ++i) {
+        const RingCounters& ring = poller.router().counters(i);
+        account.rings.push_back({poller.name(), cores[i], ring.routed.read(), ring.pushed.read(),
+                                 ring.refused.read(), poller.router().published(i)});
+    }
+    add_rejects(poller, account.rejects);
+}
+
+void add_core(Account& total, const Core& core) {
+    CoreAccount account;
+    account.core = core.info().name;
+    account.events = core.counters().events.read();
+    account.records = core.counters().records.read();
+    account.gap_events = core.counters().gap_events.read();
+    account.control_events = core.counters().control_events.read();
+    for (std::size_t i = 0; i < core.actors_count(); ++i) {
+        const Actor& actor = core.actor(i);
+        account.actors.push_back({std::string{actor.name()}, core.actor_counters(i).events.read()});
+        if (const auto* book = dynamic_cast<const Book*>(&actor)) {
+            account.series += book->series_count();
+            account.series_refused += book->counters().read(BookCount::series_refused);
+            account.venue_quotes_refused += book->counters().read(BookCount::venue_quotes_refused);
+        }
+    }
+    total.cores.push_back(std::move(account));
+}
+
+Account Appliance::account() {
+    Account account;
+    account.feed = config_.name;
+    account.seconds = seconds();
+    std::vector<std::string> cores;
+    for (const CoreThread& thread : cores_) {
+        cores.push_back(thread.config.name);
+    }
+    for (const PollerThread& thread : pollers_) {
+        add_poller(account, *thread.task, cores);
+    }
+    for (const CoreThread& thread : cores_) {
+        add_core(account, *thread.core);
+    }
+    return account;
+}
+
+}  // namespace pinstrike::actors

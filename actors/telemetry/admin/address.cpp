@@ -1,0 +1,23 @@
+// path: cold
+#include "actors/telemetry/admin/address.h"
+
+#include <cstring>
+
+namespace pinstrike::actors::admin {
+
+std::string socket_path(const std::string& instance) {
+    return instance.find('/') != std::string::npos ? instance
+                                                   : "/run/pinstrike/" + instance + "/admin.sock";
+}
+
+std::optional<sockaddr_un> socket_address(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof address.sun_path) {
+        return std::nullopt;
+    }
+    std::memcpy(address.sun_path, path.data(), path.size());
+    return address;
+}
+
+}  // namespace pinstrike::actors::admin

@@ -1,0 +1,107 @@
+// path: cold
+#include "actors/telemetry/admin/admin_client.h"
+
+#include "actors/telemetry/admin/address.h"
+#include "nic/file_descriptor.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace pinstrike::actors::admin {
+namespace {
+
+constexpr time_t silence_s = 10;
+
+std::string why_not(const std::string& path, int error) {
+    switch (error) {
+        case ENOENT:
+            return fmt::format("{}: no admin socket is there: does the instance run?", path);
+        case ECONNREFUSED:
+            return fmt::format("{}: nobody listens at this socket any more", path);
+        case EACCES:
+            return fmt::format("{}: only root and the instance's group (pinstrike) may ask there",
+                               path);
+        case EAGAIN:
+            return fmt::format("{}: no answer within {} s: its control thread does not come to it",
+                               path, silence_s);
+        default:
+            return fmt::format("{}: {}", path, std::strerror(error));
+    }
+}
+
+bool send_all(int socket, const std::string& text) {
+    std::size_t sent = 0;
+    while (sent < text.size()) {
+        const ssize_t count = ::send(socket, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+        sent += count < 0 ? 0 : static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+/// Hands on the whole lines of `text` and keeps the rest; false: no more are wanted.
+bool take_lines(std::string& text, const std::function<bool(const std::string&)>& take) {
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos;
+         end = text.find('\n', begin)) {
+        if (!take(text.substr(begin, end - begin))) {
+            return false;
+        }
+        begin = end + 1;
+    }
+    text.erase(0, begin);
+    return true;
+}
+
+}  // namespace
+
+bool ask(const std::string& path, const std::string& request,
+         const std::function<bool(const std::string& line)>& take, bool patient,
+         std::string& complaint) {
+    const auto address = socket_address(path);
+    if (!address) {
+        complaint = fmt::format("{}: too long for a socket's path (107 bytes)", path);
+        return false;
+    }
+    const nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const timeval to_ask{silence_s, 0};  // of connect as well
+    const timeval to_hear{patient ? 0 : silence_s, 0};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &to_ask, sizeof to_ask);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &to_hear, sizeof to_hear);
+    if (::connect(socket.get(), as_any(*address), sizeof *address) != 0) {
+        complaint = why_not(path, errno);
+        return false;
+    }
+    if (!send_all(socket.get(), request + '\n')) {
+        complaint = why_not(path, errno);
+        return false;
+    }
+    std::string text;
+    std::array<char, 65536> piece;  // NOLINT: filled by recv
+    while (true) {
+        const ssize_t count = ::recv(socket.get(), piece.data(), piece.size(), 0);
+        if (count == 0) {
+            return true;
+        }
+        if (count < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            complaint = why_not(path, errno);
+            return false;
+        }
+        text.append(piece.data(), static_cast<std::size_t>(count));
+        if (!take_lines(text, take)) {
+            return true;
+        }
+    }
+}
+
+}  // namespace pinstrike::actors::admin

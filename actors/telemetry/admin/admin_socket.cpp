@@ -1,0 +1,214 @@
+// path: cold
+#include "actors/telemetry/admin/admin_socket.h"
+
+#include "actors/telemetry/admin/address.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace pinstrike::actors::admin {
+namespace {
+
+/// What `more` may add before the client has taken what went before.
+constexpr std::size_t pending_bytes_max = 1 << 20;
+
+bool would_wait() {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+/// True: nothing is at the path any more, or nothing was.
+bool make_way(const std::string& path, const sockaddr_un& address, Problems& problems) {
+    struct stat found {};
+
+    if (::lstat(path.c_str(), &found) != 0) {
+        return true;  // bind says what else is wrong
+    }
+    if (!S_ISSOCK(found.st_mode)) {
+        tell(problems, path, "found a file, expected a place for the admin socket: not replaced");
+        return false;
+    }
+    const nic::FileDescriptor probe{
+        ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (::connect(probe.get(), as_any(address), sizeof address) == 0 || would_wait()) {
+        tell(problems, path, "another instance answers at this admin socket", Remedy::retry);
+        return false;
+    }
+    ::unlink(path.c_str());
+    return true;
+}
+
+/// Both halves are shut: the other side has closed.
+bool has_gone(int socket) {
+    pollfd looked_at{socket, 0, 0};
+    return ::poll(&looked_at, 1, 0) == 1 && (looked_at.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+Asker asker_of(int socket) {
+    ucred who{};
+    socklen_t length = sizeof who;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &length) != 0) {
+        return {};
+    }
+    return {who.uid, who.pid};
+}
+
+}  // namespace
+
+AdminSocket::AdminSocket(std::string path, nic::FileDescriptor socket)
+    : path_(std::move(path)), socket_(std::move(socket)) {}
+
+AdminSocket::~AdminSocket() {
+    ::unlink(path_.c_str());
+}
+
+std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems& problems) {
+    const auto address = socket_address(path);
+    if (!address) {
+        tell(problems, path, "expected a path of 1 to 107 bytes for the admin socket");
+        return nullptr;
+    }
+    if (!make_way(path, *address, problems)) {
+        return nullptr;
+    }
+    nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    // Nobody may connect between bind and chmod: listen comes last.
+    if (socket.get() < 0 || ::bind(socket.get(), as_any(*address), sizeof *address) != 0) {
+        const int error = errno;
+        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
+             remedy_of(error));
+        return nullptr;
+    }
+    std::unique_ptr<AdminSocket> made{new AdminSocket{path, std::move(socket)}};
+    if (::chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) != 0 ||
+        ::listen(made->socket_.get(), static_cast<int>(connections_max)) != 0) {
+        const int error = errno;
+        tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
+             remedy_of(error));
+        return nullptr;
+    }
+    return made;
+}
+
+void AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
+    // First what is there already: a request that has come is not closed for a newer connection.
+    step_connections(now_ns, answer);
+    take_connections(now_ns);
+    step_connections(now_ns, answer);
+}
+
+void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
+    std::erase_if(connections_, [&](const std::unique_ptr<Connection>& connection) {
+        return !step(*connection, now_ns, answer);
+    });
+}
+
+/// Those for which nobody gives way wait in the kernel.
+void AdminSocket::take_connections(std::int64_t now_ns) {
+    while (true) {
+        const bool full = connections_.size() >= connections_max;
+        const auto late = full ? latest(now_ns) : connections_.end();
+        if (full && late == connections_.end()) {
+            return;
+        }
+        nic::FileDescriptor socket{
+            ::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        if (socket.get() < 0) {
+            return;
+        }
+        if (full) {
+            connections_.erase(late);
+        }
+        auto connection = std::make_unique<Connection>();
+        connection->asker = asker_of(socket.get());
+        connection->socket = std::move(socket);
+        connection->due_ns = now_ns + patience_ns;
+        connections_.push_back(std::move(connection));
+    }
+}
+
+/// Of those that were waited for before now: who has not asked before who does not read, and of
+/// these the one that is due first.
+AdminSocket::Connections::iterator AdminSocket::latest(std::int64_t now_ns) {
+    auto late = connections_.end();
+    for (auto each = connections_.begin(); each != connections_.end(); ++each) {
+        const Connection& one = **each;
+        const bool waited_for =
+            (!one.answered || one.owed != 0) && one.due_ns < now_ns + patience_ns;
+        if (waited_for &&
+            (late == connections_.end() ||
+             std::pair{one.answered, one.due_ns} < std::pair{(*late)->answered, (*late)->due_ns})) {
+            late = each;
+        }
+    }
+    return late;
+}
+
+bool AdminSocket::step(Connection& connection, std::int64_t now_ns, const Answer& answer) {
+    if (!read(connection)) {
+        return false;
+    }
+    const std::size_t end = connection.in.find('\n');
+    if (!connection.answered && end != std::string::npos) {
+        connection.answered = true;
+        connection.reply = answer(connection.in.substr(0, end), connection.asker);
+    }
+    Reply& reply = connection.reply;
+    if (reply.more && reply.text.size() < pending_bytes_max && !reply.more(reply.text)) {
+        reply.more = nullptr;
+    }
+    if (!write(connection)) {
+        return false;
+    }
+    if (connection.answered && connection.owed == 0) {
+        connection.owed = reply.text.size();
+        connection.due_ns = now_ns + patience_ns;
+    }
+    const bool done = connection.answered && reply.text.empty() && !reply.more;
+    return !done && now_ns < connection.due_ns;
+}
+
+bool AdminSocket::read(Connection& connection) {
+    std::array<char, request_bytes_max> piece;  // NOLINT: filled by recv
+    const ssize_t count = ::recv(connection.socket.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+    if (count < 0) {
+        return would_wait();
+    }
+    if (count == 0) {
+        // A client that has shut down its half may still read what it asked for.
+        return connection.answered && !has_gone(connection.socket.get());
+    }
+    if (!connection.answered) {
+        connection.in.append(piece.data(), static_cast<std::size_t>(count));
+    }
+    return connection.in.size() <= request_bytes_max;
+}
+
+bool AdminSocket::write(Connection& connection) {
+    std::string& text = connection.reply.text;
+    std::size_t sent = 0;
+    while (sent < text.size()) {
+        const ssize_t count = ::send(connection.socket.get(), text.data() + sent,
+                                     text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0) {
+            if (!would_wait()) {
+                return false;
+            }
+            break;
+        }
+        sent += static_cast<std::size_t>(count);
+    }
+    text.erase(0, sent);
+    connection.owed -= std::min(connection.owed, sent);
+    return true;
+}
+
+}  // namespace pinstrike::actors::admin

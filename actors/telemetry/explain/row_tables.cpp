@@ -1,0 +1,65 @@
+// path: cold
+#include "actors/telemetry/explain/row_tables.h"
+
+#include "actors/book/book_counts.h"
+#include "actors/peer/client_session.h"
+#include "actors/peer/server_session.h"
+#include "actors/peer/state_transfer.h"
+#include "actors/telemetry/log/log_counts.h"
+#include "actors/telemetry/metrics/http_server.h"
+#include "actors/topology/reload_counts.h"
+#include "actors/topology/series_list.h"
+#include "feed/arbitration/line_counts.h"
+#include "feed/opra/opra.h"
+#include "feed/recovery/history.h"
+#include "feed/recovery/recovery.h"
+#include "feed/venue_codecs.h"
+#include "nic/packet/drops.h"
+
+namespace pinstrike::actors {
+
+std::vector<RowTable> row_tables() {
+    std::vector<RowTable> tables{
+        {"a port: why a packet is dropped",
+         nic::Drop_rows,
+         "",
+         {Metric::port_dropped_packets_total}},
+        {"a stream of a line", feed::StreamCount_rows, "stream", {}},
+        {"a line", feed::LineCount_rows, "line", {}},
+        {"recovery", feed::RecoveryCount_rows, "recovery", {}},
+        {"recovery: why a source did not bring what it was asked for",
+         feed::Refusal_rows,
+         "",
+         {Metric::recovery_refused_requests_total, Metric::peer_client_refused_requests_total}},
+        {"history", feed::HistoryCount_rows, "history", {}},
+        {"peers: serving them", peer::ServerCount_rows, "peer_server", {}},
+        {"peers: why they are refused",
+         peer::PeerRefusal_rows,
+         "",
+         {Metric::peer_server_refusals_total, Metric::peer_client_refusals_total}},
+        {"peers: how connections end",
+         peer::SessionEnd_rows,
+         "",
+         {Metric::peer_server_ends_total, Metric::peer_client_ends_total}},
+        {"peers: asking one", peer::ClientCount_rows, "peer_client", {}},
+        {"peers: why a block of one is dropped",
+         peer::PeerDrop_rows,
+         "",
+         {Metric::peer_client_dropped_blocks_total}},
+        {"peers: taking the state of series from one", peer::StateCount_rows, "peer_state", {}},
+        {"a book", BookCount_rows, "book", {}},
+        {"the day's list of series", SeriesRow_rows, "series_map", {}},
+        {"the log", LogCount_rows, "log", {}},
+        {"the config", ReloadCount_rows, "config", {}},
+        {"the metrics endpoint", EndpointCount_rows, "endpoint", {}},
+    };
+    feed::for_each_venue([&tables]<class Codec>() {
+        tables.push_back({"a line: why a block is refused, or remarked upon",
+                          Codec::reject_rows,
+                          "",
+                          {Metric::line_rejected_blocks_total}});
+    });
+    return tables;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,58 @@
+// path: cold
+#include "actors/telemetry/latency/latency_rows.h"
+#include "actors/telemetry/latency/latency_text.h"
+
+#include <fmt/format.h>
+
+namespace pinstrike::actors {
+namespace {
+
+const char* samples_of(LatencyRow::Kind kind) {
+    switch (kind) {
+        case LatencyRow::Kind::all:
+            return "all";
+        case LatencyRow::Kind::without_stops:
+            return "without_stops";
+        case LatencyRow::Kind::by_time:
+            return "by_time";
+        case LatencyRow::Kind::stops:
+            break;
+    }
+    return "stops";
+}
+
+/// RFC 4180: names come from configs, and may hold what they like.
+std::string quoted(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) {
+        return text;
+    }
+    std::string out = "\"";
+    for (const char letter : text) {
+        out += letter == '"' ? "\"\"" : std::string(1, letter);
+    }
+    return out + '"';
+}
+
+}  // namespace
+
+std::string latency_csv(const LatencyReading& reading) {
+    std::string out = "stage,thread,actor,samples,count";
+    for (const Percentile& percentile : percentiles) {
+        out += fmt::format(",{}_ns", percentile.name);
+    }
+    out += ",max_ns\n";
+    for (const LatencyRow& row : latency_rows(reading)) {
+        const bool counted = row.kind != LatencyRow::Kind::by_time;
+        out +=
+            fmt::format("{},{},{},{},{}", quoted(row.stage), quoted(row.thread), quoted(row.actor),
+                        samples_of(row.kind), counted ? fmt::format("{}", row.taken.count) : "");
+        for (const Percentile& percentile : percentiles) {
+            const auto value = percentile_ns(row, percentile);
+            out += value ? fmt::format(",{}", *value) : ",";
+        }
+        out += row.taken.count != 0 ? fmt::format(",{}\n", row.taken.highest_ns) : ",\n";
+    }
+    return out;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,54 @@
+// path: cold
+//
+// A reading as rows: what each figure is, in words, and its distribution. Text, CSV and plot show
+// the same rows.
+#pragma once
+
+#include "actors/telemetry/latency/reading.h"
+#include "config/histogram.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+struct Percentile {
+    const char* name;
+    double share;
+    std::uint64_t one_in;  ///< so many values, and one of them lies above
+};
+
+inline constexpr std::array<Percentile, 5> percentiles{{{"p50", 0.5, 2},
+                                                        {"p90", 0.9, 10},
+                                                        {"p99", 0.99, 100},
+                                                        {"p99.9", 0.999, 1'000},
+                                                        {"p99.99", 0.9999, 10'000}}};
+
+struct LatencyRow {
+    enum class Kind : std::uint8_t {
+        all,            ///< every sample
+        without_stops,  ///< those that overlap no stop that was found
+        by_time,        ///< of no samples: by the time in which a packet could have come
+        stops,          ///< stops of the machine
+    };
+
+    std::string stage;  ///< "receive to actor"
+    std::string thread;
+    std::string actor;
+    Kind kind = Kind::all;
+    Histogram::Snapshot taken;
+
+    /// "core0 receive to actor, without stops"
+    [[nodiscard]] std::string title() const;
+};
+
+[[nodiscard]] std::vector<LatencyRow> latency_rows(const LatencyReading& reading);
+
+/// To 1/16. Nothing where there are too few values for one to lie above.
+[[nodiscard]] std::optional<std::uint64_t> percentile_ns(const LatencyRow& row,
+                                                         const Percentile& percentile);
+
+}  // namespace pinstrike::actors

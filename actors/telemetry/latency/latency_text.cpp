@@ -1,0 +1,152 @@
+// path: cold
+#include "actors/telemetry/latency/latency_text.h"
+
+#include "actors/telemetry/latency/latency_rows.h"
+#include "config/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace pinstrike::actors {
+namespace {
+
+std::string microseconds(std::optional<std::uint64_t> ns) {
+    return ns ? fmt::format("{:.{}f}", static_cast<double>(*ns) / 1e3, *ns < 100'000 ? 2 : 0) : "-";
+}
+
+/// Columns whose names are longer than foreseen stay apart.
+std::string named(std::string_view stage, std::string_view thread) {
+    return fmt::format("{:<22} {:<9}", stage, thread);
+}
+
+void add_row(std::string& out, const LatencyRow& row) {
+    const bool part = row.kind == LatencyRow::Kind::without_stops;
+    out += named(part ? "  without stops" : row.stage, part ? "" : row.thread);
+    out += fmt::format("{:>14}",
+                       row.kind == LatencyRow::Kind::by_time ? "-" : grouped(row.taken.count));
+    for (const Percentile& percentile : percentiles) {
+        out += fmt::format(" {:>8}", microseconds(percentile_ns(row, percentile)));
+    }
+    const bool any = row.taken.count != 0;
+    out += fmt::format(" {:>8}\n",
+                       microseconds(any ? std::optional{row.taken.highest_ns} : std::nullopt));
+}
+
+void add_percentiles(std::string& out, const std::vector<LatencyRow>& rows) {
+    out += named("latency, us", "thread") + fmt::format("{:>14}", "count");
+    for (const Percentile& percentile : percentiles) {
+        out += fmt::format(" {:>8}", percentile.name);
+    }
+    out += fmt::format(" {:>8}\n", "max");
+    for (const LatencyRow& row : rows) {
+        if (row.kind != LatencyRow::Kind::stops) {
+            add_row(out, row);
+        }
+    }
+}
+
+struct StopLength {
+    const char* name;
+    std::uint64_t from_ns;
+};
+
+constexpr std::array<StopLength, 6> stop_lengths{{{"5-10", 5'000},
+                                                  {"10-20", 10'000},
+                                                  {"20-50", 20'000},
+                                                  {"50-200", 50'000},
+                                                  {"-1 ms", 200'000},
+                                                  {"> 1 ms", 1'000'000}}};
+
+std::array<std::uint64_t, stop_lengths.size()> by_length(const Histogram::Snapshot& stops) {
+    std::array<std::uint64_t, stop_lengths.size()> counts{};
+    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
+        const std::uint64_t length_ns = Histogram::upper_bound(i) - 1;
+        std::size_t column = 0;
+        while (column + 1 < stop_lengths.size() && length_ns >= stop_lengths[column + 1].from_ns) {
+            ++column;
+        }
+        counts[column] += stops.buckets[i];
+    }
+    return counts;
+}
+
+void add_stops(std::string& out, const LatencyReading& reading) {
+    out += fmt::format("{:<15} {:<9}", "stops, us", "thread") +
+           fmt::format("{:>8} {:>7}", "per s", "of time");
+    for (const StopLength& length : stop_lengths) {
+        out += fmt::format(" {:>7}", length.name);
+    }
+    out += fmt::format(" {:>8}\n", "longest");
+    for (const LoopReading& loop : reading.loops) {
+        const double seconds = static_cast<double>(loop.looked_ns) * 1e-9;
+        const double share = seconds > 0 ? static_cast<double>(loop.stops.sum_ns) /
+                                               static_cast<double>(loop.looked_ns)
+                                         : 0;
+        out += fmt::format("{:<15} {:<9}", "", loop.thread) +
+               fmt::format("{:>8.1f} {:>5.2f} %",
+                           seconds > 0 ? static_cast<double>(loop.stops.count) / seconds : 0,
+                           share * 100);
+        for (const std::uint64_t count : by_length(loop.stops)) {
+            out += fmt::format(" {:>7}", count);
+        }
+        const bool any = loop.stops.count != 0;
+        out += fmt::format(" {:>8}\n",
+                           microseconds(any ? std::optional{loop.stops.highest_ns} : std::nullopt));
+    }
+}
+
+constexpr std::string_view live_notes =
+    "arrival to poll: no stamp shows it. By the lengths of the poller's turns: how long a packet\n"
+    "  that comes at any time waits until the poller looks. Packets of a burst come together, and\n"
+    "  may do so at the worst time. Part of the stages below only where the NIC stamps packets.\n"
+    "exchange to decoded: begins with the exchange's clock, ends with this host's, whatever the\n"
+    "  two differ by. Each packet counts as the first of its burst.\n"
+    "receive to actor, waiting: begin with the NIC's or kernel's stamp where there is one, else\n"
+    "  when the poller looked; end when the core turns to a batch, and when it calls the actor.\n"
+    "  Each message counts as the first of its batch: none waited longer. Waiting and service: of\n"
+    "  one batch in 8.\n";
+
+constexpr std::string_view due_notes =
+    "due to decoded, due to actor, waiting: begin when the packet was due by the captures' times\n"
+    "  and the pace, so that who comes late counts as late. Each packet counts as the first of "
+    "its\n"
+    "  burst, each message as the first of its batch: none waited longer. Reading the captures is\n"
+    "  the poller's work, and counts. Waiting and service: of one batch in 8.\n";
+
+constexpr std::string_view stop_notes =
+    "stops: turns in which a thread did nothing and that took 5 us or longer: the hypervisor,\n"
+    "  interrupts, other threads on its processor. \"without stops\" leaves out what overlaps one, "
+    "and\n"
+    "  what came while the thread still worked off what it had piled up, for as long again at "
+    "most.\n"
+    "  A stop that hits a thread at work cannot be told from its work: it is not found, and stays "
+    "in\n"
+    "  all figures.\n"
+    "-: too few values to tell. Values are known to 1/16.\n";
+
+}  // namespace
+
+std::string latency_text(const LatencyReading& reading) {
+    std::string out =
+        fmt::format("feed {}, pinstrike {}, running {:.1f} s; figures of {:.1f} s\n\n",
+                    reading.feed, reading.version, reading.running_s, reading.seconds);
+    add_percentiles(out, latency_rows(reading));
+    out += '\n';
+    add_stops(out, reading);
+    out += '\n';
+    out += reading.from_due ? due_notes : live_notes;
+    out += stop_notes;
+    out += fmt::format("This host's clock is known to {} us.",
+                       microseconds(static_cast<std::uint64_t>(reading.clock_error_s * 1e9)));
+    if (reading.clock_steps != 0) {
+        out += fmt::format(" It was set {} times meanwhile: figures are off by as much.",
+                           reading.clock_steps);
+    }
+    return out + '\n';
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,157 @@
+// path: cold
+#include "actors/telemetry/latency/reading.h"
+
+#include "actors/telemetry/live_figures.h"
+#include "config/version.h"
+
+#include <algorithm>
+
+namespace pinstrike::actors {
+namespace {
+
+LoopReading loop_of(const LoopCounters& counters, const std::string& name, bool polls) {
+    LoopReading loop;
+    loop.thread = name;
+    loop.polls = polls;
+    loop.turns = counters.steps.read();
+    // Parts before the whole: what is recorded meanwhile must not make them larger than it.
+    loop.stops = counters.stops_ns.snapshot();
+    loop.away = counters.away_ns.snapshot();
+    loop.looked_ns = counters.busy_ns.read() + counters.idle_ns.read();
+    return loop;
+}
+
+StageReading stage_of(std::string_view stage, const std::string& thread, const std::string& actor,
+                      const Histogram& all, const Histogram* disturbed) {
+    StageReading reading;
+    reading.stage = stage;
+    reading.thread = thread;
+    reading.actor = actor;
+    if (disturbed != nullptr) {
+        reading.disturbed = disturbed->snapshot();
+    }
+    reading.all = all.snapshot();
+    return reading;
+}
+
+void add_core(LatencyReading& reading, const Core& core) {
+    const std::string& name = core.info().name;
+    const CoreCounters& counters = core.counters();
+    reading.loops.push_back(loop_of(counters, name, false));
+    reading.stages.push_back(stage_of(receive_to_actor, name, "", counters.receive_to_actor_ns,
+                                      &counters.receive_to_actor_disturbed_ns));
+    for (std::size_t i = 0; i < core.actors_count(); ++i) {
+        const ActorCounters& actor = core.actor_counters(i);
+        const std::string actor_name{core.actor(i).name()};
+        reading.stages.push_back(stage_of(actor_waiting, name, actor_name, actor.waiting_ns,
+                                          &actor.waiting_disturbed_ns));
+        reading.stages.push_back(
+            stage_of(actor_service, name, actor_name, actor.service_ns, nullptr));
+    }
+}
+
+std::uint64_t less(std::uint64_t whole, std::uint64_t part) {
+    return whole > part ? whole - part : 0;
+}
+
+/// Of a bucket, the values it stands for: their middle.
+std::uint64_t middle(std::size_t bucket) {
+    const std::uint64_t lower = bucket == 0 ? 0 : Histogram::upper_bound(bucket - 1);
+    return (lower + Histogram::upper_bound(bucket) - 1) / 2;
+}
+
+/// Adds, for `count` turns of `turn_ns`, each nanosecond of them under how far off its end is.
+void add_waits(Histogram::Snapshot& waits, std::uint64_t turn_ns, std::uint64_t count) {
+    std::uint64_t lower = 0;
+    for (std::size_t i = 0; i < Histogram::buckets_count && lower < turn_ns; ++i) {
+        const std::uint64_t upper = std::min(Histogram::upper_bound(i), turn_ns);
+        waits.buckets[i] += (upper - lower) * count;
+        waits.count += (upper - lower) * count;
+        lower = upper;
+    }
+    if (turn_ns != 0 && count != 0) {
+        waits.sum_ns += turn_ns * turn_ns / 2 * count;
+        waits.highest_ns = std::max(waits.highest_ns, turn_ns);
+    }
+}
+
+}  // namespace
+
+LatencyReading read_latency(Appliance& appliance) {
+    LatencyReading reading;
+    reading.feed = appliance.config().name;
+    reading.version = version;
+    reading.running_s = appliance.seconds();
+    reading.seconds = reading.running_s;
+    reading.clock_error_s = static_cast<double>(appliance.clock().error_ns()) * 1e-9;
+    reading.clock_steps = appliance.clock().steps_count();
+    reading.from_due = appliance.due().known();
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        const PollerTask& poller = appliance.poller(i);
+        const PollerCounters& counters = poller.counters();
+        reading.loops.push_back(loop_of(counters, poller.name(), true));
+        reading.stages.push_back(stage_of(exchange_to_decoded, poller.name(), "",
+                                          counters.exchange_to_decoded_ns,
+                                          &counters.exchange_to_decoded_disturbed_ns));
+    }
+    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
+        add_core(reading, appliance.core(i));
+    }
+    return reading;
+}
+
+LatencyReading since(const LatencyReading& now, const LatencyReading& before) {
+    LatencyReading part = now;
+    part.seconds = now.running_s - before.running_s;
+    part.clock_steps = less(now.clock_steps, before.clock_steps);
+    for (StageReading& stage : part.stages) {
+        for (const StageReading& old : before.stages) {
+            if (old.stage == stage.stage && old.thread == stage.thread &&
+                old.actor == stage.actor) {
+                stage.all = since(stage.all, old.all);
+                stage.disturbed = since(stage.disturbed, old.disturbed);
+            }
+        }
+    }
+    for (LoopReading& loop : part.loops) {
+        for (const LoopReading& old : before.loops) {
+            if (old.thread == loop.thread) {
+                loop.turns = less(loop.turns, old.turns);
+                loop.looked_ns = less(loop.looked_ns, old.looked_ns);
+                loop.away = since(loop.away, old.away);
+                loop.stops = since(loop.stops, old.stops);
+            }
+        }
+    }
+    return part;
+}
+
+Histogram::Snapshot undisturbed(const StageReading& stage) {
+    Histogram::Snapshot rest;
+    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
+        rest.buckets[i] = less(stage.all.buckets[i], stage.disturbed.buckets[i]);
+        rest.count += rest.buckets[i];
+        if (rest.buckets[i] != 0) {
+            rest.highest_ns = std::min(Histogram::upper_bound(i) - 1, stage.all.highest_ns);
+        }
+    }
+    rest.sum_ns = less(stage.all.sum_ns, stage.disturbed.sum_ns);
+    return rest;
+}
+
+Histogram::Snapshot wait_for_look(const LoopReading& loop) {
+    Histogram::Snapshot waits;
+    for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
+        if (loop.away.buckets[i] != 0) {
+            add_waits(waits, std::min(middle(i), loop.away.highest_ns), loop.away.buckets[i]);
+        }
+    }
+    // Empty looks are short, and taken as equally long.
+    const std::uint64_t looks = less(loop.turns, loop.away.count);
+    if (looks != 0) {
+        add_waits(waits, less(loop.looked_ns, loop.away.sum_ns) / looks, looks);
+    }
+    return waits;
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,116 @@
+// path: cold
+#include "actors/telemetry/log/log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace pinstrike::actors {
+namespace {
+
+struct LevelText {
+    std::string_view word;
+    int priority;  ///< of syslog(3)
+};
+
+constexpr std::array level_texts{LevelText{"debug", 7}, LevelText{"info", 6},
+                                 LevelText{"warning", 4}, LevelText{"error", 3}};
+
+constexpr const LevelText& text_of(LogLevel level) {
+    return level_texts[static_cast<std::size_t>(level)];
+}
+
+/// One line whatever a driver or a file's name brings, and nothing that moves a terminal's cursor;
+/// without its end.
+std::string tame(std::string line) {
+    for (char& character : line) {
+        const auto byte = static_cast<unsigned char>(character);
+        character = byte < 0x20 || byte == 0x7F ? ' ' : character;
+    }
+    if (line.size() >= Log::line_bytes_max) {
+        line.resize(Log::line_bytes_max - 4);
+        line += "...";
+    }
+    return line;
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t wall_ns) {
+    using std::chrono::milliseconds;
+    const auto since_1970 = std::chrono::floor<milliseconds>(
+        std::chrono::nanoseconds{std::max<std::int64_t>(wall_ns, 0)});
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                       fmt::gmtime(static_cast<std::time_t>(seconds.count())),
+                       (since_1970 - seconds).count());
+}
+
+LogTime LogTime::now() {
+    using std::chrono::duration_cast;
+    using std::chrono::nanoseconds;
+    return {
+        duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count(),
+        duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
+
+void Log::tell(const LogEntry& entry, LogTime now) {
+    const LogRow& row = row_of(entry.code);
+    if (row.level < options_.level) {
+        return;
+    }
+    const auto [found, is_first] = limited_.try_emplace({entry.code, entry.subject}, row.burst);
+    Limited& limited = found->second;
+    if (!limited.limit.admit(now.steady_ns)) {
+        limited.last = entry.text;
+        counters_.bump(LogCount::limited);
+        return;
+    }
+    const std::uint64_t held = limited.limit.take_held();
+    write(entry.code, entry.subject,
+          held == 0 ? entry.text : fmt::format("{} ({} more like this before)", entry.text, held),
+          now);
+}
+
+void Log::step(LogTime now) {
+    for (auto& [key, limited] : limited_) {
+        if (limited.limit.held() != 0 && limited.limit.due(now.steady_ns)) {
+            limited.limit.told(now.steady_ns);
+            tell_held(key, limited, now);
+        }
+    }
+}
+
+void Log::finish(LogTime now) {
+    for (auto& [key, limited] : limited_) {
+        if (limited.limit.held() != 0) {
+            tell_held(key, limited, now);
+        }
+    }
+}
+
+void Log::tell_held(const Key& key, Limited& limited, LogTime now) {
+    const std::uint64_t held = limited.limit.take_held();
+    write(key.first, key.second,
+          held == 1 ? limited.last
+                    : fmt::format("{} more like this, the last: {}", held, limited.last),
+          now);
+}
+
+void Log::write(LogCode code, std::string_view subject, std::string_view text, LogTime now) {
+    const LogRow& row = row_of(code);
+    const LevelText& level = text_of(row.level);
+    const std::string said = fmt::format("{} {} {}: {}", level.word, row.code, subject, text);
+    const std::string begin =
+        options_.journal ? fmt::format("<{}>", level.priority) : time_text(now.wall_ns) + ' ';
+    const bool written = (options_.fields != nullptr && options_.fields->takes() &&
+                          options_.fields->write(level.priority, row.code,
+                                                 tame(std::string{subject}), tame(said))) ||
+                         options_.write(tame(begin + said) + '\n');
+    counters_.bump(written ? LogCount::written : LogCount::failed);
+}
+
+}  // namespace pinstrike::actors

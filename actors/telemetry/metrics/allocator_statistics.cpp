@@ -1,0 +1,42 @@
+// path: cold
+#include "actors/telemetry/metrics/allocator_statistics.h"
+
+#include <cstddef>
+
+// Found only in executables that link jemalloc.
+extern "C" [[gnu::weak]] int mallctl(const char* name, void* old_value, std::size_t* old_bytes,
+                                     void* new_value, std::size_t new_bytes);
+
+namespace pinstrike::actors {
+
+namespace {
+
+/// Figures are taken at an epoch; this begins the next.
+void refresh() {
+    std::uint64_t epoch = 1;
+    std::size_t bytes = sizeof(epoch);
+    (void)::mallctl("epoch", &epoch, &bytes, &epoch, bytes);
+}
+
+std::uint64_t read(const char* name) {
+    std::size_t value = 0;
+    std::size_t bytes = sizeof(value);
+    return ::mallctl(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
+}
+
+}  // namespace
+
+std::optional<AllocatorStatistics> read_allocator() {
+    if (::mallctl == nullptr) {
+        return std::nullopt;
+    }
+    refresh();
+    return AllocatorStatistics{.allocated = read("stats.allocated"),
+                               .active = read("stats.active"),
+                               .metadata = read("stats.metadata"),
+                               .resident = read("stats.resident"),
+                               .mapped = read("stats.mapped"),
+                               .retained = read("stats.retained")};
+}
+
+}  // namespace pinstrike::actors

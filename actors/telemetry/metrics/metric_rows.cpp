@@ -1,0 +1,51 @@
+// path: cold
+#include "actors/telemetry/metrics/metric_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pinstrike::actors {
+
+namespace {
+
+/// Is `word` one of those that underscores join?
+bool has_word(std::string_view name, std::string_view word) {
+    while (!name.empty()) {
+        const std::size_t end = std::min(name.find('_'), name.size());
+        if (name.substr(0, end) == word) {
+            return true;
+        }
+        name.remove_prefix(std::min(end + 1, name.size()));
+    }
+    return false;
+}
+
+/// Subject and name of the rows that go down again.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> falling{
+    {{"line", "lost"}, {"recovery", "open"}, {"recovery", "in_flight"}}};
+
+}  // namespace
+
+std::string_view word_of(MetricKind kind) {
+    constexpr std::array<std::string_view, 3> words{"counter", "gauge", "histogram"};
+    return words[static_cast<std::size_t>(kind)];
+}
+
+std::string row_name(std::string_view subject, const Row& row) {
+    std::string name{subject};
+    name.append("_").append(row.name);
+    if (!has_word(row.name, row.unit)) {
+        name.append("_").append(row.unit);
+    }
+    return name;
+}
+
+bool can_fall(std::string_view subject, const Row& row) {
+    return std::find(falling.begin(), falling.end(), std::pair{subject, row.name}) != falling.end();
+}
+
+std::string metric_name(std::string_view subject, const Row& row) {
+    return row_name(subject, row) + (can_fall(subject, row) ? "" : "_total");
+}
+
+}  // namespace pinstrike::actors

@@ -1,0 +1,199 @@
+// path: cold
+#include "actors/telemetry/top/screen.h"
+
+#include "actors/telemetry/admin/view_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace pinstrike::actors::top {
+namespace {
+
+using nlohmann::json;
+using Look = ScreenRow::Look;
+
+void add_text(std::vector<ScreenRow>& screen, std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        screen.push_back({std::string{text.substr(0, end)}, Look::plain});
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+std::string running_text(double seconds) {
+    const auto whole = static_cast<std::uint64_t>(seconds);
+    return fmt::format("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+}  // namespace
+
+void Screen::show(View view) {
+    view_ = view;
+    sort_column_ = 0;
+    reversed_ = false;
+    selected_.clear();
+    selected_row_ = first_row_ = 0;
+    detail_ = help_ = false;
+}
+
+void Screen::press(Key key) {
+    const auto select = [this](std::size_t row) {
+        selected_row_ = std::min(row, rows_count_ == 0 ? 0 : rows_count_ - 1);
+        selected_ = selected_row_ < names_.size() ? names_[selected_row_] : "";
+    };
+    const auto above = [this](std::size_t rows) {
+        return selected_row_ - std::min(rows, selected_row_);
+    };
+    switch (key) {
+        case Key::lines:
+            return show(View::lines);
+        case Key::cores:
+            return show(View::cores);
+        case Key::rings:
+            return show(View::rings);
+        case Key::actors:
+            return show(View::actors);
+        case Key::ports:
+            return show(View::ports);
+        case Key::latency:
+            return show(View::latency);
+        case Key::sort_left:
+            sort_column_ = (sort_column_ + columns_count_ - 1) % columns_count_;
+            return;
+        case Key::sort_right:
+            sort_column_ = (sort_column_ + 1) % columns_count_;
+            return;
+        case Key::reverse:
+            reversed_ = !reversed_;
+            return;
+        case Key::up:
+            return select(above(1));
+        case Key::down:
+            return select(selected_row_ + 1);
+        case Key::page_up:
+            return select(above(page_rows_));
+        case Key::page_down:
+            return select(selected_row_ + page_rows_);
+        case Key::enter:
+            detail_ = view_ == View::lines;
+            return;
+        case Key::back:
+            detail_ = help_ = false;
+            return;
+        case Key::help:
+            help_ = !help_;
+            return;
+    }
+}
+
+Table Screen::table(const Readings& readings) const {
+    switch (view_) {
+        case View::cores:
+            return threads_table(readings);
+        case View::rings:
+            return rings_table(readings);
+        case View::actors:
+            return actors_table(readings);
+        case View::ports:
+            return ports_table(readings);
+        case View::latency:
+            return latency_table(readings);
+        case View::lines:
+            break;
+    }
+    return lines_table(readings);
+}
+
+std::string Screen::keys_text() const {
+    return detail_ || help_ ? "Esc back   q quit"
+           : view_ == View::lines
+               ? "l c r a p t views   < > sort   R reverse   Enter the line   h help   q quit"
+               : "l c r a p t views   < > sort   R reverse   h help   q quit";
+}
+
+/// The row that was chosen stays chosen, wherever sorting puts it.
+void Screen::add_table(std::vector<ScreenRow>& screen, const Readings& readings, std::size_t rows) {
+    Table shown = table(readings);
+    shown.sort(sort_column_, reversed_);
+    columns_count_ = shown.columns.size();
+    rows_count_ = shown.rows.size();
+    page_rows_ = std::max<std::size_t>(rows, 2) - 1;
+    names_.clear();
+    for (const auto& row : shown.rows) {
+        names_.push_back(row.front().text);
+    }
+    const auto found = std::find(names_.begin(), names_.end(), selected_);
+    if (!selected_.empty() && found != names_.end() && view_ == View::lines) {
+        selected_row_ = static_cast<std::size_t>(found - names_.begin());
+    }
+    first_row_ = std::min(first_row_, selected_row_);
+    first_row_ = std::max(first_row_ + page_rows_, selected_row_ + 1) - page_rows_;
+    screen.push_back({heads_text(shown), Look::head});
+    for (std::size_t i = first_row_; i < rows_count_ && i < first_row_ + page_rows_; ++i) {
+        const bool wrong = view_ == View::lines &&
+                           std::any_of(shown.rows[i].begin() + 1, shown.rows[i].begin() + 4,
+                                       [](const Cell& cell) { return cell.text != "up"; });
+        screen.push_back({row_text(shown, i), i == selected_row_ ? Look::selected
+                                              : wrong            ? Look::wrong
+                                                                 : Look::plain});
+    }
+}
+
+void Screen::add_line(std::vector<ScreenRow>& screen, const Readings& readings) const {
+    const std::string& number = selected_row_ < names_.size() ? names_[selected_row_] : selected_;
+    for (const json& line : readings.now.at("lines")) {
+        if (line.at("line").dump() == number) {
+            add_text(screen, admin::line_text(line));
+        }
+    }
+}
+
+void Screen::add_help(std::vector<ScreenRow>& screen) {
+    add_text(screen,
+             "l lines   c cores (poll and actor threads)   r rings   a actors   p ports\n"
+             "t latency of each stage\n"
+             "< >  sort by another column      R  the other way round\n"
+             "arrows, PgUp, PgDn  choose a row      Enter  all counts of a line      Esc  back\n"
+             "q  quit\n\n"
+             "Counts are since the start, or the last `pinstrike ctl INSTANCE clear`; rates\n"
+             "since the look before. A first: the share that A brought first. Skew: by how\n"
+             "much the stream that comes first is ahead. Longest: the longest turn that found\n"
+             "work. Stops: of the machine, while the thread had nothing to do.\n");
+}
+
+std::vector<ScreenRow> Screen::draw(const Readings& readings, std::size_t columns,
+                                    std::size_t rows) {
+    constexpr std::size_t frame_rows = 7;  // five above, a gap, the keys below
+    const json& now = readings.now;
+    std::vector<ScreenRow> screen;
+    screen.push_back(
+        {fmt::format("pinstrike {}   {}   running {}   log level {}",
+                     now.at("version").get<std::string>(), now.at("feed").get<std::string>(),
+                     running_text(now.at("running_seconds").get<double>()),
+                     now.at("log_level").get<std::string>()),
+         Look::bold});
+    screen.push_back({rates_text(readings), Look::plain});
+    screen.push_back({losses_text(readings), Look::plain});
+    const bool all_heard = now.at("status").at("streams_not_up").empty();
+    screen.push_back({lines_up_text(readings), all_heard ? Look::plain : Look::wrong});
+    screen.push_back({latency_text(readings), Look::plain});
+    screen.push_back({"", Look::plain});
+    const std::size_t body_rows = rows > frame_rows ? rows - frame_rows : 1;
+    if (help_) {
+        add_help(screen);
+    } else if (detail_) {
+        add_line(screen, readings);
+    } else {
+        add_table(screen, readings, body_rows);
+    }
+    screen.resize(rows > 0 ? rows - 1 : 0);
+    screen.push_back({keys_text(), Look::bold});
+    for (ScreenRow& row : screen) {
+        row.text = row.text.substr(0, columns);
+    }
+    return screen;
+}
+
+}  // namespace pinstrike::actors::top

@@ -1,0 +1,75 @@
+// path: cold
+//
+// What `pinstrike top` shows of two readings, and how keys change it. The terminal itself is
+// elsewhere (actors/command/top.cpp), so that a test can press keys and read screens.
+#pragma once
+
+#include "actors/telemetry/top/tables.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors::top {
+
+enum class Key : std::uint8_t {
+    lines,
+    cores,
+    rings,
+    actors,
+    ports,
+    latency,
+    sort_left,
+    sort_right,
+    reverse,
+    up,
+    down,
+    page_up,
+    page_down,
+    enter,
+    back,
+    help,
+};
+
+/// A row of the screen.
+struct ScreenRow {
+    enum class Look : std::uint8_t { plain, bold, head, selected, wrong };
+
+    std::string text;
+    Look look = Look::plain;
+};
+
+class Screen {
+  public:
+    void press(Key key);
+
+    /// At most `rows` rows of at most `columns` characters.
+    [[nodiscard]] std::vector<ScreenRow> draw(const Readings& readings, std::size_t columns,
+                                              std::size_t rows);
+
+  private:
+    enum class View : std::uint8_t { lines, cores, rings, actors, ports, latency };
+
+    void show(View view);
+    [[nodiscard]] Table table(const Readings& readings) const;
+    [[nodiscard]] std::string keys_text() const;
+    void add_table(std::vector<ScreenRow>& screen, const Readings& readings, std::size_t rows);
+    void add_line(std::vector<ScreenRow>& screen, const Readings& readings) const;
+    static void add_help(std::vector<ScreenRow>& screen);
+
+    View view_ = View::lines;
+    std::size_t sort_column_ = 0;
+    bool reversed_ = false;
+    std::string selected_;  ///< first cell of the row; empty: the first row
+    std::size_t selected_row_ = 0;
+    std::size_t first_row_ = 0;
+    std::size_t columns_count_ = 1;  ///< of the table drawn last
+    std::size_t rows_count_ = 0;
+    std::size_t page_rows_ = 1;
+    std::vector<std::string> names_;  ///< first cells as drawn last
+    bool detail_ = false;
+    bool help_ = false;
+};
+
+}  // namespace pinstrike::actors::top

@@ -1,0 +1,40 @@
+// path: cold
+//
+// From two readings of an instance's admin socket (actors/telemetry/admin/views.h, "all") to the
+// tables of `pinstrike top`. Rates are those between the readings.
+#pragma once
+
+#include "actors/telemetry/top/table.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace pinstrike::actors::top {
+
+/// A reading and the one before.
+struct Readings {
+    nlohmann::json now;
+    nlohmann::json before;  ///< null: there is none yet, and no rates
+
+    [[nodiscard]] double seconds() const;
+};
+
+[[nodiscard]] Table lines_table(const Readings& readings);
+[[nodiscard]] Table threads_table(const Readings& readings);
+[[nodiscard]] Table rings_table(const Readings& readings);
+[[nodiscard]] Table actors_table(const Readings& readings);
+[[nodiscard]] Table ports_table(const Readings& readings);
+[[nodiscard]] Table latency_table(const Readings& readings);
+
+/// The feed in a line each: what comes a second, and what did not come through.
+[[nodiscard]] std::string rates_text(const Readings& readings);
+[[nodiscard]] std::string losses_text(const Readings& readings);
+
+/// Which lines and streams are not heard; that all are.
+[[nodiscard]] std::string lines_up_text(const Readings& readings);
+
+/// The median and the 99th percentile of both stages.
+[[nodiscard]] std::string latency_text(const Readings& readings);
+
+}  // namespace pinstrike::actors::top
