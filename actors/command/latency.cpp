@@ -3,8 +3,8 @@
 // `pinstrike latency`: percentiles of every stage of a running instance, as its endpoint has them;
 // or of a replay of captures at their pace, measured from when each packet was due.
 #include "actors/command/command.h"
-#include "actors/command/drive.h"
 #include "actors/command/replay_config.h"
+#include "actors/control/control_loop.h"
 #include "actors/telemetry/latency/latency_text.h"
 #include "actors/telemetry/latency/parse_reading.h"
 #include "actors/telemetry/metrics/fetch.h"

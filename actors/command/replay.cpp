@@ -3,8 +3,8 @@
 // `pinstrike replay`: captures through the production path, poller thread, rings, cores and actors.
 // The input can wait, so nothing is refused.
 #include "actors/command/command.h"
-#include "actors/command/drive.h"
 #include "actors/command/replay_config.h"
+#include "actors/control/control_loop.h"
 
 #include <memory>
 #include <string>

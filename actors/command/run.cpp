@@ -2,8 +2,8 @@
 //
 // `pinstrike run`: the appliance.
 #include "actors/command/command.h"
-#include "actors/command/drive.h"
 #include "actors/command/duration_option.h"
+#include "actors/control/control_loop.h"
 #include "actors/topology/load_config.h"
 #include "config/print_problems.h"
 #include "config/units.h"

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/drive_log.h"
+#include "actors/control/control_log.h"
 
 #include "actors/telemetry/log/snapshot.h"
 

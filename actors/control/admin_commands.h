@@ -5,8 +5,8 @@
 #pragma once
 
 #include "actors/appliance/appliance.h"
-#include "actors/command/drive_log.h"
-#include "actors/command/reloader.h"
+#include "actors/control/control_log.h"
+#include "actors/control/reloader.h"
 #include "actors/telemetry/admin/admin_socket.h"
 #include "actors/telemetry/admin/tally.h"
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/service_link.h"
+#include "actors/control/service_notify.h"
 
 #include "feed/arbitration/line_counts.h"
 

@@ -1,13 +1,13 @@
 // path: cold
-#include "actors/command/drive.h"
+#include "actors/control/control_loop.h"
 
 #include "actors/book/book_json.h"
-#include "actors/command/admin_desk.h"
 #include "actors/command/capture_verdict.h"
-#include "actors/command/drive_log.h"
 #include "actors/command/end_while_opening.h"
-#include "actors/command/reloader.h"
-#include "actors/command/service_link.h"
+#include "actors/control/admin_commands.h"
+#include "actors/control/control_log.h"
+#include "actors/control/reloader.h"
+#include "actors/control/service_notify.h"
 #include "actors/host/confine/rights.h"
 #include "actors/telemetry/account.h"
 #include "actors/telemetry/account_text.h"

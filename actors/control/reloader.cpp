@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/reloader.h"
+#include "actors/control/reloader.h"
 
 #include "actors/topology/load_config.h"
 #include "config/joined.h"

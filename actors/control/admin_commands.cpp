@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/admin_desk.h"
+#include "actors/control/admin_commands.h"
 
 #include "actors/telemetry/admin/packet_request.h"
 #include "actors/telemetry/admin/views.h"
