@@ -1,11 +1,11 @@
 // path: cold
 //
 // `pinstrike bench stages`: what each stage of a message's way takes, on this machine.
+#include "actors/bench/measured_traffic.h"
+#include "actors/bench/stages/looped_capture.h"
+#include "actors/bench/stages/stage_bench.h"
+#include "actors/bench/stages/stage_figures.h"
 #include "actors/command/command.h"
-#include "actors/command/measured_traffic.h"
-#include "actors/stages/looped_capture.h"
-#include "actors/stages/stage_bench.h"
-#include "actors/stages/stage_figures.h"
 #include "actors/topology/machine.h"
 #include "config/print_problems.h"
 #include "feed/opra/lines.h"

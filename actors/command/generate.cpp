@@ -1,11 +1,11 @@
 // path: cold
 //
 // `pinstrike generate`: realistic OPRA traffic, to a capture or an interface, with the truth of it.
+#include "actors/bench/measured_traffic.h"
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
 #include "actors/command/generate_loop.h"
 #include "actors/command/generate_output.h"
-#include "actors/command/measured_traffic.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 #include "config/whole_file.h"

@@ -4,7 +4,7 @@
 // poller of 96 lines on it, with one ring.
 #pragma once
 
-#include "actors/stages/looped_capture.h"
+#include "actors/bench/stages/looped_capture.h"
 #include "feed/opra/lines.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 //
 // FROM:TO: count only what was measured while the two cores lay so far from each other
 // (distance.h).
-#include "actors/command/sample_work.h"
+#include "actors/bench/sample_work.h"
 #include "actors/runtime/core_thread.h"
 #include "actors/runtime/coroutine.h"
 #include "tests/bench/distance.h"

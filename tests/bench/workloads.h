@@ -2,7 +2,7 @@
 // piece of work. What each contender is told and what it answers.
 #pragma once
 
-#include "actors/command/sample_work.h"
+#include "actors/bench/sample_work.h"
 
 #include <cstddef>
 #include <cstdint>

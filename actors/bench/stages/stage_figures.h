@@ -3,7 +3,7 @@
 // What the stages were measured to take, and how it is told.
 #pragma once
 
-#include "actors/stages/stage.h"
+#include "actors/bench/stages/stage.h"
 
 #include <array>
 #include <cstddef>

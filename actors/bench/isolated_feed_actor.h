@@ -4,7 +4,7 @@
 // core's ring, and the core hands them on as it does in an appliance.
 #pragma once
 
-#include "actors/command/recorded_events.h"
+#include "actors/bench/recorded_events.h"
 #include "actors/core/core.h"
 #include "actors/runtime/isolation.h"
 

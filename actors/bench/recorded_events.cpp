@@ -1,8 +1,8 @@
 // path: cold
-#include "actors/command/recorded_events.h"
+#include "actors/bench/recorded_events.h"
 
 #include "actors/appliance/venues.h"
-#include "actors/stages/looped_capture.h"
+#include "actors/bench/stages/looped_capture.h"
 #include "actors/threads/ring.h"
 #include "config/check.h"
 #include "feed/opra/lines.h"

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/stages/looped_capture.h"
+#include "actors/bench/stages/looped_capture.h"
 
 #include "nic/dpdk/memory_need.h"
 #include "nic/open_port.h"

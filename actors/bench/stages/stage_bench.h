@@ -11,12 +11,12 @@
 #pragma once
 
 #include "actors/appliance/venues.h"
+#include "actors/bench/stages/cut_path.h"
+#include "actors/bench/stages/looped_capture.h"
+#include "actors/bench/stages/rationed_port.h"
+#include "actors/bench/stages/stage_figures.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
-#include "actors/stages/cut_path.h"
-#include "actors/stages/looped_capture.h"
-#include "actors/stages/rationed_port.h"
-#include "actors/stages/stage_figures.h"
 #include "actors/threads/ring.h"
 #include "actors/topology/actor_kinds.h"
 #include "actors/topology/machine.h"

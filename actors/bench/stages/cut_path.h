@@ -5,10 +5,10 @@
 // the stages is in its last.
 #pragma once
 
+#include "actors/bench/stages/stage.h"
 #include "actors/poller/line_routes.h"
 #include "actors/poller/poller_task.h"
 #include "actors/poller/sharding.h"
-#include "actors/stages/stage.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"

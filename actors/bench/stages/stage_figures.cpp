@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/stages/stage_figures.h"
+#include "actors/bench/stages/stage_figures.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

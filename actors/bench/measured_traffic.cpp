@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/measured_traffic.h"
+#include "actors/bench/measured_traffic.h"
 
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
