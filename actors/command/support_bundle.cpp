@@ -3,8 +3,8 @@
 // `pinstrike support-bundle`: all that somebody far away needs to help, in one archive, and no
 // secret.
 #include "actors/command/command.h"
-#include "actors/support/archive.h"
-#include "actors/support/parts.h"
+#include "actors/command/support/archive.h"
+#include "actors/command/support/parts.h"
 #include "config/print_problems.h"
 
 #include <fmt/chrono.h>

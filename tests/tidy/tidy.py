@@ -30,7 +30,7 @@ LIBRARIES = {
     r"hwloc": ["actors/", "nic/"],
     r"CLI/": ["actors/command/"],
     r"jemalloc": ["actors/"],
-    r"archive\.h|archive_entry\.h": ["actors/support/", "nic/capture/", "tests/nic/"],
+    r"archive\.h|archive_entry\.h": ["actors/command/support/", "nic/capture/", "tests/nic/"],
     r"openssl/evp\.h": ["actors/peer/", "actors/bench/sample_work.h"],
     r"openssl/(?!evp\.h)|(?<!boost/)asio": ["actors/peer/"],
     r"seccomp\.h": ["actors/threads/", "actors/host/confine/"],

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/support/run_program.h"
+#include "actors/command/support/run_program.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 // keeps the others from being there.
 #pragma once
 
-#include "actors/support/redactor.h"
+#include "actors/command/support/redactor.h"
 #include "actors/topology/feed_config.h"
 #include "config/problem.h"
 

@@ -1,12 +1,12 @@
 // path: cold
-#include "actors/support/parts.h"
+#include "actors/command/support/parts.h"
 
+#include "actors/command/support/run_program.h"
 #include "actors/host/check_report.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_files.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
-#include "actors/support/run_program.h"
 #include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/metrics/fetch.h"

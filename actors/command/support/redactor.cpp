@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/support/redactor.h"
+#include "actors/command/support/redactor.h"
 
 #include "actors/topology/feed_keys.h"
 #include "config/byte_order_mark.h"

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/support/archive.h"
+#include "actors/command/support/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>
