@@ -4,8 +4,8 @@
 // says which: 0 a server and a stranger, 1 a client and a stranger, 2 and 3 the same when both have
 // proved themselves; the second how the rest is cut into pieces.
 #include "config/check.h"
+#include "tests/actors/peer/sessions.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/peer/sessions.h"
 
 #include <set>
 

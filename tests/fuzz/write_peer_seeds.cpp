@@ -1,7 +1,7 @@
 // path: cold
 //
 //   write_peer_seeds tests/fuzz/corpus
-#include "tests/peer/sessions.h"
+#include "tests/actors/peer/sessions.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include "actors/book/book_json.h"
 #include "feed/opra/traffic/reserved_symbols.h"
 #include "feed/opra/traffic/truth_book.h"
-#include "tests/book/model.h"
+#include "tests/actors/book/model.h"
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>

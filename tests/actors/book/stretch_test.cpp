@@ -1,7 +1,7 @@
 // path: cold
 //
 // The book looks for the entries of many messages before it applies the first of them.
-#include "tests/book/events.h"
+#include "tests/actors/book/events.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // A random session of several lines: losses, late messages, repairs, resets, moves and wraps.
 #pragma once
 
-#include "tests/book/events.h"
+#include "tests/actors/book/events.h"
 
 #include <array>
 #include <cstddef>

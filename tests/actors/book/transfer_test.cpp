@@ -4,8 +4,8 @@
 // the one that heard everything.
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
-#include "tests/book/events.h"
-#include "tests/book/session.h"
+#include "tests/actors/book/events.h"
+#include "tests/actors/book/session.h"
 
 #include <gtest/gtest.h>
 

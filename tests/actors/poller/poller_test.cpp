@@ -1,5 +1,5 @@
 // The poller alone: frames made by hand, a venue of a few lines, rings read by the test.
-#include "tests/actors/poller_scene.h"
+#include "tests/actors/poller/poller_scene.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

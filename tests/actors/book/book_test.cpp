@@ -3,7 +3,7 @@
 // The book's rules, one by one.
 #include "actors/book/book.h"
 
-#include "tests/book/events.h"
+#include "tests/actors/book/events.h"
 
 #include <gtest/gtest.h>
 

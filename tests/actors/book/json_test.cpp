@@ -1,6 +1,6 @@
 // path: cold
 #include "actors/book/book_json.h"
-#include "tests/book/events.h"
+#include "tests/actors/book/events.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/telemetry/top/live_view.h"
 
-#include "tests/book/events.h"
+#include "tests/actors/book/events.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include "actors/book/book_json.h"
 #include "actors/peer/state_frames.h"
 #include "actors/peer/state_transfer.h"
-#include "tests/book/events.h"
-#include "tests/peer/sessions.h"
+#include "tests/actors/book/events.h"
+#include "tests/actors/peer/sessions.h"
 
 #include <gtest/gtest.h>
 

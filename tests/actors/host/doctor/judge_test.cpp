@@ -1,7 +1,7 @@
 // path: cold
 //
 // What doctor says of hosts made by hand.
-#include "tests/doctor/machines.h"
+#include "tests/actors/host/doctor/machines.h"
 
 #include <set>
 

@@ -2,11 +2,11 @@
 //
 // Random sessions of several lines, with losses, late messages, repairs, resets, moves and wraps,
 // through the book and through the model.
-#include "tests/book/model.h"
+#include "tests/actors/book/model.h"
 
 #include "actors/book/book_json.h"
-#include "tests/book/events.h"
-#include "tests/book/session.h"
+#include "tests/actors/book/events.h"
+#include "tests/actors/book/session.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "tests/book/model.h"
+#include "tests/actors/book/model.h"
 
 #include <algorithm>
 

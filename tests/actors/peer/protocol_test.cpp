@@ -1,5 +1,5 @@
 // path: cold
-#include "tests/peer/sessions.h"
+#include "tests/actors/peer/sessions.h"
 
 #include <gtest/gtest.h>
 

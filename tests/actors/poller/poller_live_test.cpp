@@ -1,7 +1,7 @@
 // path: cold
 //
 // What a poller can be asked for, and given, while it runs.
-#include "tests/actors/poller_scene.h"
+#include "tests/actors/poller/poller_scene.h"
 
 #include <gtest/gtest.h>
 
