@@ -20,6 +20,7 @@
 #pragma once
 
 #include "actors/book/bbo_rules.h"
+#include "actors/book/book_config.h"
 #include "actors/book/book_counts.h"
 #include "actors/book/book_entry.h"
 #include "actors/book/busiest.h"
@@ -30,7 +31,6 @@
 #include "actors/book/trade_rules.h"
 #include "actors/book/transfer/book_transfer.h"
 #include "actors/core/actor.h"
-#include "actors/topology/feed_config.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,10 @@
 #include "actors/control/control_loop.h"
 
 #include "actors/book/book_json.h"
-#include "actors/command/capture_verdict.h"
-#include "actors/command/end_while_opening.h"
 #include "actors/control/admin_commands.h"
+#include "actors/control/capture_verdict.h"
 #include "actors/control/control_log.h"
+#include "actors/control/end_while_opening.h"
 #include "actors/control/reloader.h"
 #include "actors/control/service_notify.h"
 #include "actors/host/confine/rights.h"

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "actors/appliance/appliance.h"
-#include "actors/command/timed_reader.h"
 #include "actors/control/control_log.h"
+#include "actors/control/timed_reader.h"
 #include "actors/topology/config_change.h"
 #include "actors/topology/feed_config.h"
 

@@ -17,7 +17,6 @@
 #include "actors/threads/loop_counters.h"
 #include "actors/threads/parking.h"
 #include "actors/threads/ring.h"
-#include "actors/topology/feed_config.h"
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "feed/event/event.h"

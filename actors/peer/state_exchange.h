@@ -6,7 +6,7 @@
 
 #include "actors/book/transfer/state_record.h"
 #include "actors/peer/state_ends.h"
-#include "actors/topology/feed_config.h"
+#include "actors/poller/sharding.h"
 
 #include <cstddef>
 #include <deque>

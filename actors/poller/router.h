@@ -22,9 +22,9 @@
 
 #include "actors/poller/ring_gaps.h"
 #include "actors/poller/sharding.h"
+#include "actors/poller/when_full.h"
 #include "actors/threads/parking.h"
 #include "actors/threads/ring.h"
-#include "actors/topology/feed_config.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/mistake.h"

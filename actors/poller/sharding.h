@@ -4,13 +4,15 @@
 // share.
 #pragma once
 
-#include "actors/topology/feed_config.h"
 #include "feed/event/series_key.h"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace pinstrike::actors {
+
+/// Which part of a series decides on the core: all of it, or its root alone.
+enum class Sharding : std::uint8_t { series, underlying };
 
 /// The high half of the hash times the count: the table of the book takes the low bits
 /// (series_key.h).

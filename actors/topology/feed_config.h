@@ -4,7 +4,11 @@
 // them. Defaults are the members' initialisers, and the tables of keys repeat none of them.
 #pragma once
 
+#include "actors/book/book_config.h"
 #include "actors/peer/peer_config.h"
+#include "actors/poller/sharding.h"
+#include "actors/poller/when_full.h"
+#include "actors/threads/placement.h"
 #include "config/log_level.h"
 #include "config/problem.h"
 #include "feed/arbitration/arbiter.h"
@@ -24,13 +28,7 @@
 
 namespace pinstrike::actors {
 
-enum class Sharding : std::uint8_t { series, underlying };
-enum class WaitStrategy : std::uint8_t { spin, park };
-enum class WhenFull : std::uint8_t { refuse, wait };
 enum class SystemCalls : std::uint8_t { filtered, free };
-
-/// A processor as the operating system numbers it; negative: the thread is not pinned.
-using CpuIndex = int;
 
 struct PollerConfig {
     std::string name;
@@ -38,12 +36,6 @@ struct PollerConfig {
     std::vector<std::uint16_t> lines;        ///< numbers
     std::vector<std::string> ports;          ///< names
     WaitStrategy wait = WaitStrategy::spin;  ///< park: sleeps briefly when idle (demos, uring)
-};
-
-struct BookConfig {
-    std::size_t series_capacity = 2'200'000;  ///< over all cores
-    bool venue_quotes = false;                ///< keep each participant's last quote as well
-    bool test_symbols = false;
 };
 
 struct CoreConfig {

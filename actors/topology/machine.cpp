@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/topology/machine.h"
 
-#include "actors/host/cgroup_memory.h"
 #include "actors/threads/call_filter.h"
+#include "actors/topology/cgroup_memory.h"
 
 #include <hwloc.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 // path: cold
 //
 // What `check` says of a host, on hosts made by hand.
-#include "actors/host/cgroup_memory.h"
 #include "actors/host/host_report.h"
 #include "actors/host/listening.h"
+#include "actors/topology/cgroup_memory.h"
 #include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
 

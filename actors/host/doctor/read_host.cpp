@@ -1,9 +1,9 @@
 // path: cold
 #include "actors/host/doctor/read_host.h"
 
-#include "actors/host/cgroup_memory.h"
 #include "actors/host/doctor/read_devices.h"
 #include "actors/host/doctor/read_files.h"
+#include "actors/topology/cgroup_memory.h"
 #include "config/units.h"
 
 #include <unistd.h>

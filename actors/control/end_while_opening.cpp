@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/end_while_opening.h"
+#include "actors/control/end_while_opening.h"
 
 #include "config/print_problems.h"
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/capture_verdict.h"
+#include "actors/control/capture_verdict.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/host/cgroup_memory.h"
+#include "actors/topology/cgroup_memory.h"
 
 #include <fmt/format.h>
 

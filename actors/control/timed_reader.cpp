@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/timed_reader.h"
+#include "actors/control/timed_reader.h"
 
 #include "config/units.h"
 #include "config/yaml.h"
