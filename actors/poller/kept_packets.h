@@ -11,7 +11,7 @@
 namespace pinstrike::actors {
 
 /// The bursts of one port that another thread may still read, oldest first, each with the count of
-/// records whose release says that it has been read (history_road.h). Of the poll thread; allocates
+/// records whose release says that it has been read (history_ring.h). Of the poll thread; allocates
 /// when it is made.
 class KeptPackets {
   public:

@@ -9,8 +9,8 @@
 // retransmissions, blocks that cannot be decoded to their end) goes through admit_slow(), which
 // tells an ArbiterSink what to do.
 //
-// Where is what: arbiter.cpp places numbers and declares gaps; arbiter_epochs.cpp decides to which
-// epoch a block belongs and what a reset does; arbiter_suspicion.cpp finds resets that were missed.
+// Files: arbiter.cpp places numbers and declares gaps; arbiter_resets.cpp decides to which epoch
+// a block belongs and what a reset does; arbiter_missed_reset.cpp finds resets that were missed.
 #pragma once
 
 #include "feed/arbitration/epochs.h"
@@ -179,7 +179,7 @@ class Arbiter {
     static constexpr std::int64_t any_ts_ns = ArbiterSink::any_ts_ns;
 
     /// What a stream's latest blocks look like, unless the next ones refute it (see
-    /// arbiter_suspicion.cpp).
+    /// arbiter_missed_reset.cpp).
     struct Suspicion {
         enum class Of : std::uint8_t { nothing, missed_reset, repeated_reset, repeated_blocks };
         Of of = Of::nothing;
@@ -304,7 +304,7 @@ class Arbiter {
     [[nodiscard]] DeliveryFlags late_flags(const Arrival& arrival, EpochIndex epoch,
                                            Position begin);
 
-    // arbiter_epochs.cpp: which epoch, and what a reset does
+    // arbiter_resets.cpp: which epoch, and what a reset does
     [[nodiscard]] EpochIndex epoch_of(const Arrival& arrival);
     [[nodiscard]] bool leads_up_to_inferred(const Block& block);
     void lower_begin(Position begin, const Arrival& arrival);
@@ -338,7 +338,7 @@ class Arbiter {
     void on_stale_reset(const Arrival& arrival);
     void suspect_loop(const Arrival& arrival);
 
-    // arbiter_suspicion.cpp: resets that no stream brought, or that look like old ones
+    // arbiter_missed_reset.cpp: resets that no stream brought, or that look like old ones
     [[nodiscard]] bool suspect(const Arrival& arrival);
     [[nodiscard]] bool goes_on(const Arrival& arrival, Suspicion::Of of);
     [[nodiscard]] bool skips_from(const Suspicion& suspicion, const Block& block) const;

@@ -7,7 +7,7 @@
 // numbers. So a block stamped before the reset is of the epoch before it, one stamped later is of
 // the new one, and a stream that shows a later stamp without having brought the reset has lost its
 // copy. Where stamps are equal, continuity with the stream's own numbers decides. A capture played
-// in a loop repeats its stamps; once that is noticed (arbiter_suspicion.cpp), continuity decides
+// in a loop repeats its stamps; once that is noticed (arbiter_missed_reset.cpp), continuity decides
 // alone.
 #include "config/check.h"
 #include "feed/arbitration/arbiter.h"
