@@ -5,8 +5,8 @@
 //
 // A claim never fails. With WhenFull::wait (replays) it waits for the core. With WhenFull::refuse
 // (live) a message that finds no room is written to a place apart, noted when it is complete, and
-// forgotten: the core learns of it as a gap (ring_gaps.h). So the decoder has no case for a full ring.
-// The price: a claimed event must be complete, header included, before the next call.
+// forgotten: the core gets a gap event for it (ring_gaps.h). So the decoder needs no branch for a
+// full ring. The price: a claimed event must be complete, header included, before the next call.
 //
 // What is told to all cores (controls, gaps, line states) must not be lost to a full ring. Data
 // leaves the last 1/16 of a ring free for it; if that is used up too, it is owed, merged, bounded.
