@@ -397,7 +397,9 @@ void Host::run(std::span<const Flight> flights) {
 }
 
 void Host::end() {
+    // A line's state can change in the last turn of a poller: the core needs one more to read it.
     for (Core& core : cores_) {
+        core.core->step(program_ns(now_ns_));
         core.records_before_end = core.recorder->records().size();
     }
     for (Poller& poller : pollers_) {
