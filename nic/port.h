@@ -3,8 +3,8 @@
 
 #include "config/counter.h"
 #include "config/problem.h"
-#include "nic/packet/packet.h"
 #include "nic/packet/address.h"
+#include "nic/packet/packet.h"
 
 #include <cstddef>
 #include <cstdint>

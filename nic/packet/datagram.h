@@ -5,11 +5,11 @@
 // reason. Padding behind the IPv4 packet is ignored (Ethernet pads to 60 bytes).
 #pragma once
 
+#include "nic/packet/address.h"
 #include "nic/packet/bytes.h"
 #include "nic/packet/drops.h"
 #include "nic/packet/internet_checksum.h"
 #include "nic/packet/packet.h"
-#include "nic/packet/address.h"
 
 #include <immintrin.h>
 

@@ -4,9 +4,9 @@
 // packets come without headers. The inverse of datagram.h.
 #pragma once
 
+#include "nic/packet/address.h"
 #include "nic/packet/datagram.h"
 #include "nic/packet/mac.h"
-#include "nic/packet/address.h"
 
 #include <cstddef>
 #include <cstdint>

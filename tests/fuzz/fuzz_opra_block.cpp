@@ -5,8 +5,8 @@
 #include "config/check.h"
 #include "feed/opra/encode.h"
 #include "feed/opra/json.h"
-#include "tests/fuzz/fuzz.h"
 #include "tests/feed/opra/decoded.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <nlohmann/json.hpp>
 
