@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/host/doctor/judge.h"
 
-#include "actors/host/doctor/mends.h"
+#include "actors/host/doctor/fixes.h"
 
 namespace pinstrike::actors::doctor {
 

@@ -1,6 +1,6 @@
 // path: cold
+#include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
-#include "actors/host/doctor/mends.h"
 #include "config/units.h"
 
 #include <fmt/format.h>

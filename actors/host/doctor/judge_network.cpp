@@ -1,8 +1,8 @@
 // path: cold
 //
 // Ports that the kernel has a part in, and the way that multicast takes to them.
+#include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
-#include "actors/host/doctor/mends.h"
 #include "config/units.h"
 #include "nic/packet/address.h"
 

@@ -1,8 +1,8 @@
 // path: cold
 //
 // Where the threads run, whatever state those processors are in.
+#include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
-#include "actors/host/doctor/mends.h"
 #include "actors/host/doctor/read_files.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // path: cold
 //
 // The state of the processors that hot threads run on.
+#include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
-#include "actors/host/doctor/mends.h"
 #include "actors/host/doctor/read_files.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/host/doctor/show.h"
 
-#include "actors/host/doctor/mends.h"
+#include "actors/host/doctor/fixes.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/host/doctor/mends.h"
+#include "actors/host/doctor/fixes.h"
 
 #include <fmt/format.h>
 
