@@ -263,6 +263,12 @@ class TruthCheck {
                 note_moved(by_twin_before(plan.days[i].start_ns));
             }
         }
+        if (twin != nullptr) {
+            const auto misplaced = [&](const Block& block) { return twin->misplaced(block); };
+            for (const auto& [key, state] : true_series(truth, misplaced, never_ns)) {
+                moved_.insert(key);
+            }
+        }
     }
 
     /// `refused`: the core was refused something, on any line.
@@ -276,7 +282,7 @@ class TruthCheck {
             return;  // the truth of books leaves tests out
         }
         if (moved_.contains(key)) {
-            return;  // who is heard first, its old line's next day or its new line, is by chance
+            return;  // which line's messages of it count, or are heard first, is by chance
         }
         std::vector<Json> wanted = wanted_of(key);
         if (wanted.empty()) {
@@ -420,7 +426,7 @@ class TruthCheck {
     const Standards& standards_;
     std::map<std::string, Json> series_;
     std::map<std::string, Json> by_state_;  ///< where state is taken
-    std::set<std::string> moved_;           ///< series that came on another line on a day before
+    std::set<std::string> moved_;  ///< series that came on several lines
     std::set<std::string> found_;           ///< series that some book has
     Findings& findings_;
     Weight& weight_;

@@ -68,6 +68,7 @@ class Twin::Offers final : public feed::RepairAnswers {
         const bool genuine = sent && block->line_number == line;
         if (sent && !genuine) {
             twin_.mixed_up_.insert(line);
+            twin_.misplaced_.insert(block);
         }
         twin_.brought_.push_back(genuine ? block : nullptr);
         to_.block(line, bytes);

@@ -82,6 +82,9 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     /// line it is, so nobody could tell where number and time fit.
     [[nodiscard]] bool mixed_up(std::uint16_t line) const { return mixed_up_.contains(line); }
 
+    /// Whether it passed this block off as another line's.
+    [[nodiscard]] bool misplaced(const Block& block) const { return misplaced_.contains(&block); }
+
     /// Has it this block, and could it be had of it?
     [[nodiscard]] bool has(const Block& block) const { return kept_.contains(&block); }
 
@@ -135,6 +138,7 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     bool cut_ = false;  ///< the connection is to be closed at the next step
     std::vector<const Block*> brought_;
     std::unordered_set<std::uint16_t> mixed_up_;  ///< lines
+    std::unordered_set<const Block*> misplaced_;
     std::int64_t true_ns_ = 0;
     std::int64_t connect_ns_ = 0;
     std::uint64_t restarts_ = 0;
