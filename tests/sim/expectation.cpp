@@ -177,63 +177,77 @@ class Reading {
             fmt::format("{}: reset to {} stamped {}", why, reset.header.sequence, reset.ts_ns);
     }
 
-    /// The number with which the numbering before this reset began, where its own reset was heard
-    /// before this turn; else 0.
-    [[nodiscard]] std::uint32_t begin_before(const Block& reset, std::size_t turn) const {
+    /// Where a number lies in the numbering before this reset, counted over its wrap: 0 for the
+    /// first number of that numbering, negative in front of it.
+    [[nodiscard]] std::int64_t place_before(const Block& reset, std::uint32_t number) const {
+        constexpr auto numbers_count = static_cast<std::int64_t>(0xFFFF'FFFF);
+        const auto steps = static_cast<std::int64_t>(
+            steps_between(truth_.epochs[reset.epoch - 1].first_number, number));
+        return steps > numbers_count / 2 ? steps - numbers_count : steps;
+    }
+
+    /// The place of the reset that began the numbering before this reset, where that one was heard
+    /// before this turn; else in front of all.
+    [[nodiscard]] std::int64_t begin_before(const Block& reset, std::size_t turn) const {
+        constexpr std::int64_t unknown = std::numeric_limits<std::int32_t>::min();
         for (std::size_t i = reset.index; i-- > 0;) {
             const Block& block = *truth_.blocks[i];
             if (block.epoch + 1 == reset.epoch && block.renumbers()) {
-                return first_[i].turn < turn ? block.header.sequence : 0;
+                return first_[i].turn < turn ? place_before(reset, block.header.sequence) : unknown;
             }
         }
-        return 0;
+        return unknown;
     }
 
-    /// The last number of the numbering before this reset that was heard before this turn.
-    [[nodiscard]] std::uint32_t highest_before(const Block& reset, std::size_t turn) const {
-        std::uint32_t highest = begin_before(reset, turn);
+    /// The last place in the numbering before this reset that was heard before this turn.
+    [[nodiscard]] std::int64_t highest_before(const Block& reset, std::size_t turn) const {
+        std::int64_t highest = begin_before(reset, turn);
         for (std::size_t i = reset.index; i-- > 0;) {
             const Block& block = *truth_.blocks[i];
             if (block.epoch + 1 != reset.epoch) {
                 break;
             }
             if (first_[i].turn < turn && block.numbered()) {
-                highest = std::max(highest, truth_.number_at(block.end() - 1));
+                highest = std::max(highest, end_before(reset, block));
             }
         }
         return highest;
+    }
+
+    [[nodiscard]] std::int64_t end_before(const Block& reset, const Block& block) const {
+        return place_before(reset, truth_.number_at(block.end() - 1));
     }
 
     /// Whether what is behind the reset, heard before it, could as well be what goes on from the
     /// numbers before it, at once or behind what was repaired: then no receiver can know.
     [[nodiscard]] bool seems_to_go_on(const Block& reset) const {
         const std::size_t turn = first_[reset.index].turn;
-        const std::uint32_t last = highest_before(reset, turn);
+        const std::int64_t last = highest_before(reset, turn);
         for (std::size_t i = reset.index + 1; i < truth_.blocks.size(); ++i) {
             const Block& block = *truth_.blocks[i];
             if (!block.numbered() || first_[i].turn >= turn) {
                 continue;
             }
-            const std::uint32_t by_then = highest_before(reset, first_[i].turn);
+            const std::int64_t by_then = highest_before(reset, first_[i].turn);
+            const std::int64_t begin = place_before(reset, block.header.sequence);
             // What lies astride the beginning of a numbering is not of it.
-            const bool next = block.header.sequence <= last + 1 &&
-                              block.header.sequence > begin_before(reset, turn);
-            if ((next && truth_.number_at(block.end() - 1) > by_then) ||
-                repairs_lead_to(block, by_then, turn)) {
+            const bool next = begin <= last + 1 && begin > begin_before(reset, turn);
+            if ((next && end_before(reset, block) > by_then) ||
+                repairs_lead_to(reset, block, by_then)) {
                 return true;
             }
         }
         return false;
     }
 
-    /// Whether what filled the hole between this number and the block before this turn is of the
-    /// block's numbering, not of the one before it, which has the same numbers.
-    [[nodiscard]] bool repairs_lead_to(const Block& block, std::uint32_t number,
-                                       std::size_t turn) const {
+    /// Whether what filled the hole between this place and the block before the reset came is of
+    /// the block's numbering, not of the one before it, which has the same numbers.
+    [[nodiscard]] bool repairs_lead_to(const Block& reset, const Block& block,
+                                       std::int64_t place) const {
         return std::ranges::any_of(truth_.blocks, [&](const Block* other) {
             return other->epoch == block.epoch && other->begin < block.begin &&
-                   offered_[other->index] < turn && other->numbered() &&
-                   truth_.number_at(other->end() - 1) > number;
+                   offered_[other->index] < first_[reset.index].turn && other->numbered() &&
+                   end_before(reset, *other) > place;
         });
     }
 
