@@ -310,7 +310,9 @@ class TruthCheck {
     void check_none_missing() {
         for (const auto& [key, series] : by_state_.empty() ? series_ : by_state_) {
             const std::size_t line = truth_.line_index(series["line"].get<std::uint16_t>());
-            if (standards_.complete(line) && !found_.contains(key) && !moved_.contains(key)) {
+            const bool expected =
+                standards_.complete(line) && !found_.contains(key) && !moved_.contains(key);
+            if (expected && (by_state_.empty() || was_told(key, line))) {
                 findings_.add("nothing was lost, and no book has a series: " + series.dump());
             }
         }
@@ -343,11 +345,24 @@ class TruthCheck {
             add(key, wanted, [&](const Block& block) { return heard_.by_twin(block, &said); });
         }
         if (words.empty()) {
-            const Twin::Said* said = twin_->latest_of(line);
-            add(key, wanted, [&](const Block& block) {
-                return said == nullptr ? heard_.by_streams(block) : heard_.by_twin(block, said);
-            });
+            add_by_latest(key, line, wanted);
         }
+    }
+
+    void add_by_latest(const std::string& key, std::uint16_t line,
+                       std::vector<Json>& wanted) const {
+        const Twin::Said* said = twin_->latest_of(line);
+        add(key, wanted, [&](const Block& block) {
+            return said == nullptr ? heard_.by_streams(block) : heard_.by_twin(block, said);
+        });
+    }
+
+    /// By the streams, or by the twin before it gave its state: what it came to know later, and the
+    /// streams missed unawares, is in no book.
+    [[nodiscard]] bool was_told(const std::string& key, std::size_t line) const {
+        std::vector<Json> told;
+        add_by_latest(key, truth_.lines()[line].number, told);
+        return !told.empty();
     }
 
     /// The twin's word of it stands for what the host had heard, but for the sides of which it says
@@ -426,7 +441,7 @@ class TruthCheck {
     const Standards& standards_;
     std::map<std::string, Json> series_;
     std::map<std::string, Json> by_state_;  ///< where state is taken
-    std::set<std::string> moved_;  ///< series that came on several lines
+    std::set<std::string> moved_;           ///< series that came on several lines
     std::set<std::string> found_;           ///< series that some book has
     Findings& findings_;
     Weight& weight_;
