@@ -3,8 +3,8 @@
 // What a hot thread may ask of the kernel, once it is ready: a seccomp filter of its own, by a list
 // of what such a thread really calls. A call that is not on the list is not made: it fails with
 // EPERM, is counted, and its number kept, so that the log can say which call of which thread it
-// was. (Why it does not end the process: DESIGN.md, "A refused call is told, and the feed goes
-// on".) Calls in another instruction set's numbering, which no innocent code makes, end it.
+// was. (Why it does not end the process: actors/host/confine/README.md, "A refused system call is
+// reported".) Calls in another instruction set's numbering, which no innocent code makes, end it.
 //
 // A list says nothing of files or addresses; it is about what kinds of call there are left.
 #pragma once

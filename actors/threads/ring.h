@@ -314,7 +314,7 @@ struct Ring {
     };
 
     /// Stays in the cache that cores share, but not in one's own: with 256 KiB each slot had to be
-    /// fetched out of the consumer's, which took longer than from memory (DESIGN.md).
+    /// fetched out of the consumer's, which took longer than from memory (README.md).
     static constexpr std::size_t warm_slots_default = (std::size_t{4} << 20) / sizeof(T);
 
     /// A ring of `slots` records. `slots` is a power of two, and since the memory is mapped twice

@@ -14,7 +14,7 @@
 
 namespace pinstrike::sim {
 
-/// The time that a hole's wait is measured by, as DESIGN.md words it: what passed while nothing
+/// The time that a hole's wait is measured by, as actors/poller says it: what passed while nothing
 /// waited unseen, and what is made up of the rest. Written from those words.
 class Patience {
   public:
