@@ -14,7 +14,7 @@
 //
 // A trial counts after its first 40,000 packets: the capture plays on where the trial before
 // stopped, and who joins a loop in the middle of a turn knows it as one only when that comes again,
-// and has lost what was between (feed/arbitration/arbiter_missed_reset.cpp). Memory was touched and
+// and has lost what was between (feed/arbitration/reset_inference.h). Memory was touched and
 // the book filled by then.
 //
 // A rate holds if two of at most three trials lose nothing, so one disturbed trial never decides.

@@ -104,25 +104,28 @@ plant(("arbiter", "arbiter property"), [
 
 plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
     ("a late reset is counted twice",
-     "counters_.bump(LineCount::resets); current.note_told_late(ResetIdentity::of(block));",
-     "counters_.bump(LineCount::resets, 2); current.note_told_late(ResetIdentity::of(block));"),
+     "line_.counters().bump(LineCount::resets); current.note_told_late(ResetIdentity::of(block)); "
+     "reset.sink.reset(block, forget, false); }",
+     "line_.counters().bump(LineCount::resets, 2); current.note_told_late(ResetIdentity::of(block)); "
+     "reset.sink.reset(block, forget, false); }"),
     ("a late copy of a reset is not counted",
-     "if (is_late_copy(identity, stream)) { counters_.bump(LineCount::resets_repeated);",
-     "if (is_late_copy(identity, stream)) {"),
-    ("a realigned stream is counted twice", "counters_.bump(LineCount::streams_realigned);",
-     "counters_.bump(LineCount::streams_realigned, 2);"),
-    ("a retransmitted control is not counted", "counters_.bump(LineCount::retransmitted_controls);", ""),
-    ("a block numbered 0 is not counted", "counters_.bump(LineCount::invalid_sequence);", ""),
-    ("a hold is counted twice", "counters_.bump(LineCount::holds);", "counters_.bump(LineCount::holds, 2);"),
+     "case ResetKind::late_copy: line_.counters().bump(LineCount::resets_repeated);",
+     "case ResetKind::late_copy:"),
+    ("a realigned stream is counted twice", "line_.counters().bump(LineCount::streams_realigned);",
+     "line_.counters().bump(LineCount::streams_realigned, 2);"),
+    ("a retransmitted control is not counted", "line_.counters().bump(LineCount::retransmitted_controls);", ""),
+    ("a block numbered 0 is not counted", "line_.counters().bump(LineCount::invalid_sequence);", ""),
+    ("a hold is counted twice", "line_.counters().bump(LineCount::holds);",
+     "line_.counters().bump(LineCount::holds, 2);"),
     ("a gap is counted twice", "counters_.bump(LineCount::gaps);", "counters_.bump(LineCount::gaps, 2);"),
-    ("late messages are counted twice", "counters_.bump(LineCount::late, count);",
-     "counters_.bump(LineCount::late, 2 * count);"),
+    ("late messages are counted twice", "line_.counters().bump(LineCount::late, count);",
+     "line_.counters().bump(LineCount::late, 2 * count);"),
     ("a late message of a book is counted twice", "counters_.bump(BookCount::late);",
      "counters_.bump(BookCount::late, 2);"),
     ("a broadcast is not counted", "lane.counters->broadcast.add(); return;", "return;"),
     ("what cannot be decoded is no duplicate", "stream.counters.bump(StreamCount::rejected, end - position);",
      "stream.counters.bump(StreamCount::duplicate, end - position);"),
-    ("an inferred reset is not counted", "counters_.bump(LineCount::resets_inferred);", ""),
+    ("an inferred reset is not counted", "line_.counters().bump(LineCount::resets_inferred);", ""),
 ])
 
 plant(("history",), [

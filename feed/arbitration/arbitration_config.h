@@ -1,0 +1,15 @@
+// path: cold
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::feed {
+
+struct ArbitrationConfig {
+    std::int64_t window_ns = 2'000'000;   ///< how long a hole waits for the other stream
+    std::size_t hold_bytes = 512 * 1024;  ///< memory of each line for what waits behind holes
+    std::size_t gap_ranges = 65536;       ///< of each line, not yet found
+};
+
+}  // namespace pinstrike::feed

@@ -1,0 +1,55 @@
+// path: hot
+#pragma once
+
+#include "feed/arbitration/arbiter_sink.h"
+#include "feed/arbitration/hold.h"
+#include "feed/arbitration/position.h"
+#include "feed/event/block.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pinstrike::feed {
+
+/// A block, or a part of one, on its way through the slow path.
+struct Arrival {
+    const Block& block;
+    unsigned first;  ///< of its messages, those concerned: first .. last-1
+    unsigned last;
+    Source source;
+    std::int64_t now_ns;
+    ArbiterSink& sink;
+
+    [[nodiscard]] bool original() const { return source != Source::repair; }
+
+    [[nodiscard]] std::int64_t ts_ns() const { return block.ts_exchange_ns; }
+
+    /// This arrival shows that they are missing, so it is stamped behind them.
+    void note_missing(Position begin, Position end, std::int64_t ts_before_ns) const {
+        sink.missing(begin, end, std::min(ts_before_ns, ts_ns()), std::max(ts_before_ns, ts_ns()));
+    }
+};
+
+[[nodiscard]] inline bool is_reset(const Block& block) {
+    return block.role == BlockRole::reset || block.role == BlockRole::start_of_day;
+}
+
+/// The first number of a data block; the next number, of a control.
+[[nodiscard]] inline std::uint32_t number_of(const Block& block) {
+    switch (block.role) {
+        case BlockRole::data:
+            return block.sequence;
+        case BlockRole::start_of_day:
+            return 1;
+        default:
+            return number_after(block.sequence);
+    }
+}
+
+/// The number that goes on from this block.
+[[nodiscard]] inline std::uint32_t next_of(const Block& block) {
+    const Position first = numbers_per_turn + number_of(block);
+    return number_at(first + (block.role == BlockRole::data ? block.messages : 0U));
+}
+
+}  // namespace pinstrike::feed

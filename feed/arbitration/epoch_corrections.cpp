@@ -1,0 +1,164 @@
+// path: hot
+#include "feed/arbitration/epoch_corrections.h"
+
+#include "config/check.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pinstrike::feed {
+
+namespace {
+
+/// An epoch that is over is not found to have been longer by more than this: such a number is of
+/// another one, that nobody knows of.
+constexpr std::uint64_t jump_messages = 1 << 20;
+
+}  // namespace
+
+bool EpochCorrections::extend(const Arrival& arrival, EpochIndex index, Position begin,
+                              Position end) {
+    Epoch& epoch = line_.epochs.at(index);
+    PINSTRIKE_CHECK(!line_.epochs.is_current(index) && begin >= epoch.end);
+    if (end >= line_.epochs.at(index + 1).begin || begin - epoch.end > jump_messages) {
+        return false;
+    }
+    line_.counters().bump(LineCount::highest, end - epoch.end);
+    if (begin != epoch.end) {
+        arrival.note_missing(epoch.end, begin, epoch.newest_ts_ns);
+        line_.sequencer.declare_lost(epoch.end, begin, GapCause::line, epoch.newest_ts_ns,
+                                     arrival.sink);
+    }
+    lengthen(index, end, arrival);
+    return true;
+}
+
+/// An epoch that is over turns out to have gone on to here. The reset behind it may then have
+/// lowered the numbers although it had not seemed to: so it is told once more, and what comes late
+/// of before it is marked.
+void EpochCorrections::lengthen(EpochIndex old, Position end, const Arrival& arrival) {
+    EpochHistory& history = line_.epochs.history();
+    const bool quotes_stand = history.has_unforgotten(old);
+    history.at(old).end = end;
+    Epoch& next = history.at(old + 1);
+    const Forget forget =
+        next.by_reset ? EpochTracker::forget_of(next.reset, history.at(old), end) : Forget::nothing;
+    const bool is_more = forget > history.forgotten_since(old);
+    next.forget = std::max(next.forget, forget);
+    if (is_more && quotes_stand) {
+        line_.sequencer.note_flush(line_.sequencer.expected());
+        Block reset;
+        reset.role = next.reset.role;
+        reset.sequence = next.reset.sequence;
+        reset.messages = reset.decodable = 1;
+        reset.session = arrival.block.session;
+        reset.ts_exchange_ns = next.reset.ts_exchange_ns;
+        reset.ts_receive_ns = arrival.block.ts_receive_ns;
+        arrival.sink.reset(reset, forget, false);
+    }
+}
+
+void EpochCorrections::lower_begin(const Arrival& arrival, Position begin) {
+    Epoch& current = line_.epochs.current();
+    PINSTRIKE_CHECK(current.begin == line_.sequencer.begin());
+    arrival.sink.missing(begin, current.begin, arrival.ts_ns(), current.first_ts_ns);
+    line_.sequencer.lower_begin(begin, arrival.ts_ns(), arrival.sink);
+    current.begin = begin;
+}
+
+void EpochCorrections::note_before_start(const Arrival& reset) {
+    line_.counters().bump(LineCount::resets);
+    line_.epochs.at(0).note_told_late(ResetIdentity::of(reset.block));
+    line_.epochs.note_reset_ts(reset.ts_ns());
+    reset.sink.reset(reset.block, Forget::nothing, false);
+}
+
+void EpochCorrections::adopt(const Arrival& reset) {
+    const Block& block = reset.block;
+    Epoch& current = line_.epochs.current();
+    PINSTRIKE_CHECK(current.inferred && !current.by_reset);
+    line_.counters().bump(LineCount::resets);
+    current.by_reset = true;
+    current.reset = ResetIdentity::of(block);
+    line_.epochs.note_reset_ts(reset.ts_ns());
+    const Position begin = nearest(current.begin, number_of(block));
+    current.begin_ts_ns = reset.ts_ns();
+    if (begin < current.begin && current.begin - begin <= rollover_messages) {
+        lower_begin(reset, begin);
+    }
+    Forget forget = Forget::nothing;
+    if (block.role == BlockRole::start_of_day && current.forget != Forget::day) {
+        forget = current.forget = Forget::day;
+    }
+    reset.sink.reset(block, forget, false);
+    line_.stream_of(reset).join(line_.epochs.current_index(), true);
+}
+
+void EpochCorrections::note_within(const Arrival& reset) {
+    const Block& block = reset.block;
+    Epoch& current = line_.epochs.current();
+    const Position next = nearest(line_.sequencer.expected(), number_of(block));
+    const bool wrapped = turn_of(next) > turn_of(current.begin);
+    Forget forget = Forget::nothing;
+    if (block.role == BlockRole::start_of_day) {
+        forget = Forget::day;
+    } else if (wrapped && block.sequence != 1) {
+        forget = Forget::quotes;
+    }
+    if (forget != Forget::nothing) {
+        line_.sequencer.note_flush(next);
+    }
+    line_.counters().bump(LineCount::resets);
+    current.note_told_late(ResetIdentity::of(block));
+    reset.sink.reset(block, forget, false);
+}
+
+/// What it makes consumers forget is to be told, and what is behind it may still come late: so an
+/// epoch is put before the current one, unless some of that came already and was taken for what
+/// went on from the numbers before it.
+void EpochCorrections::note_overtaken(const Arrival& reset) {
+    const Block& block = reset.block;
+    Epoch& current = line_.epochs.current();
+    const EpochIndex index = line_.epochs.current_index() - 1;
+    const Epoch& before = line_.epochs.at(index);
+    // Of before the first block heard there is nothing to forget.
+    const Forget forget =
+        before.numbered ? EpochTracker::forget_of(ResetIdentity::of(block), before, before.end)
+                        : Forget::nothing;
+    line_.counters().bump(LineCount::resets);
+    current.note_told_late(ResetIdentity::of(block));
+    reset.sink.reset(block, forget > current.forget ? forget : Forget::nothing, false);
+    current.forget = std::max(current.forget, forget);
+    const Position begin = turn_of(before.end) + 2 * numbers_per_turn + number_of(block);
+    const bool mixed = std::ranges::any_of(line_.streams, [&](const StreamState& stream) {
+        return stream.epoch == index && stream.newest_ts_ns > block.ts_exchange_ns;
+    });
+    if (before.numbered && !mixed && begin + numbers_per_turn < current.begin) {
+        insert_epoch(reset, begin, forget);
+    } else if (const Position next = turn_of(before.end) + number_of(block);
+               before.numbered && next > before.end) {
+        lengthen(index, next, reset);  // it raised the numbers: what it skipped is not missing
+    }
+}
+
+/// Between the current one and the one before it.
+void EpochCorrections::insert_epoch(const Arrival& reset, Position begin, Forget forget) {
+    const EpochIndex index = line_.epochs.current_index() - 1;
+    Epoch between;
+    between.begin = between.end = begin;
+    between.numbered = between.by_reset = true;
+    between.forget = forget;
+    between.reset = ResetIdentity::of(reset.block);
+    between.begin_ts_ns = between.first_ts_ns = between.newest_ts_ns = reset.ts_ns();
+    const Epoch latest = line_.epochs.current();
+    line_.epochs.history().open() = latest;  // moves up
+    line_.epochs.at(index + 1) = between;
+    for (StreamState& stream : line_.streams) {
+        stream.epoch += stream.epoch > index ? 1 : 0;
+    }
+    if (StreamState& stream = line_.stream_of(reset); stream.epoch <= index) {
+        stream.join(index + 1, true);
+    }
+}
+
+}  // namespace pinstrike::feed

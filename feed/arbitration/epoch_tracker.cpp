@@ -1,0 +1,244 @@
+// path: hot
+#include "feed/arbitration/epoch_tracker.h"
+
+#include "config/check.h"
+#include "feed/arbitration/arrival.h"
+
+#include <algorithm>
+
+namespace pinstrike::feed {
+
+namespace {
+
+/// Where numbers alone must tell two epochs apart, they are at least so far apart.
+constexpr std::uint64_t reorder_messages = 256;
+/// From one epoch to the next, so that those that turn out to be between find room.
+constexpr Position epoch_positions = 16 * Position{numbers_per_turn};
+
+std::uint64_t distance(Position a, Position b) {
+    return a < b ? b - a : a - b;
+}
+
+}  // namespace
+
+EpochIndex EpochTracker::epoch_of(const Block& block, const StreamState& stream) {
+    EpochIndex index = stream.epoch;
+    PINSTRIKE_CHECK(history_.oldest_index() <= index && index <= current_index());
+    for (EpochIndex i = current_index(); i > index; --i) {
+        if (belongs_to(block, history_.at(i), stream)) {
+            return i;
+        }
+    }
+    // A stream that brought a reset may still bring blocks from before it, out of order: the newest
+    // epoch that does not begin after the block.
+    while (index > history_.oldest_index() && precedes(block, history_.at(index))) {
+        --index;
+    }
+    return index;
+}
+
+/// Whether a block of a stream that is behind this epoch belongs to it.
+bool EpochTracker::belongs_to(const Block& block, const Epoch& epoch,
+                              const StreamState& stream) const {
+    if (!epoch.repeats && block.ts_exchange_ns != epoch.begin_ts_ns) {
+        return block.ts_exchange_ns > epoch.begin_ts_ns;
+    }
+    const std::uint32_t number = number_of(block);
+    if (number == stream.next_number) {
+        return false;
+    }
+    const Position end = end_of(epoch);
+    const Position position = nearest(end, number);
+    const bool fits = position >= epoch.begin && position <= end + lag_messages;
+    if (!epoch.repeats) {
+        return fits;
+    }
+    const Position own = stream.next_number == 0 ? position : nearest(end, stream.next_number);
+    return fits && distance(own, position) > reorder_messages;
+}
+
+EpochIndex EpochTracker::epoch_of_repair(const Block& block) {
+    for (EpochIndex i = current_index(); i > history_.oldest_index(); --i) {
+        const Epoch& epoch = history_.at(i);
+        if (precedes(block, epoch)) {
+            continue;
+        }
+        const Position begin = nearest(end_of(epoch), block.sequence);
+        const Position end = begin + block.messages;
+        const bool clear = !epoch.repeats && block.ts_exchange_ns > epoch.begin_ts_ns;
+        const bool open =
+            is_current(i) && end > sequencer_.expected() && begin < sequencer_.known_end();
+        if (clear || open || sequencer_.gaps().touches(begin, end)) {
+            return i;
+        }
+    }
+    return history_.oldest_index();
+}
+
+bool EpochTracker::leads_up_to_inferred(const Block& block) {
+    const Epoch& epoch = current();
+    if (!epoch.inferred || epoch.by_reset || block.role != BlockRole::data ||
+        block.ts_exchange_ns >= epoch.begin_ts_ns ||
+        block.ts_exchange_ns <= history_.at(current_index() - 1).newest_ts_ns) {
+        return false;
+    }
+    const Position position = nearest(epoch.begin, block.sequence);
+    return position < epoch.begin && epoch.begin - position <= lag_messages;
+}
+
+bool EpochTracker::is_of_current(const Block& block, const StreamState& stream) const {
+    const Epoch& epoch = current();
+    return is_current(stream.epoch) ||
+           (epoch.numbered && !epoch.repeats && block.ts_exchange_ns > epoch.begin_ts_ns);
+}
+
+ResetKind EpochTracker::classify(const Block& reset, const StreamState& stream) {
+    const ResetIdentity identity = ResetIdentity::of(reset);
+    const Epoch& epoch = current();
+    const std::int64_t ts_ns = identity.ts_exchange_ns;
+    if (history_.begun_by(identity, stream.epoch) != 0) {
+        return ResetKind::second_copy;
+    }
+    if (is_late_copy(identity, stream)) {
+        return ResetKind::late_copy;
+    }
+    if (epoch.by_reset && epoch.reset == identity) {
+        return ResetKind::repeated;
+    }
+    if (epoch.has_told_late(identity)) {
+        return ResetKind::told;
+    }
+    if (precedes_start(reset, stream)) {
+        return ResetKind::before_start;
+    }
+    if (precedes_inferred(reset, stream)) {
+        return ResetKind::of_inferred;
+    }
+    if (is_within_current(reset)) {
+        return ResetKind::within;
+    }
+    if (precedes_reset(reset)) {
+        return ResetKind::overtaken;
+    }
+    const bool old = ts_ns < epoch.begin_ts_ns || ts_ns < sequencer_.newest_ts_ns();
+    return epoch.numbered && !leads_up_to(stream, ts_ns) && old ? ResetKind::stale
+                                                                : ResetKind::next;
+}
+
+/// The stream's first copy of the reset that began the current epoch, which the stream had joined
+/// by later blocks. It may go on behind the reset with what is old: packets in disorder, no loop.
+bool EpochTracker::is_late_copy(const ResetIdentity& reset, const StreamState& stream) const {
+    return current().by_reset && !current().repeats && current().reset == reset &&
+           is_current(stream.epoch) && !stream.brought_reset;
+}
+
+/// The program started in mid-day, and this is of before: of a stream that has not come so far, or
+/// just before the first block heard.
+bool EpochTracker::precedes_start(const Block& reset, const StreamState& stream) {
+    const Epoch& first = history_.at(0);
+    if (history_.oldest_index() != 0 || !first.numbered || stream.epoch != 0 ||
+        reset.ts_exchange_ns >= first.first_ts_ns ||
+        first.has_told_late(ResetIdentity::of(reset))) {
+        return false;
+    }
+    return !has_come_to_start(stream) || nearest(first.begin, number_of(reset)) == first.begin;
+}
+
+/// The current epoch was inferred, and this is the slower stream's copy of the reset that began it.
+bool EpochTracker::precedes_inferred(const Block& reset, const StreamState& stream) {
+    const Epoch& epoch = current();
+    const std::int64_t ts_ns = reset.ts_exchange_ns;
+    if (!epoch.inferred || epoch.by_reset || ts_ns > epoch.first_ts_ns ||
+        !is_behind_epoch_before(reset)) {
+        return false;
+    }
+    const Position begin = nearest(epoch.begin, number_of(reset));
+    const bool exact = begin == epoch.begin;
+    if (begin > epoch.begin || (ts_ns == epoch.first_ts_ns && !exact)) {
+        return false;
+    }
+    const bool has_later = is_current(stream.epoch) && stream.newest_ts_ns > ts_ns;
+    return exact || !has_later;
+}
+
+/// Whether this reset can have ended the epoch before the current one. One stamped before that
+/// epoch is of a numbering further back, which the slower stream is still at; or it was told in it.
+bool EpochTracker::is_behind_epoch_before(const Block& reset) {
+    const Epoch& before = history_.at(current_index() - 1);
+    const bool told = before.has_told_late(ResetIdentity::of(reset));
+    return !told && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
+}
+
+/// A reset that raised the numbers (or led over the wrap), lost on the faster stream: what it
+/// skipped has been declared lost, and what is behind it delivered.
+bool EpochTracker::is_within_current(const Block& reset) const {
+    const Epoch& epoch = current();
+    const std::int64_t ts_ns = reset.ts_exchange_ns;
+    if (!epoch.numbered || epoch.repeats || ts_ns < epoch.begin_ts_ns ||
+        ts_ns >= sequencer_.newest_ts_ns()) {
+        return false;
+    }
+    const Position next = nearest(sequencer_.expected(), number_of(reset));
+    const bool began_again = epoch.by_reset && next == epoch.begin &&
+                             reset.role == BlockRole::reset && ts_ns > epoch.begin_ts_ns;
+    return (next > epoch.begin && next <= sequencer_.expected()) || began_again;
+}
+
+/// The faster stream lost this one, or brought it out of order, and the next one began the current
+/// epoch.
+bool EpochTracker::precedes_reset(const Block& reset) {
+    const Epoch& epoch = current();
+    if (!epoch.by_reset || epoch.repeats || current_index() == history_.oldest_index()) {
+        return false;
+    }
+    const std::int64_t ts_ns = reset.ts_exchange_ns;
+    return ts_ns < epoch.begin_ts_ns && ts_ns > history_.at(current_index() - 1).newest_ts_ns &&
+           !history_.knows(ResetIdentity::of(reset));
+}
+
+Forget EpochTracker::forget_of(const ResetIdentity& reset, const Epoch& old, Position end) {
+    if (reset.role == BlockRole::start_of_day) {
+        return Forget::day;
+    }
+    if (!old.numbered) {
+        return Forget::nothing;
+    }
+    const std::uint32_t last = number_at(end) - 1;  // E is 1 behind the wrap: no reset lowers it
+    if (reset.sequence >= last) {
+        return Forget::nothing;
+    }
+    // The rollover: numbers go on over the wrap. A 1 behind a bare wrap is no rollover any more:
+    // the numbers after it would be taken for those before it.
+    const bool rollover = reset.sequence == 1 && last > numbers_per_turn + 1 - rollover_messages;
+    return rollover ? Forget::nothing : Forget::quotes;
+}
+
+void EpochTracker::start(Position begin, std::int64_t ts_exchange_ns) {
+    Epoch& epoch = current();
+    PINSTRIKE_CHECK(!epoch.numbered);
+    epoch.begin = begin;
+    epoch.numbered = true;
+    epoch.begin_ts_ns = epoch.first_ts_ns = ts_exchange_ns;
+}
+
+void EpochTracker::open(const Block& reset, bool repeats, bool inferred, Forget forget) {
+    const Position end = sequencer_.expected();
+    current().end = end;
+    current().newest_ts_ns = sequencer_.newest_ts_ns();
+    Epoch& epoch = history_.open();
+    epoch.begin = turn_of(end) + epoch_positions + number_of(reset);
+    epoch.numbered = true;
+    epoch.repeats = repeats;
+    epoch.by_reset = !inferred;
+    epoch.inferred = inferred;
+    epoch.forget = forget;
+    epoch.reset = ResetIdentity::of(reset);
+    epoch.begin_ts_ns = epoch.first_ts_ns = reset.ts_exchange_ns;
+    note_reset_ts(reset.ts_exchange_ns);
+}
+
+void EpochTracker::note_reset_ts(std::int64_t ts_exchange_ns) {
+    newest_reset_ts_ns_ = std::max(newest_reset_ts_ns_, ts_exchange_ns);
+}
+
+}  // namespace pinstrike::feed

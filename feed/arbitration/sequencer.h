@@ -1,0 +1,247 @@
+// path: hot
+//
+// The numbers of a line's current numbering: which one is expected next (E), which blocks wait
+// behind a hole, and which numbers were declared lost. The sequencer knows no resets: it is told
+// where a numbering begins.
+#pragma once
+
+#include "config/check.h"
+#include "feed/arbitration/arbitration_config.h"
+#include "feed/arbitration/arrival.h"
+#include "feed/arbitration/gap_set.h"
+#include "feed/arbitration/hold.h"
+#include "feed/arbitration/line_counts.h"
+#include "feed/arbitration/position.h"
+#include "feed/event/block.h"
+#include "feed/event/event.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace pinstrike::feed {
+
+enum class Verdict : std::uint8_t {
+    deliver_all,    ///< the next one: the caller decodes the whole block
+    duplicate_all,  ///< wholly old: nothing to do
+    slow,           ///< the caller calls admit_slow
+};
+
+class Sequencer {
+  public:
+    /// No deadline.
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+
+    explicit Sequencer(const ArbitrationConfig& config);
+
+    /// Cold. Beyond its own size.
+    [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);
+
+    /// The fast path: what becomes of a block, should it hold data and all of it be decodable.
+    /// `fast`: nothing about its stream needs the slow path.
+    [[nodiscard]] Verdict classify(const Block& block, bool fast) const;
+
+    /// The fast path: moves E behind the block that classify() called next.
+    void advance(const Block& block);
+
+    /// Brings what classify() reads up to date. A block stamped before `earliest_ts_ns` may be of
+    /// an earlier numbering.
+    void refresh(std::int64_t earliest_ts_ns);
+
+    [[nodiscard]] Position expected() const { return turn_ + expected_number_; }
+
+    [[nodiscard]] std::uint32_t expected_number() const { return expected_number_; }
+
+    /// The latest stamp of what moved E in this numbering; no_ts_ns: none.
+    [[nodiscard]] std::int64_t newest_ts_ns() const { return newest_ts_ns_; }
+
+    [[nodiscard]] LineCounters& counters() { return counters_; }
+
+    [[nodiscard]] const GapSet& gaps() const { return gaps_; }
+
+    [[nodiscard]] const HoldQueue& held() const { return queue_; }
+
+    /// The first position of the current numbering; 0: there is none yet.
+    [[nodiscard]] Position begin() const { return begin_; }
+
+    /// A numbering begins here. What waited for the one before was given up.
+    void start(Position begin, std::int64_t newest_ts_ns);
+
+    /// More numbers of the current numbering are known to have existed, before its first: they are
+    /// lost.
+    void lower_begin(Position begin, std::int64_t ts_exchange_ns, ArbiterSink& sink);
+
+    /// Behind the highest number known to have existed.
+    [[nodiscard]] Position known_end() const {
+        return queue_.empty() ? expected() : queue_.back().end;
+    }
+
+    /// Of the last block known of.
+    [[nodiscard]] std::int64_t known_ts_ns() const {
+        return queue_.empty() ? newest_ts_ns_ : queue_.back().held->block.ts_exchange_ns;
+    }
+
+    /// Numbers that nothing was known of until now, or that were missing: those before them
+    /// existed.
+    void learn(const Arrival& arrival, Position begin, Position end);
+
+    /// A control says that all before `end` existed.
+    void note_existence(const Arrival& arrival, Position end);
+
+    /// Lets the entry wait unless it is its turn; `first` is its first message within the block.
+    /// Where there is no room, the first holes are given up early; that may make it the entry's
+    /// turn. False if it is.
+    [[nodiscard]] bool wait(const Arrival& arrival, const HoldEntry& entry, unsigned first);
+
+    /// Moves E behind what this block brought, or showed to have been.
+    void pass(Position end, const Block& block);
+
+    void deliver(const Block& block, unsigned first, unsigned count, Position begin,
+                 DeliveryFlags flags, ArbiterSink& sink);
+
+    /// Delivers what waited for E, and what waited for that.
+    void release(ArbiterSink& sink);
+
+    void declare_lost(Position begin, Position end, GapCause cause, std::int64_t ts_exchange_ns,
+                      ArbiterSink& sink);
+
+    /// A part of one gap came after all. False if there is no room to say what of the gap would
+    /// remain.
+    [[nodiscard]] bool unlist(Position begin, Position end, ArbiterSink& sink);
+
+    /// Gives up waiting where the time has come.
+    void expire(std::int64_t now_ns, ArbiterSink& sink);
+
+    /// Gives up all holes and delivers what waits behind them.
+    void expire_all(ArbiterSink& sink);
+
+    /// Blocks that wait although they are stamped later than this are not of this numbering:
+    /// each that `defer(entry)` keeps elsewhere leaves, and what was counted of it is undone.
+    template <class Defer>
+    void withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer defer);
+
+    /// Older numbers are from before a flush of quotes.
+    void note_flush(Position position) { flushed_to_ = std::max(flushed_to_, position); }
+
+    /// The caller decoded a flush at this number, just delivered.
+    void note_flush_at(std::uint32_t number);
+
+    [[nodiscard]] bool is_flushed(Position position) const { return position < flushed_to_; }
+
+    /// Of holes from now on; those that wait already wait as long as they were to.
+    void set_window(std::int64_t window_ns) { window_ns_ = window_ns; }
+
+    /// When the wait that began at this time is over; never, if the window is practically endless.
+    [[nodiscard]] std::int64_t deadline_after(std::int64_t arrival_ns) const {
+        return arrival_ns > never_ns - window_ns_ ? never_ns : arrival_ns + window_ns_;
+    }
+
+    /// When expire() next has something to do.
+    [[nodiscard]] std::int64_t deadline_ns() const {
+        // The oldest copy arrived first, and all that wait are behind the first hole.
+        return queue_.empty() ? never_ns : deadline_after(arena_.oldest()->arrival_ns);
+    }
+
+  private:
+    static constexpr std::uint64_t no_number = ~std::uint64_t{0};
+
+    template <class Defer>
+    [[nodiscard]] bool withdraw(const HoldEntry& entry, std::int64_t ts_ns, ArbiterSink& sink,
+                                Defer& defer);
+    [[nodiscard]] bool list_gap(Position begin, Position end, ArbiterSink& sink);
+    void expire_first_hole(Position limit, ArbiterSink& sink);
+
+    void expect(Position position) {
+        turn_ = turn_of(position);
+        expected_number_ = number_at(position);
+    }
+
+    // What the fast path touches: one cache line, the first two counters included. Lines take
+    // turns packet by packet, so each cache line of their state is fetched anew.
+    alignas(64) std::uint64_t in_order_ = no_number;     // the number that may be delivered at once
+    std::uint32_t expected_number_ = 0;                  // E: of the position expected()
+    std::uint32_t duplicates_from_ = ~std::uint32_t{0};  // all from here to E are delivered
+    std::int64_t earliest_ts_ns_ = ArbiterSink::no_ts_ns;
+    std::int64_t newest_ts_ns_ = ArbiterSink::no_ts_ns;
+    Position turn_ = 2 * numbers_per_turn;  // the position of E is turn_ + expected_number_
+    LineCounters counters_;
+
+    std::int64_t window_ns_;
+    Position begin_ = 0;
+    GapSet gaps_;
+    HoldArena arena_;
+    HoldQueue queue_;
+    Position flushed_to_ = 0;
+    Position delivering_ = 0;  // first position of what the sink is being given; 0: nothing
+};
+
+inline Verdict Sequencer::classify(const Block& block, bool fast) const {
+    const std::uint64_t next = std::uint64_t{block.sequence} + block.messages;
+    const bool plain = fast && !block.retransmitted && block.messages != 0 &&
+                       block.ts_exchange_ns >= earliest_ts_ns_ && next <= numbers_per_turn;
+    if (!plain) [[unlikely]] {
+        return Verdict::slow;
+    }
+    if (block.sequence == in_order_) {
+        return Verdict::deliver_all;
+    }
+    return block.sequence >= duplicates_from_ && next <= expected_number_ &&
+                   block.ts_exchange_ns <= newest_ts_ns_
+               ? Verdict::duplicate_all
+               : Verdict::slow;
+}
+
+inline void Sequencer::advance(const Block& block) {
+    const std::uint64_t next = std::uint64_t{block.sequence} + block.messages;
+    in_order_ = next;
+    expected_number_ = static_cast<std::uint32_t>(next);
+    newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
+    counters_.bump(LineCount::highest, block.messages);
+    counters_.bump(LineCount::delivered, block.messages);
+}
+
+template <class Defer>
+void Sequencer::withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer defer) {
+    const Position known = known_end();
+    queue_.remove_if([&](const HoldEntry& entry) {
+        return entry.held->block.ts_exchange_ns > ts_ns && withdraw(entry, ts_ns, sink, defer);
+    });
+    PINSTRIKE_CHECK(known_end() <= known);
+    if (known_end() != known) {
+        sink.found(known_end(), known);  // they are not known to have existed any more
+    }
+    Counter& highest = counters_.at(LineCount::highest);
+    highest.set(highest.read() - (known - known_end()));
+}
+
+/// What of it cannot be decoded is declared lost again where it belongs, so here it is taken back.
+/// False if that cannot be: it was found elsewhere since, or for want of memory.
+template <class Defer>
+bool Sequencer::withdraw(const HoldEntry& entry, std::int64_t ts_ns, ArbiterSink& sink,
+                         Defer& defer) {
+    const bool undecodable = entry.kind == HoldEntry::Kind::undecodable;
+    const std::uint64_t messages = entry.end - entry.begin;
+    if (undecodable &&
+        (!gaps_.holds(entry.begin, entry.end) || !gaps_.remove(entry.begin, entry.end))) {
+        return false;
+    }
+    if (!defer(entry)) {
+        const bool listed = !undecodable || gaps_.add(entry.begin, entry.end);
+        PINSTRIKE_CHECK(listed);  // where it had been, there is room
+        return false;
+    }
+    if (messages != 0) {
+        sink.missing(entry.begin, entry.end, newest_ts_ns_, ts_ns);
+    }
+    if (undecodable) {
+        Counter& lost = counters_.at(LineCount::lost);
+        lost.set(lost.read() - messages);
+        sink.gap(number_at(entry.begin), number_at(entry.end - 1), messages, GapCause::repaired,
+                 entry.held->block.ts_exchange_ns);
+    }
+    arena_.release(entry.held);
+    return true;
+}
+
+}  // namespace pinstrike::feed

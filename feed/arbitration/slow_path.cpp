@@ -1,0 +1,467 @@
+// path: hot
+#include "feed/arbitration/slow_path.h"
+
+#include "config/check.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace pinstrike::feed {
+
+namespace {
+
+/// The first numbering stands here, so that positions before it can be told.
+constexpr Position first_turn = 2 * numbers_per_turn;
+
+}  // namespace
+
+// --- cold ---
+
+SlowPath::SlowPath(ArbiterState& line, const ArbitrationConfig& config)
+    : line_(line),
+      loops_(line.sequencer, line.epochs),
+      inference_(line, loops_, config.hold_bytes),
+      corrections_(line),
+      placer_(line, corrections_) {}
+
+// --- hot: blocks by their role ---
+
+void SlowPath::process(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink) {
+    step(now_ns, sink);
+    const Source source =
+        block.retransmitted ? Source::repair : static_cast<Source>(static_cast<int>(stream));
+    Block stamped = block;
+    const Arrival arrival{stamped, 0, block.messages, source, now_ns, sink};
+    if (arrival.original() && block.role == BlockRole::data) {
+        StreamState& state = line_.stream(stream);
+        if (line_.epochs.is_of_current(block, state)) {
+            stamped.ts_exchange_ns = first_stamp_of(block, sink);  // its own, as a rule
+            line_.counters().bump(LineCount::copies_restamped,
+                                  stamped.ts_exchange_ns != block.ts_exchange_ns ? 1 : 0);
+        }
+        state.counters.bump(StreamCount::messages, block.messages);
+    }
+    route(arrival);
+    refresh();
+    step(now_ns, sink);
+}
+
+/// The time of the first copy of this data block of the current epoch. If there is none, the block
+/// is the first copy and is stored.
+std::int64_t SlowPath::first_stamp_of(const Block& block, const ArbiterSink& sink) {
+    if (const auto first = sink.ts_of_copy(line_.recent.starts(), block)) {
+        return *first;
+    }
+    line_.recent.note(block);
+    return block.ts_exchange_ns;
+}
+
+void SlowPath::route(const Arrival& arrival) {
+    if (!arrival.original()) {
+        return on_repair(arrival);
+    }
+    switch (arrival.block.role) {
+        case BlockRole::data:
+            return on_data(arrival);
+        case BlockRole::line_integrity:
+            return on_integrity(arrival);
+        case BlockRole::start_of_day:
+        case BlockRole::reset:
+            return on_reset(arrival);
+    }
+}
+
+void SlowPath::on_data(const Arrival& arrival) {
+    if (arrival.block.sequence == 0) {
+        line_.counters().bump(LineCount::invalid_sequence);
+        line_.stream_of(arrival).counters.bump(StreamCount::rejected, arrival.block.messages);
+        return;
+    }
+    if (arrival.last <= arrival.first || defer(arrival)) {
+        return;
+    }
+    loops_.note_data(arrival, line_.stream_of(arrival));
+    const EpochIndex index = join_epoch_of(arrival);
+    if (line_.epochs.is_current(index)) {
+        if (!line_.epochs.current().numbered) {
+            start_numbering(arrival.block, arrival.block.sequence);
+        }
+        if (!replaying_ && !EpochTracker::precedes(arrival.block, line_.epochs.current())) {
+            inference_.compare_with_held(arrival);
+        }
+    }
+    placer_.place(arrival, index);
+}
+
+/// The control says which number was the last: it is evidence, and carries nothing.
+void SlowPath::on_integrity(const Arrival& arrival) {
+    if (defer(arrival)) {
+        return;
+    }
+    const EpochIndex index = join_epoch_of(arrival);
+    const Epoch& epoch = line_.epochs.at(index);
+    const bool is_current = line_.epochs.is_current(index);
+    const std::uint32_t number = number_of(arrival.block);
+    if (!epoch.numbered) {
+        if (is_current) {
+            start_numbering(arrival.block, number);
+        }
+        return;
+    }
+    const Position end = nearest(line_.epochs.end_of(epoch), number);
+    if (EpochTracker::precedes(arrival.block, epoch)) {
+        return;
+    }
+    if (is_current) {
+        line_.sequencer.note_existence(arrival, end);
+    } else if (end > epoch.end) {
+        static_cast<void>(corrections_.extend(arrival, index, end, end));
+    }
+}
+
+void SlowPath::on_repair(const Arrival& arrival) {
+    if (arrival.block.role != BlockRole::data) {
+        line_.counters().bump(LineCount::retransmitted_controls);
+    } else if (arrival.block.sequence == 0 || line_.epochs.is_new(arrival.block)) {
+        placer_.count_useless(arrival, arrival.last - arrival.first);
+    } else {
+        placer_.place(arrival, line_.epochs.epoch_of_repair(arrival.block));
+    }
+}
+
+/// The program started in the middle of a day: what came before is neither known nor missing.
+void SlowPath::start_numbering(const Block& block, std::uint32_t number) {
+    line_.epochs.start(first_turn + number, block.ts_exchange_ns);
+    line_.sequencer.start(first_turn + number, block.ts_exchange_ns);
+}
+
+/// Moves the stream into a newer epoch if the block shows that its copy of the reset was lost.
+EpochIndex SlowPath::join_epoch_of(const Arrival& arrival) {
+    StreamState& stream = line_.stream_of(arrival);
+    EpochTracker& epochs = line_.epochs;
+    if (epochs.leads_up_to_inferred(arrival.block)) {
+        corrections_.lower_begin(arrival, nearest(epochs.current().begin, arrival.block.sequence));
+        epochs.current().begin_ts_ns = arrival.ts_ns();
+    }
+    if (stream.epoch < epochs.history().oldest_index()) {
+        stream.join(epochs.history().oldest_index(), false);
+    }
+    const EpochIndex index = epochs.epoch_of(arrival.block, stream);
+    if (index > stream.epoch) {
+        line_.counters().bump(LineCount::streams_realigned);
+        stream.join(index, false);
+    }
+    return index;
+}
+
+// --- hot: resets ---
+
+/// A start of day or reset, of an original.
+void SlowPath::on_reset(const Arrival& arrival) {
+    follow_reset(arrival);
+    loops_.note_reset(arrival);
+}
+
+void SlowPath::follow_reset(const Arrival& arrival) {
+    EpochTracker& epochs = line_.epochs;
+    StreamState& stream = line_.stream_of(arrival);
+    switch (epochs.classify(arrival.block, stream)) {
+        case ResetKind::second_copy:
+            line_.counters().bump(LineCount::resets_repeated);
+            return stream.join(
+                epochs.history().begun_by(ResetIdentity::of(arrival.block), stream.epoch), true);
+        case ResetKind::late_copy:
+            line_.counters().bump(LineCount::resets_repeated);
+            return stream.join(epochs.current_index(), true);
+        case ResetKind::repeated:
+            return on_repeated_reset(arrival);
+        case ResetKind::told:
+            line_.counters().bump(LineCount::resets_repeated);
+            if (epochs.current_index() == 0 && arrival.ts_ns() < epochs.current().begin_ts_ns &&
+                epochs.has_come_to_start(stream)) {
+                suspend_for_loop(arrival);
+            }
+            return;
+        case ResetKind::before_start:
+            return corrections_.note_before_start(arrival);
+        case ResetKind::of_inferred:
+            return corrections_.adopt(arrival);
+        case ResetKind::within:
+            return corrections_.note_within(arrival);
+        case ResetKind::overtaken:
+            return corrections_.note_overtaken(arrival);
+        case ResetKind::stale:
+            return on_stale_reset(arrival);
+        case ResetKind::next:
+            apply_reset(arrival);
+            // What had been deferred came before it: the stream itself goes on from the reset.
+            return stream.join(epochs.current_index(), true);
+    }
+}
+
+/// Again, from a stream that is in its epoch: a duplicate, unless blocks that are stamped before
+/// the reset came behind it. Then a loop has come round.
+void SlowPath::on_repeated_reset(const Arrival& arrival) {
+    const StreamState& stream = line_.stream_of(arrival);
+    const Candidate& candidate = inference_.candidate(arrival.source);
+    if (line_.epochs.is_current(stream.epoch) &&
+        candidate.kind == Candidate::Kind::repeated_blocks && candidate.needed == 1) {
+        confirm(arrival.source, arrival.now_ns, arrival.sink);
+    }
+    loops_.note_repeated_reset(arrival.source);
+    if (line_.epochs.leads_up_to(stream, arrival.ts_ns())) {
+        apply_reset(arrival);
+    } else {
+        on_stale_reset(arrival);
+    }
+}
+
+/// Older than what it would reset. A duplicate, or a copy that lost its way; and where the stream
+/// had not brought it before, it only comes late, behind newer data.
+void SlowPath::on_stale_reset(const Arrival& arrival) {
+    const bool known = line_.epochs.history().knows(ResetIdentity::of(arrival.block));
+    line_.counters().bump(known ? LineCount::resets_repeated : LineCount::resets_stale);
+    if (line_.epochs.current().repeats || loops_.has_brought_reset(arrival)) {
+        return suspend_for_loop(arrival);
+    }
+    // Its duplicate may come next: that is no loop either.
+    line_.stream_of(arrival).newest_ts_ns = ArbiterSink::no_ts_ns;
+}
+
+/// An old reset; but if the stream goes on from it, then time itself began anew (a capture in a
+/// loop). Not of a stream that has just brought what is later than all: packets in disorder.
+void SlowPath::suspend_for_loop(const Arrival& arrival) {
+    const StreamState& stream = line_.stream_of(arrival);
+    const bool has_data = line_.epochs.is_current(stream.epoch) && stream.has_data();
+    const bool in_disorder =
+        inference_.candidate(arrival.source).kind == Candidate::Kind::missed_reset;
+    if (inference_.is_confirmed() || in_disorder || !has_data ||
+        stream.next_number == number_of(arrival.block)) {
+        return;
+    }
+    reject(arrival.source, arrival.now_ns, arrival.sink);
+    static_cast<void>(inference_.begin_repeated_reset(arrival));
+}
+
+void SlowPath::apply_reset(const Arrival& arrival) {
+    while (inference_.is_confirmed_before(arrival.ts_ns())) {
+        // One was missed before this one, or more.
+        infer_reset(arrival.now_ns, arrival.sink, arrival.ts_ns());
+    }
+    line_.counters().bump(LineCount::resets);
+    open_epoch(arrival.block, false, arrival.sink);
+    for (const Source source : {Source::a, Source::b}) {
+        // The other stream may have brought it already, and look like a loop as well.
+        if (source == arrival.source ||
+            (inference_.candidate(source).kind == Candidate::Kind::repeated_reset &&
+             inference_.deferred().has_reset(source, arrival.block))) {
+            line_.streams[static_cast<std::size_t>(source)].join(line_.epochs.current_index(),
+                                                                 true);
+        }
+    }
+    replay_deferred(arrival.now_ns, arrival.sink);
+}
+
+/// Ends the current epoch and begins the next. What is missing of the old one is given up before
+/// the reset is told; it may still come late.
+void SlowPath::open_epoch(const Block& reset, bool inferred, ArbiterSink& sink) {
+    EpochTracker& epochs = line_.epochs;
+    Sequencer& sequencer = line_.sequencer;
+    const bool repeats = !inferred && epochs.begins_loop(reset);
+    if (!repeats && !inferred) {
+        inference_.defer_held_later_than(reset.ts_exchange_ns, sink);
+    }
+    sequencer.expire_all(sink);
+    const Forget forget = !inferred
+                              ? EpochTracker::forget_of(ResetIdentity::of(reset), epochs.current(),
+                                                        sequencer.expected())
+                          : sink.start_is_due() ? Forget::day
+                                                : Forget::quotes;
+    loops_.note_epoch();
+    line_.recent.clear();
+    epochs.open(reset, repeats, inferred, forget);
+    sequencer.start(epochs.current().begin, repeats ? ArbiterSink::no_ts_ns : reset.ts_exchange_ns);
+    sink.reset(reset, forget, inferred);
+}
+
+// --- hot: what was deferred ---
+
+/// True if the block was deferred until it is known to which epoch it belongs.
+bool SlowPath::defer(const Arrival& arrival) {
+    if (replaying_) {
+        return false;
+    }
+    if (inference_.is_confirmed()) {
+        return defer_behind_confirmed(arrival);
+    }
+    const Candidate::Kind kind = inference_.looks_like(arrival);
+    switch (inference_.corroborate(arrival, kind)) {
+        case ResetInference::Corroboration::enough:
+            confirm(arrival.source, arrival.now_ns, arrival.sink);
+            return true;
+        case ResetInference::Corroboration::some:
+            return true;
+        case ResetInference::Corroboration::none:
+            break;
+    }
+    if (inference_.contradicts(arrival, kind)) {
+        reject(arrival.source, arrival.now_ns, arrival.sink);
+    }
+    if (kind == Candidate::Kind::none || !inference_.begin(arrival, kind)) {
+        return false;
+    }
+    if (kind == Candidate::Kind::missed_reset) {
+        if (const HeldBlock* other = inference_.corroborated_by(arrival); other != nullptr) {
+            inference_.confirm(other->source);
+        }
+    }
+    return true;
+}
+
+bool SlowPath::defer_behind_confirmed(const Arrival& arrival) {
+    if (!inference_.is_behind_confirmed(arrival)) {
+        return false;
+    }
+    const bool deferred = inference_.defer_behind_confirmed(arrival);
+    if (!deferred) {
+        infer_reset(arrival.now_ns, arrival.sink);
+    }
+    return deferred;
+}
+
+/// The stream's candidate is what it looked like.
+void SlowPath::confirm(Source source, std::int64_t now_ns, ArbiterSink& sink) {
+    switch (inference_.candidate(source).kind) {
+        case Candidate::Kind::repeated_reset: {
+            // Its copy stays where it is until replay_deferred() drops it.
+            const HeldBlock* first = inference_.deferred().first_of(source);
+            return apply_reset({first->block, 0, 0, source, now_ns, sink});
+        }
+        case Candidate::Kind::repeated_blocks:
+            line_.epochs.current().repeats = true;
+            return replay_deferred(now_ns, sink);
+        default:
+            inference_.confirm(source);
+    }
+}
+
+/// The stream went on elsewhere: what was deferred is what it seemed to be, old.
+void SlowPath::reject(Source source, std::int64_t now_ns, ArbiterSink& sink) {
+    if (inference_.candidate(source).kind == Candidate::Kind::none || inference_.is_confirmed()) {
+        return;
+    }
+    inference_.clear(source);
+    DeferredBlocks& deferred = inference_.deferred();
+    for (HeldBlock* held = deferred.oldest(); held != nullptr;) {
+        HeldBlock* next = deferred.younger(held);
+        if (held->source == source) {
+            replay(held, now_ns, sink);
+        }
+        held = next;
+    }
+}
+
+/// No stream brought the confirmed reset in time. Deferred blocks that are stamped later than
+/// `until_ts_ns` stay deferred, for the next.
+void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
+    const Block reset = inference_.confirmed_reset();
+    const auto source = static_cast<std::size_t>(inference_.confirmed_by());
+    PINSTRIKE_CHECK(source < streams_count);
+    line_.counters().bump(LineCount::resets_inferred);
+    open_epoch(reset, true, sink);
+    line_.streams[source].join(line_.epochs.current_index(), false);
+    replay_deferred(now_ns, sink, until_ts_ns);
+}
+
+/// An epoch was opened: what was deferred finds its place, up to the first block that looks to be
+/// behind a further reset.
+void SlowPath::replay_deferred(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
+    inference_.clear();
+    const bool stamps_repeat = line_.epochs.current().repeats;
+    while (HeldBlock* held = inference_.deferred().earliest(until_ts_ns, stamps_repeat)) {
+        if (!stamps_repeat && DeferredBlocks::can_corroborate(*held) &&
+            inference_.looks_like_missed_reset(held->block)) {
+            return reconsider_deferred(now_ns, sink, until_ts_ns);
+        }
+        replay(held, now_ns, sink);
+    }
+}
+
+/// What stays deferred may show a further reset.
+void SlowPath::reconsider_deferred(std::int64_t now_ns, ArbiterSink& sink,
+                                   std::int64_t until_ts_ns) {
+    DeferredBlocks& deferred = inference_.deferred();
+    for (HeldBlock* held = deferred.oldest(); held != nullptr && !inference_.is_confirmed();) {
+        HeldBlock* next = deferred.younger(held);
+        if (!DeferredBlocks::can_corroborate(*held)) {
+            replay(held, now_ns, sink);
+        } else if (held->block.ts_exchange_ns <= until_ts_ns) {
+            inference_.reconsider(*held);
+        }
+        held = next;
+    }
+}
+
+void SlowPath::replay(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink) {
+    replaying_ = true;
+    if (!is_reset(held->block)) {
+        const std::uint64_t before = brought();
+        route({held->block, held->first, held->last, held->source, now_ns, sink});
+        if (brought() != before) {
+            brought_deferred_ += brought() - before;
+            sink.taken(held->block);
+        }
+    }
+    inference_.deferred().release(held);
+    replaying_ = false;
+}
+
+/// Messages that a stream, or a repair, brought first.
+std::uint64_t SlowPath::brought() const {
+    return line_.streams[0].counters.read(StreamCount::accepted) +
+           line_.streams[1].counters.read(StreamCount::accepted) +
+           line_.counters().read(LineCount::repaired);
+}
+
+// --- hot: timers ---
+
+void SlowPath::finish(std::int64_t now_ns, ArbiterSink& sink) {
+    while (inference_.is_active()) {  // of what was deferred, a part may be a candidate anew
+        reject(Source::a, now_ns, sink);
+        reject(Source::b, now_ns, sink);
+        if (inference_.is_confirmed()) {
+            infer_reset(now_ns, sink);
+        }
+    }
+    line_.sequencer.expire_all(sink);
+    refresh();
+}
+
+void SlowPath::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
+    while (now_ns >= inference_.deadline_ns()) {
+        if (!inference_.is_confirmed()) {
+            inference_.confirm_by_timeout(now_ns);
+        }
+        infer_reset(now_ns, sink);
+    }
+    line_.sequencer.expire(now_ns, sink);
+    refresh();
+}
+
+/// Brings what the fast path and the poller read up to date.
+void SlowPath::refresh() {
+    const Epoch& current = line_.epochs.current();
+    PINSTRIKE_CHECK(current.begin == line_.sequencer.begin());
+    PINSTRIKE_CHECK(inference_.is_active() || inference_.deferred().oldest() == nullptr);
+    line_.sequencer.refresh(current.repeats ? ArbiterSink::no_ts_ns : current.begin_ts_ns);
+    const bool calm = current.numbered && !inference_.is_active();
+    for (const Stream stream : {Stream::a, Stream::b}) {
+        StreamState& state = line_.stream(stream);
+        state.fast = calm && line_.epochs.is_current(state.epoch) &&
+                     (current.repeats || loops_.knows_beginning(stream));
+    }
+    next_deadline_ns_ = std::min(line_.sequencer.deadline_ns(), inference_.deadline_ns());
+}
+
+}  // namespace pinstrike::feed

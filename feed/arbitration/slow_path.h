@@ -1,0 +1,85 @@
+// path: hot
+//
+// Blocks that are not the next of a calm line: holes, resets, streams that are in different epochs,
+// retransmissions, blocks that cannot be decoded to their end.
+#pragma once
+
+#include "feed/arbitration/arbiter_state.h"
+#include "feed/arbitration/arbitration_config.h"
+#include "feed/arbitration/arrival.h"
+#include "feed/arbitration/block_placer.h"
+#include "feed/arbitration/epoch_corrections.h"
+#include "feed/arbitration/loop_detector.h"
+#include "feed/arbitration/reset_inference.h"
+#include "feed/event/block.h"
+
+#include <cstdint>
+
+namespace pinstrike::feed {
+
+class SlowPath {
+  public:
+    SlowPath(ArbiterState& line, const ArbitrationConfig& config);
+
+    /// Routes a block by its role, and brings the fast path up to date.
+    void process(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink);
+
+    /// Gives up waiting where the time has come.
+    void step(std::int64_t now_ns, ArbiterSink& sink) {
+        if (now_ns >= next_deadline_ns_) {
+            run_timers(now_ns, sink);
+        }
+    }
+
+    /// The end of the input: what is still missing is lost, what waits behind it is delivered.
+    void finish(std::int64_t now_ns, ArbiterSink& sink);
+
+    /// When step() next has something to do.
+    [[nodiscard]] std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
+
+    /// Messages that somebody brought first, but for blocks that were deferred.
+    [[nodiscard]] std::uint64_t taken_at_once() const { return brought() - brought_deferred_; }
+
+  private:
+    void run_timers(std::int64_t now_ns, ArbiterSink& sink);
+    void refresh();
+    [[nodiscard]] std::int64_t first_stamp_of(const Block& block, const ArbiterSink& sink);
+
+    void route(const Arrival& arrival);
+    void on_data(const Arrival& arrival);
+    void on_integrity(const Arrival& arrival);
+    void on_repair(const Arrival& arrival);
+    void on_reset(const Arrival& arrival);
+    void start_numbering(const Block& block, std::uint32_t number);
+    [[nodiscard]] EpochIndex join_epoch_of(const Arrival& arrival);
+
+    void follow_reset(const Arrival& arrival);
+    void on_repeated_reset(const Arrival& arrival);
+    void on_stale_reset(const Arrival& arrival);
+    void suspend_for_loop(const Arrival& arrival);
+    void apply_reset(const Arrival& arrival);
+    void open_epoch(const Block& reset, bool inferred, ArbiterSink& sink);
+
+    [[nodiscard]] bool defer(const Arrival& arrival);
+    [[nodiscard]] bool defer_behind_confirmed(const Arrival& arrival);
+    void confirm(Source source, std::int64_t now_ns, ArbiterSink& sink);
+    void reject(Source source, std::int64_t now_ns, ArbiterSink& sink);
+    void infer_reset(std::int64_t now_ns, ArbiterSink& sink,
+                     std::int64_t until_ts_ns = ArbiterSink::any_ts_ns);
+    void replay_deferred(std::int64_t now_ns, ArbiterSink& sink,
+                         std::int64_t until_ts_ns = ArbiterSink::any_ts_ns);
+    void reconsider_deferred(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns);
+    void replay(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink);
+    [[nodiscard]] std::uint64_t brought() const;
+
+    ArbiterState& line_;
+    LoopDetector loops_;
+    ResetInference inference_;
+    EpochCorrections corrections_;
+    BlockPlacer placer_;
+    std::int64_t next_deadline_ns_ = Sequencer::never_ns;
+    std::uint64_t brought_deferred_ = 0;
+    bool replaying_ = false;  // a block that had been deferred: its epoch is known
+};
+
+}  // namespace pinstrike::feed

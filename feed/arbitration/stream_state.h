@@ -1,0 +1,44 @@
+// path: hot
+#pragma once
+
+#include "feed/arbitration/arbiter_sink.h"
+#include "feed/arbitration/epochs.h"
+#include "feed/arbitration/line_counts.h"
+#include "feed/event/block.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pinstrike::feed {
+
+/// Where one stream of a line is. What the fast path touches fills the first cache line.
+struct alignas(64) StreamState {
+    bool fast = false;              ///< nothing about it needs the slow path
+    std::uint32_t next_number = 0;  ///< behind its latest data block; 0: none yet
+    std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its data in its epoch
+    StreamCounters counters;
+    EpochIndex epoch = 0;
+    bool brought_reset = false;  ///< its own copy of the one that began its epoch
+
+    [[nodiscard]] bool has_data() const { return newest_ts_ns != ArbiterSink::no_ts_ns; }
+
+    void join(EpochIndex joined, bool with_reset) {
+        epoch = joined;
+        brought_reset = with_reset;
+        next_number = 0;
+        newest_ts_ns = ArbiterSink::no_ts_ns;
+    }
+
+    /// Behind a data block of its epoch.
+    void follow(std::uint32_t next, std::int64_t ts_ns) {
+        next_number = next;
+        newest_ts_ns = ts_ns;
+    }
+};
+
+static_assert(offsetof(StreamState, counters) + sizeof(StreamCounters) <= 64);
+
+using StreamStates = std::array<StreamState, streams_count>;
+
+}  // namespace pinstrike::feed
