@@ -23,4 +23,8 @@ Section<PortConfig> port_section();
 /// "ports[i]". Ports whose keys were not understood are passed over.
 void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems);
 
+/// Whether what arrives at the port is made here, from captures or by the generator, and so may
+/// repeat its times: no venue does.
+[[nodiscard]] bool may_repeat_times(const PortConfig& port);
+
 }  // namespace pinstrike::nic

@@ -159,4 +159,12 @@ void check_ports(std::span<const PortConfig> ports, const Places& places, Proble
     }
 }
 
+bool may_repeat_times(const PortConfig& port) {
+    if (port.kind != PortKind::dpdk) {
+        return port.kind == PortKind::pcap || port.kind == PortKind::sim;
+    }
+    const dpdk::Vdev vdev = dpdk::parse_vdev(port.vdev);
+    return vdev.driver == "net_pcap" && vdev.argument("rx_pcap");
+}
+
 }  // namespace pinstrike::nic

@@ -230,6 +230,22 @@ void check_live(const Rules& rules) {
     }
 }
 
+/// A venue never repeats its times: what looks so is old, or from behind a reset that was lost.
+void check_looped_captures(const Rules& rules) {
+    const auto& ports = rules.config.ports;
+    const auto other = std::find_if(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
+        return !nic::may_repeat_times(port);
+    });
+    if (rules.config.arbitration.looped_captures && other != ports.end()) {
+        rules.report(
+            "arbitration.looped_captures",
+            fmt::format("found true with the port \"{}\", expected only ports of kind pcap "
+                        "or sim, or DPDK's net_pcap with rx_pcap: a venue never repeats "
+                        "its times",
+                        other->name));
+    }
+}
+
 void check_silence(const Rules& rules) {
     const feed::SilenceConfig& silence = rules.config.silence;
     if (rules.places.sound("silence") && silence.down_after_ns < silence.silent_after_ns) {
@@ -351,6 +367,7 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     }
     if (port_use && ports("kind")) {
         check_live(rules);
+        check_looped_captures(rules);
     }
     if (port_use && line_use && ports("streams")) {
         check_streams(rules);

@@ -16,7 +16,10 @@ Section<ArbitrationConfig> arbitration_section() {
              "As much again is kept for blocks that wait for a reset.")
         .key("gap_ranges", &ArbitrationConfig::gap_ranges, integer<std::size_t>(1, 1 << 24),
              "Most open gaps remembered for each line, so that late copies still find them.")
-        .unit("gaps");
+        .unit("gaps")
+        .key("looped_captures", &ArbitrationConfig::looped_captures, boolean(),
+             "Whether the ports may play captures in a loop, whose times repeat. For captures, the "
+             "generator and DPDK's net_pcap alone.");
     return section;
 }
 

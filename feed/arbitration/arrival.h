@@ -30,10 +30,6 @@ struct Arrival {
     }
 };
 
-[[nodiscard]] inline bool is_reset(const Block& block) {
-    return block.role == BlockRole::reset || block.role == BlockRole::start_of_day;
-}
-
 /// The first number of a data block; the next number, of a control.
 [[nodiscard]] inline std::uint32_t number_of(const Block& block) {
     switch (block.role) {

@@ -2,7 +2,6 @@
 #include "feed/arbitration/deferred_blocks.h"
 
 #include "config/check.h"
-#include "feed/arbitration/epochs.h"
 #include "feed/arbitration/position.h"
 
 namespace pinstrike::feed {
@@ -63,13 +62,6 @@ bool DeferredBlocks::can_corroborate(Source source) const {
            }) != nullptr;
 }
 
-bool DeferredBlocks::has_reset(Source source, const Block& reset) const {
-    const HeldBlock* first = find(arena_, [=](const HeldBlock& held) {
-        return held.source == source && is_reset(held.block);
-    });
-    return first != nullptr && ResetIdentity::of(first->block) == ResetIdentity::of(reset);
-}
-
 const HeldBlock* DeferredBlocks::neighbour(Source source, const Block& block) const {
     return find(arena_, [&](const HeldBlock& held) {
         return held.source == source && are_neighbours(held.block, block);
@@ -79,7 +71,7 @@ const HeldBlock* DeferredBlocks::neighbour(Source source, const Block& block) co
 const HeldBlock& DeferredBlocks::first_behind_reset(Source source) const {
     const HeldBlock* first = nullptr;
     for (const HeldBlock* held = oldest(); held != nullptr; held = younger(held)) {
-        if (held->source == source && !is_reset(held->block) &&
+        if (held->source == source &&
             (first == nullptr || held->block.ts_exchange_ns < first->block.ts_exchange_ns)) {
             first = held;
         }
@@ -89,7 +81,7 @@ const HeldBlock& DeferredBlocks::first_behind_reset(Source source) const {
     const HeldBlock* earliest = first;
     for (const HeldBlock* held = oldest(); held != nullptr; held = younger(held)) {
         const Position other = nearest(begin, number_of(held->block));
-        if (!is_reset(held->block) && other < begin && begin - other < first_blocks_messages &&
+        if (other < begin && begin - other < first_blocks_messages &&
             held->block.ts_exchange_ns < earliest->block.ts_exchange_ns) {
             earliest = held;
         }

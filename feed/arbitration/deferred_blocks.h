@@ -38,9 +38,6 @@ class DeferredBlocks {
     /// Whether anything of the stream could show that a reset was missed.
     [[nodiscard]] bool can_corroborate(Source source) const;
 
-    /// Whether the stream's first reset among them is this one.
-    [[nodiscard]] bool has_reset(Source source, const Block& reset) const;
-
     /// The same block of this source, or one that goes on from it or that it goes on from; nullptr
     /// if there is none.
     [[nodiscard]] const HeldBlock* neighbour(Source source, const Block& block) const;
@@ -49,9 +46,9 @@ class DeferredBlocks {
     /// it: the first behind a reset that both streams lost.
     [[nodiscard]] const HeldBlock& first_behind_reset(Source source) const;
 
-    /// Of a stream, and numbered: it can show that a reset was missed.
+    /// Of a stream: it can show that a reset was missed.
     [[nodiscard]] static bool can_corroborate(const HeldBlock& held) {
-        return held.source != Source::repair && !is_reset(held.block);
+        return held.source != Source::repair;
     }
 
   private:

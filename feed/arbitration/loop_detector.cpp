@@ -14,6 +14,17 @@ constexpr std::uint64_t repeat_messages = 256;
 
 }  // namespace
 
+bool LoopDetector::begins_anew(const Arrival& data) const {
+    const Beginning& beginning = of(data.source);
+    return enabled_ && is_numbered_as_reset(data.block) &&
+           (beginning.of_program.has(data.block) || beginning.of_epoch.has(data.block));
+}
+
+bool LoopDetector::begins_anew(const Arrival& reset, const StreamState& stream) const {
+    return enabled_ && epochs_.is_current(stream.epoch) && stream.has_data() &&
+           stream.next_number != number_of(reset.block);
+}
+
 /// Stamped before the reset, yet numbered as it said.
 bool LoopDetector::is_numbered_as_reset(const Block& block) const {
     const Epoch& current = epochs_.current();
@@ -26,26 +37,18 @@ bool LoopDetector::is_numbered_as_reset(const Block& block) const {
     return begin >= expected && begin - expected <= repeat_messages;
 }
 
-void LoopDetector::note_data(const Arrival& arrival, const StreamState& stream) {
-    Beginning& beginning = of(arrival.source);
-    if (epochs_.is_current(stream.epoch) && is_numbered_as_reset(arrival.block)) {
-        beginning.behind_reset.note(arrival.block);
+void LoopDetector::note_data(const Arrival& data) {
+    Beginning& beginning = of(data.source);
+    if (is_numbered_as_reset(data.block)) {
+        beginning.of_epoch.note(data.block);
     } else {
-        beginning.known.note(arrival.block);
+        beginning.of_program.note(data.block);
     }
 }
 
 void LoopDetector::note_epoch() {
     for (Beginning& beginning : beginnings_) {
-        beginning.behind_reset.clear();
-    }
-}
-
-void LoopDetector::note_repeated_reset(Source source) {
-    Beginning& beginning = of(source);
-    if (!beginning.behind_reset.empty()) {
-        beginning.known = beginning.behind_reset;
-        beginning.behind_reset.clear();
+        beginning.of_epoch.clear();
     }
 }
 

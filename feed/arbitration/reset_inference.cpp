@@ -18,8 +18,7 @@ constexpr std::uint64_t skip_messages = 65536;
 }  // namespace
 
 bool ResetInference::is_active() const {
-    return confirmed_ || candidates_[0].kind != Candidate::Kind::none ||
-           candidates_[1].kind != Candidate::Kind::none;
+    return confirmed_ || candidates_[0].open || candidates_[1].open;
 }
 
 std::int64_t ResetInference::deadline_ns() const {
@@ -32,7 +31,7 @@ std::int64_t ResetInference::deadline_ns() const {
 std::int64_t ResetInference::timeout_ns() const {
     std::int64_t at_ns = Sequencer::never_ns;
     for (const Candidate& candidate : candidates_) {
-        if (!confirmed_ && candidate.kind == Candidate::Kind::missed_reset) {
+        if (!confirmed_ && candidate.open) {
             at_ns = std::min(at_ns, candidate.timeout_ns);
         }
     }
@@ -51,15 +50,6 @@ bool ResetInference::defer_behind_confirmed(const Arrival& arrival) {
     }
     confirmed_ts_ns_ = std::min(confirmed_ts_ns_, arrival.ts_ns());
     return true;
-}
-
-Candidate::Kind ResetInference::looks_like(const Arrival& arrival) const {
-    if (!line_.epochs.is_of_current(arrival.block, line_.stream_of(arrival))) {
-        return Candidate::Kind::none;
-    }
-    return loops_.looks_repeated(arrival)           ? Candidate::Kind::repeated_blocks
-           : looks_like_missed_reset(arrival.block) ? Candidate::Kind::missed_reset
-                                                    : Candidate::Kind::none;
 }
 
 bool ResetInference::looks_like_missed_reset(const Block& block) const {
@@ -85,44 +75,25 @@ bool ResetInference::looks_like_missed_reset(const Block& block) const {
     return block.role == BlockRole::data ? begin + block.messages <= expected : begin < expected;
 }
 
-bool ResetInference::fits(const Candidate& candidate, const Arrival& arrival) const {
-    switch (candidate.kind) {
-        case Candidate::Kind::repeated_blocks:
-            return (arrival.block.role != BlockRole::data || loops_.has_begun_with(arrival)) &&
-                   EpochTracker::precedes(arrival.block, line_.epochs.current());
-        case Candidate::Kind::repeated_reset:
-            return arrival.ts_ns() <= candidate.bound_ts_ns;
-        default:  // or it is from before, out of order
-            return arrival.ts_ns() >= candidate.bound_ts_ns;
-    }
-}
-
 ResetInference::Corroboration ResetInference::corroborate(const Arrival& arrival,
-                                                          Candidate::Kind kind) {
-    Candidate& candidate = candidate_of(arrival);
+                                                          bool looks_missed) {
+    Candidate& own = candidate_of(arrival);
     const Block& block = arrival.block;
-    if (candidate.kind == Candidate::Kind::none) {
+    if (!own.open || arrival.ts_ns() < own.newest_ts_ns) {
         return Corroboration::none;
     }
-    const bool next = number_of(block) == candidate.next_number;
-    const bool again = !next && next_of(block) == candidate.next_number;  // came twice
-    const bool skips = !next && !again && skips_from(candidate, block);
-    if ((!next && !again && !skips) || !fits(candidate, arrival) || !deferred_.defer(arrival)) {
+    const bool next = number_of(block) == own.next_number;
+    const bool again = !next && next_of(block) == own.next_number;  // came twice
+    const bool skips = !next && !again && skips_from(own, block);
+    if ((!next && !again && !skips) || !deferred_.defer(arrival)) {
         return Corroboration::none;
     }
     if (again) {
         return Corroboration::some;
     }
-    candidate.next_number = next_of(block);
-    if (candidate.kind == Candidate::Kind::missed_reset) {
-        candidate.bound_ts_ns = arrival.ts_ns();
-    }
-    if (!next && kind != candidate.kind) {
-        return Corroboration::some;
-    }
-    PINSTRIKE_CHECK(candidate.needed != 0);
-    --candidate.needed;
-    return candidate.needed == 0 ? Corroboration::enough : Corroboration::some;
+    own.next_number = next_of(block);
+    own.newest_ts_ns = arrival.ts_ns();
+    return next || looks_missed ? Corroboration::enough : Corroboration::some;
 }
 
 /// Behind a reset that was missed, and a loss; it does not go on from what was delivered, at least
@@ -131,47 +102,35 @@ bool ResetInference::skips_from(const Candidate& candidate, const Block& block) 
     const std::uint32_t number = number_of(block);
     const Position next = 2 * numbers_per_turn + candidate.next_number;
     const Position begin = nearest(next, number);
-    return candidate.kind == Candidate::Kind::missed_reset && begin > next &&
-           begin - next <= skip_messages && number != line_.sequencer.expected_number();
+    return begin > next && begin - next <= skip_messages &&
+           number != line_.sequencer.expected_number();
 }
 
 /// A block from before the candidate, out of order, says nothing of it.
 bool ResetInference::is_out_of_order(const Arrival& arrival) const {
     const Candidate& own = candidate(arrival.source);
-    return own.kind == Candidate::Kind::missed_reset && arrival.ts_ns() < own.bound_ts_ns;
+    return own.open && arrival.ts_ns() < own.newest_ts_ns;
 }
 
-bool ResetInference::contradicts(const Arrival& arrival, Candidate::Kind kind) {
-    Candidate& own = candidate_of(arrival);
+bool ResetInference::contradicts(const Arrival& arrival, bool looks_missed) {
     if (is_out_of_order(arrival)) {
-        own.timeout_ns = line_.sequencer.deadline_after(arrival.now_ns);
+        candidate_of(arrival).timeout_ns = line_.sequencer.deadline_after(arrival.now_ns);
         return false;
     }
-    return kind != own.kind || kind == Candidate::Kind::repeated_blocks;
+    return candidate(arrival.source).open && !looks_missed;
 }
 
-bool ResetInference::begin(const Arrival& arrival, Candidate::Kind kind) {
-    PINSTRIKE_CHECK(!confirmed_ && kind != Candidate::Kind::none);
+bool ResetInference::begin(const Arrival& arrival) {
+    PINSTRIKE_CHECK(!confirmed_);
     if (!deferred_.defer(arrival)) {
         return false;
     }
     Candidate& own = candidate_of(arrival);
     if (!is_out_of_order(arrival)) {
-        const std::uint8_t needed = kind == Candidate::Kind::repeated_blocks ? 2 : 1;
         const std::int64_t timeout_ns =
-            own.kind == kind ? own.timeout_ns : line_.sequencer.deadline_after(arrival.now_ns);
-        own = {kind, next_of(arrival.block), needed, arrival.ts_ns(), timeout_ns};
+            own.open ? own.timeout_ns : line_.sequencer.deadline_after(arrival.now_ns);
+        own = {true, next_of(arrival.block), arrival.ts_ns(), timeout_ns};
     }
-    return true;
-}
-
-bool ResetInference::begin_repeated_reset(const Arrival& arrival) {
-    PINSTRIKE_CHECK(!confirmed_ && candidate_of(arrival).kind == Candidate::Kind::none);
-    if (!deferred_.defer(arrival)) {
-        return false;
-    }
-    candidate_of(arrival) = {Candidate::Kind::repeated_reset, number_of(arrival.block), 2,
-                             line_.stream_of(arrival).newest_ts_ns, Sequencer::never_ns};
     return true;
 }
 
@@ -183,9 +142,7 @@ void ResetInference::clear() {
 
 const HeldBlock* ResetInference::corroborated_by(const Arrival& arrival) const {
     const Source other = arrival.source == Source::a ? Source::b : Source::a;
-    return candidate(other).kind == Candidate::Kind::missed_reset
-               ? deferred_.neighbour(other, arrival.block)
-               : nullptr;
+    return candidate(other).open ? deferred_.neighbour(other, arrival.block) : nullptr;
 }
 
 void ResetInference::confirm(Source source) {
@@ -196,8 +153,7 @@ void ResetInference::confirm(Source source) {
 
 void ResetInference::confirm_by_timeout(std::int64_t now_ns) {
     PINSTRIKE_CHECK(!confirmed_);
-    const bool b_first = candidates_[1].kind == Candidate::Kind::missed_reset &&
-                         candidates_[1].timeout_ns == timeout_ns();
+    const bool b_first = candidates_[1].open && candidates_[1].timeout_ns == timeout_ns();
     confirm_at(b_first ? Source::b : Source::a, now_ns);
 }
 
@@ -211,17 +167,15 @@ void ResetInference::confirm_at(Source source, std::int64_t infer_at_ns) {
 void ResetInference::reconsider(const HeldBlock& held) {
     const Block& block = held.block;
     Candidate& own = candidates_[static_cast<std::size_t>(held.source)];
-    const bool goes_on =
-        own.kind == Candidate::Kind::missed_reset && number_of(block) == own.next_number;
-    if (block.ts_exchange_ns > own.bound_ts_ns) {
-        own = {Candidate::Kind::missed_reset, next_of(block), 1, block.ts_exchange_ns,
+    const bool goes_on = own.open && number_of(block) == own.next_number;
+    if (block.ts_exchange_ns > own.newest_ts_ns) {
+        own = {true, next_of(block), block.ts_exchange_ns,
                line_.sequencer.deadline_after(held.arrival_ns)};
     }
     const Source other = held.source == Source::a ? Source::b : Source::a;
     if (goes_on) {
         confirm(held.source);
-    } else if (candidate(other).kind == Candidate::Kind::missed_reset &&
-               deferred_.neighbour(other, block) != nullptr) {
+    } else if (candidate(other).open && deferred_.neighbour(other, block) != nullptr) {
         confirm(other);
     }
 }

@@ -13,14 +13,12 @@
 // in disorder may have brought blocks from behind several such resets by then: so they are placed
 // in the order of their stamps, up to the next.
 //
-// Whether a capture begins anew (loop_detector.h) is found out in the same way. This class holds
-// what was deferred and says what it shows; slow_path.h acts on it.
+// This class holds what was deferred and says what it shows; slow_path.h acts on it.
 #pragma once
 
 #include "feed/arbitration/arbiter_state.h"
 #include "feed/arbitration/arrival.h"
 #include "feed/arbitration/deferred_blocks.h"
-#include "feed/arbitration/loop_detector.h"
 #include "feed/event/block.h"
 
 #include <array>
@@ -29,15 +27,13 @@
 
 namespace pinstrike::feed {
 
-/// What a stream's latest blocks look like, unless the next ones reject it.
+/// A stream's latest block looks like one from behind a missed reset, unless the next ones reject
+/// it.
 struct Candidate {
-    enum class Kind : std::uint8_t { none, missed_reset, repeated_reset, repeated_blocks };
-    Kind kind = Kind::none;
-    std::uint32_t next_number = 0;  ///< what would corroborate it
-    std::uint8_t needed = 0;        ///< blocks that must still follow
-    /// missed_reset: of its newest block; repeated_reset: of the newest before it.
-    std::int64_t bound_ts_ns = ArbiterSink::no_ts_ns;
-    std::int64_t timeout_ns = Sequencer::never_ns;  ///< missed_reset: confirmed then
+    bool open = false;
+    std::uint32_t next_number = 0;                      ///< what would corroborate it
+    std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its newest block
+    std::int64_t timeout_ns = Sequencer::never_ns;      ///< confirmed then
 };
 
 class ResetInference {
@@ -48,8 +44,8 @@ class ResetInference {
         enough,  ///< with this one, the candidate is confirmed
     };
 
-    ResetInference(ArbiterState& line, const LoopDetector& loops, std::size_t deferred_bytes)
-        : line_(line), loops_(loops), deferred_(deferred_bytes) {}
+    ResetInference(ArbiterState& line, std::size_t deferred_bytes)
+        : line_(line), deferred_(deferred_bytes) {}
 
     [[nodiscard]] DeferredBlocks& deferred() { return deferred_; }
 
@@ -79,23 +75,25 @@ class ResetInference {
     /// False if there is no room.
     [[nodiscard]] bool defer_behind_confirmed(const Arrival& arrival);
 
-    [[nodiscard]] Candidate::Kind looks_like(const Arrival& arrival) const;
+    /// Of a block of the current epoch, or of a stream that may only have lost the reset.
+    [[nodiscard]] bool looks_like_missed_reset(const Arrival& arrival) const {
+        return line_.epochs.is_of_current(arrival.block, line_.stream_of(arrival)) &&
+               looks_like_missed_reset(arrival.block);
+    }
 
     [[nodiscard]] bool looks_like_missed_reset(const Block& block) const;
 
     /// Whether the stream's candidate is strengthened by this block, or not weakened: one that
     /// skips numbers may go on from the candidate, behind a loss, as well as from what was
     /// delivered.
-    [[nodiscard]] Corroboration corroborate(const Arrival& arrival, Candidate::Kind kind);
+    [[nodiscard]] Corroboration corroborate(const Arrival& arrival, bool looks_missed);
 
-    /// Whether a block that does not corroborate the stream's candidate shows that it is none.
-    [[nodiscard]] bool contradicts(const Arrival& arrival, Candidate::Kind kind);
+    /// Whether a block that neither corroborates the stream's candidate nor looks like another one
+    /// shows that it is none.
+    [[nodiscard]] bool contradicts(const Arrival& arrival, bool looks_missed);
 
     /// Defers the block and makes it the stream's candidate. False if there is no room.
-    [[nodiscard]] bool begin(const Arrival& arrival, Candidate::Kind kind);
-
-    /// An old reset came, and the stream may go on from it. False if there is no room.
-    [[nodiscard]] bool begin_repeated_reset(const Arrival& arrival);
+    [[nodiscard]] bool begin(const Arrival& arrival);
 
     /// The stream's candidate is rejected.
     void clear(Source source) { candidates_[static_cast<std::size_t>(source)] = {}; }
@@ -135,13 +133,11 @@ class ResetInference {
 
     [[nodiscard]] bool is_out_of_order(const Arrival& arrival) const;
     [[nodiscard]] bool skips_from(const Candidate& candidate, const Block& block) const;
-    [[nodiscard]] bool fits(const Candidate& candidate, const Arrival& arrival) const;
     [[nodiscard]] bool defer(const HoldEntry& entry);
     [[nodiscard]] std::int64_t timeout_ns() const;
     void confirm_at(Source source, std::int64_t infer_at_ns);
 
     ArbiterState& line_;
-    const LoopDetector& loops_;
     DeferredBlocks deferred_;
     std::array<Candidate, streams_count> candidates_;
     bool confirmed_ = false;

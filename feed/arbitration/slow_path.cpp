@@ -20,8 +20,8 @@ constexpr Position first_turn = 2 * numbers_per_turn;
 
 SlowPath::SlowPath(ArbiterState& line, const ArbitrationConfig& config)
     : line_(line),
-      loops_(line.sequencer, line.epochs),
-      inference_(line, loops_, config.hold_bytes),
+      loops_(line.sequencer, line.epochs, config.looped_captures),
+      inference_(line, config.hold_bytes),
       corrections_(line),
       placer_(line, corrections_) {}
 
@@ -81,7 +81,10 @@ void SlowPath::on_data(const Arrival& arrival) {
     if (arrival.last <= arrival.first || defer(arrival)) {
         return;
     }
-    loops_.note_data(arrival, line_.stream_of(arrival));
+    if (loops_.begins_anew(arrival) && line_.epochs.is_current(line_.stream_of(arrival).epoch)) {
+        line_.epochs.current().repeats = true;
+    }
+    loops_.note_data(arrival);
     const EpochIndex index = join_epoch_of(arrival);
     if (line_.epochs.is_current(index)) {
         if (!line_.epochs.current().numbered) {
@@ -177,12 +180,7 @@ void SlowPath::follow_reset(const Arrival& arrival) {
         case ResetKind::repeated:
             return on_repeated_reset(arrival);
         case ResetKind::told:
-            line_.counters().bump(LineCount::resets_repeated);
-            if (epochs.current_index() == 0 && arrival.ts_ns() < epochs.current().begin_ts_ns &&
-                epochs.has_come_to_start(stream)) {
-                suspend_for_loop(arrival);
-            }
-            return;
+            return on_told_reset(arrival);
         case ResetKind::before_start:
             return corrections_.note_before_start(arrival);
         case ResetKind::of_inferred:
@@ -200,17 +198,21 @@ void SlowPath::follow_reset(const Arrival& arrival) {
     }
 }
 
-/// Again, from a stream that is in its epoch: a duplicate, unless blocks that are stamped before
-/// the reset came behind it. Then a loop has come round.
-void SlowPath::on_repeated_reset(const Arrival& arrival) {
+/// Again, of before the first block heard: a loop has come round if the stream had come so far.
+void SlowPath::on_told_reset(const Arrival& arrival) {
+    EpochTracker& epochs = line_.epochs;
     const StreamState& stream = line_.stream_of(arrival);
-    const Candidate& candidate = inference_.candidate(arrival.source);
-    if (line_.epochs.is_current(stream.epoch) &&
-        candidate.kind == Candidate::Kind::repeated_blocks && candidate.needed == 1) {
-        confirm(arrival.source, arrival.now_ns, arrival.sink);
+    if (epochs.current_index() == 0 && arrival.ts_ns() < epochs.current().begin_ts_ns &&
+        epochs.has_come_to_start(stream) && loops_.begins_anew(arrival, stream)) {
+        apply_reset(arrival);
+    } else {
+        line_.counters().bump(LineCount::resets_repeated);
     }
-    loops_.note_repeated_reset(arrival.source);
-    if (line_.epochs.leads_up_to(stream, arrival.ts_ns())) {
+}
+
+/// Again, from a stream that is in its epoch: a duplicate, or a loop has come round.
+void SlowPath::on_repeated_reset(const Arrival& arrival) {
+    if (line_.epochs.leads_up_to(line_.stream_of(arrival), arrival.ts_ns())) {
         apply_reset(arrival);
     } else {
         on_stale_reset(arrival);
@@ -218,30 +220,19 @@ void SlowPath::on_repeated_reset(const Arrival& arrival) {
 }
 
 /// Older than what it would reset. A duplicate, or a copy that lost its way; and where the stream
-/// had not brought it before, it only comes late, behind newer data.
+/// had not brought it before, it only comes late, behind newer data. In a loop it begins the next
+/// turn.
 void SlowPath::on_stale_reset(const Arrival& arrival) {
+    StreamState& stream = line_.stream_of(arrival);
+    const bool again = line_.epochs.current().repeats || loops_.has_brought_reset(arrival);
+    if (again && loops_.begins_anew(arrival, stream)) {
+        return apply_reset(arrival);
+    }
     const bool known = line_.epochs.history().knows(ResetIdentity::of(arrival.block));
     line_.counters().bump(known ? LineCount::resets_repeated : LineCount::resets_stale);
-    if (line_.epochs.current().repeats || loops_.has_brought_reset(arrival)) {
-        return suspend_for_loop(arrival);
+    if (!again) {
+        stream.newest_ts_ns = ArbiterSink::no_ts_ns;  // its duplicate may come next: no loop either
     }
-    // Its duplicate may come next: that is no loop either.
-    line_.stream_of(arrival).newest_ts_ns = ArbiterSink::no_ts_ns;
-}
-
-/// An old reset; but if the stream goes on from it, then time itself began anew (a capture in a
-/// loop). Not of a stream that has just brought what is later than all: packets in disorder.
-void SlowPath::suspend_for_loop(const Arrival& arrival) {
-    const StreamState& stream = line_.stream_of(arrival);
-    const bool has_data = line_.epochs.is_current(stream.epoch) && stream.has_data();
-    const bool in_disorder =
-        inference_.candidate(arrival.source).kind == Candidate::Kind::missed_reset;
-    if (inference_.is_confirmed() || in_disorder || !has_data ||
-        stream.next_number == number_of(arrival.block)) {
-        return;
-    }
-    reject(arrival.source, arrival.now_ns, arrival.sink);
-    static_cast<void>(inference_.begin_repeated_reset(arrival));
 }
 
 void SlowPath::apply_reset(const Arrival& arrival) {
@@ -251,15 +242,7 @@ void SlowPath::apply_reset(const Arrival& arrival) {
     }
     line_.counters().bump(LineCount::resets);
     open_epoch(arrival.block, false, arrival.sink);
-    for (const Source source : {Source::a, Source::b}) {
-        // The other stream may have brought it already, and look like a loop as well.
-        if (source == arrival.source ||
-            (inference_.candidate(source).kind == Candidate::Kind::repeated_reset &&
-             inference_.deferred().has_reset(source, arrival.block))) {
-            line_.streams[static_cast<std::size_t>(source)].join(line_.epochs.current_index(),
-                                                                 true);
-        }
-    }
+    line_.stream_of(arrival).join(line_.epochs.current_index(), true);
     replay_deferred(arrival.now_ns, arrival.sink);
 }
 
@@ -295,26 +278,24 @@ bool SlowPath::defer(const Arrival& arrival) {
     if (inference_.is_confirmed()) {
         return defer_behind_confirmed(arrival);
     }
-    const Candidate::Kind kind = inference_.looks_like(arrival);
-    switch (inference_.corroborate(arrival, kind)) {
+    const bool looks_missed = inference_.looks_like_missed_reset(arrival);
+    switch (inference_.corroborate(arrival, looks_missed)) {
         case ResetInference::Corroboration::enough:
-            confirm(arrival.source, arrival.now_ns, arrival.sink);
+            inference_.confirm(arrival.source);
             return true;
         case ResetInference::Corroboration::some:
             return true;
         case ResetInference::Corroboration::none:
             break;
     }
-    if (inference_.contradicts(arrival, kind)) {
+    if (inference_.contradicts(arrival, looks_missed)) {
         reject(arrival.source, arrival.now_ns, arrival.sink);
     }
-    if (kind == Candidate::Kind::none || !inference_.begin(arrival, kind)) {
+    if (!looks_missed || !inference_.begin(arrival)) {
         return false;
     }
-    if (kind == Candidate::Kind::missed_reset) {
-        if (const HeldBlock* other = inference_.corroborated_by(arrival); other != nullptr) {
-            inference_.confirm(other->source);
-        }
+    if (const HeldBlock* other = inference_.corroborated_by(arrival); other != nullptr) {
+        inference_.confirm(other->source);
     }
     return true;
 }
@@ -330,25 +311,9 @@ bool SlowPath::defer_behind_confirmed(const Arrival& arrival) {
     return deferred;
 }
 
-/// The stream's candidate is what it looked like.
-void SlowPath::confirm(Source source, std::int64_t now_ns, ArbiterSink& sink) {
-    switch (inference_.candidate(source).kind) {
-        case Candidate::Kind::repeated_reset: {
-            // Its copy stays where it is until replay_deferred() drops it.
-            const HeldBlock* first = inference_.deferred().first_of(source);
-            return apply_reset({first->block, 0, 0, source, now_ns, sink});
-        }
-        case Candidate::Kind::repeated_blocks:
-            line_.epochs.current().repeats = true;
-            return replay_deferred(now_ns, sink);
-        default:
-            inference_.confirm(source);
-    }
-}
-
 /// The stream went on elsewhere: what was deferred is what it seemed to be, old.
 void SlowPath::reject(Source source, std::int64_t now_ns, ArbiterSink& sink) {
-    if (inference_.candidate(source).kind == Candidate::Kind::none || inference_.is_confirmed()) {
+    if (!inference_.candidate(source).open || inference_.is_confirmed()) {
         return;
     }
     inference_.clear(source);
@@ -404,17 +369,15 @@ void SlowPath::reconsider_deferred(std::int64_t now_ns, ArbiterSink& sink,
 }
 
 void SlowPath::replay(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink) {
+    const std::uint64_t before = brought();
     replaying_ = true;
-    if (!is_reset(held->block)) {
-        const std::uint64_t before = brought();
-        route({held->block, held->first, held->last, held->source, now_ns, sink});
-        if (brought() != before) {
-            brought_deferred_ += brought() - before;
-            sink.taken(held->block);
-        }
+    route({held->block, held->first, held->last, held->source, now_ns, sink});
+    replaying_ = false;
+    if (brought() != before) {
+        brought_deferred_ += brought() - before;
+        sink.taken(held->block);
     }
     inference_.deferred().release(held);
-    replaying_ = false;
 }
 
 /// Messages that a stream, or a repair, brought first.
@@ -458,8 +421,7 @@ void SlowPath::refresh() {
     const bool calm = current.numbered && !inference_.is_active();
     for (const Stream stream : {Stream::a, Stream::b}) {
         StreamState& state = line_.stream(stream);
-        state.fast = calm && line_.epochs.is_current(state.epoch) &&
-                     (current.repeats || loops_.knows_beginning(stream));
+        state.fast = calm && line_.epochs.is_current(state.epoch) && loops_.knows_beginning(stream);
     }
     next_deadline_ns_ = std::min(line_.sequencer.deadline_ns(), inference_.deadline_ns());
 }

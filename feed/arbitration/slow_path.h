@@ -54,15 +54,14 @@ class SlowPath {
     [[nodiscard]] EpochIndex join_epoch_of(const Arrival& arrival);
 
     void follow_reset(const Arrival& arrival);
+    void on_told_reset(const Arrival& arrival);
     void on_repeated_reset(const Arrival& arrival);
     void on_stale_reset(const Arrival& arrival);
-    void suspend_for_loop(const Arrival& arrival);
     void apply_reset(const Arrival& arrival);
     void open_epoch(const Block& reset, bool inferred, ArbiterSink& sink);
 
     [[nodiscard]] bool defer(const Arrival& arrival);
     [[nodiscard]] bool defer_behind_confirmed(const Arrival& arrival);
-    void confirm(Source source, std::int64_t now_ns, ArbiterSink& sink);
     void reject(Source source, std::int64_t now_ns, ArbiterSink& sink);
     void infer_reset(std::int64_t now_ns, ArbiterSink& sink,
                      std::int64_t until_ts_ns = ArbiterSink::any_ts_ns);

@@ -22,6 +22,7 @@ name: full_speed
 lines: 1-8
 ports: [{{name: loop, kind: dpdk, vdev: "net_pcap0,rx_pcap={capture},infinite_rx=1",
          hugepages: false, membership: static}}]
+arbitration: {{looped_captures: true}}
 pollers: [{{name: poller0}}]
 cores: [{{name: core0}}]
 book: {{series_capacity: 30000}}

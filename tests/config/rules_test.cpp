@@ -157,6 +157,29 @@ INSTANTIATE_TEST_SUITE_P(
              "list of them and of {number, a, b}\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    LoopedCaptures, Rule,
+    testing::Values(
+        Edit{"control_cpu: 0", "arbitration: {looped_captures: true}",
+             "f:12:33: arbitration.looped_captures: found true with the port \"a\", expected only "
+             "ports of kind pcap or sim, or DPDK's net_pcap with rx_pcap: a venue never repeats "
+             "its times\n"},
+        Edit{"control_cpu: 0", "arbitration: {looped_captures: false}", ""}));
+
+TEST(Rules, LoopedCapturesAreForPortsWhoseTrafficIsMadeHere) {
+    const auto problems = [](const std::string& port) {
+        return problems_of("kind: opra\nlines: 1-4\nports: [{name: a, membership: static, " + port +
+                           "}]\npollers: [{name: p0}]\ncores: [{name: c0}]\n"
+                           "arbitration: {looped_captures: true}\n");
+    };
+    EXPECT_EQ(problems("kind: pcap, files: [a.pcap]"), "");
+    EXPECT_EQ(problems("kind: sim"), "");
+    EXPECT_EQ(problems("kind: dpdk, vdev: 'net_pcap0,rx_pcap=a.pcap,infinite_rx=1'"), "");
+    EXPECT_NE(problems("kind: dpdk, vdev: 'net_pcap0,rx_iface=eth0'"), "");
+    EXPECT_NE(problems("kind: dpdk, vdev: 'net_ring0'"), "");
+    EXPECT_NE(problems("kind: uring, interface: eth0"), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
     Streams, Rule,
     testing::Values(
         Edit{"1-2, ports: [a, b]", "1-2, ports: [a]",

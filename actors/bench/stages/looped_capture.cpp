@@ -59,6 +59,7 @@ PollerSetup looped_setup(std::unique_ptr<nic::Port> port, nic::ChecksumCheck udp
     input.udp_checksum = udp_checksum;
     setup.ports.push_back(std::move(input));
     setup.lines = std::move(lines);
+    setup.arbitration.looped_captures = true;
     return setup;
 }
 
