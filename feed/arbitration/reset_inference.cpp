@@ -12,47 +12,27 @@ namespace {
 
 /// A jump ahead of more than this, to a number below E, is a reset rather than a wrap.
 constexpr std::uint64_t wrap_messages = 1 << 20;
-/// How many numbers a stream may have lost between a candidate and the block that corroborates it.
-constexpr std::uint64_t skip_messages = 65536;
 
 }  // namespace
 
-bool ResetInference::is_active() const {
-    return confirmed_ || candidates_[0].open || candidates_[1].open;
-}
-
-std::int64_t ResetInference::deadline_ns() const {
-    PINSTRIKE_CHECK(confirmed_ || infer_at_ns_ == Sequencer::never_ns);
-    return std::min(infer_at_ns_, timeout_ns());
-}
-
-/// When a stream that brought nothing more is taken at its word: what it brought last, from behind
-/// a reset that was missed, would wait for the line's next block otherwise.
-std::int64_t ResetInference::timeout_ns() const {
-    std::int64_t at_ns = Sequencer::never_ns;
-    for (const Candidate& candidate : candidates_) {
-        if (!confirmed_ && candidate.open) {
-            at_ns = std::min(at_ns, candidate.timeout_ns);
-        }
+ResetInference::Decision ResetInference::consider(const Arrival& arrival) {
+    if (!line_.epochs.is_of_current(arrival.block, line_.stream_of(arrival))) {
+        return Decision::place;
     }
-    return at_ns;
-}
-
-bool ResetInference::is_behind_confirmed(const Arrival& arrival) const {
-    return line_.epochs.is_of_current(arrival.block, line_.stream_of(arrival)) &&
-           (arrival.ts_ns() >= confirmed_ts_ns_ || looks_like_missed_reset(arrival.block));
-}
-
-bool ResetInference::defer_behind_confirmed(const Arrival& arrival) {
-    PINSTRIKE_CHECK(confirmed_);
+    const bool looks = looks_missed(arrival.block);
+    if (!looks && !(is_open() && is_behind(arrival))) {
+        const bool goes_on = is_open() && !is_confirmed() && arrival.source == source_ &&
+                             arrival.ts_ns() > newest_ts_ns_;
+        return goes_on ? Decision::reject : Decision::place;
+    }
     if (!deferred_.defer(arrival)) {
-        return false;
+        return Decision::overflow;
     }
-    confirmed_ts_ns_ = std::min(confirmed_ts_ns_, arrival.ts_ns());
-    return true;
+    note(arrival.block, arrival.source, arrival.now_ns, looks);
+    return Decision::defer;
 }
 
-bool ResetInference::looks_like_missed_reset(const Block& block) const {
+bool ResetInference::looks_missed(const Block& block) const {
     const Sequencer& sequencer = line_.sequencer;
     const Epoch& current = line_.epochs.current();
     if (!current.numbered || sequencer.newest_ts_ns() == ArbiterSink::no_ts_ns ||
@@ -75,114 +55,57 @@ bool ResetInference::looks_like_missed_reset(const Block& block) const {
     return block.role == BlockRole::data ? begin + block.messages <= expected : begin < expected;
 }
 
-ResetInference::Corroboration ResetInference::corroborate(const Arrival& arrival,
-                                                          bool looks_missed) {
-    Candidate& own = candidate_of(arrival);
-    const Block& block = arrival.block;
-    if (!own.open || arrival.ts_ns() < own.newest_ts_ns) {
-        return Corroboration::none;
-    }
-    const bool next = number_of(block) == own.next_number;
-    const bool again = !next && next_of(block) == own.next_number;  // came twice
-    const bool skips = !next && !again && skips_from(own, block);
-    if ((!next && !again && !skips) || !deferred_.defer(arrival)) {
-        return Corroboration::none;
-    }
-    if (again) {
-        return Corroboration::some;
-    }
-    own.next_number = next_of(block);
-    own.newest_ts_ns = arrival.ts_ns();
-    return next || looks_missed ? Corroboration::enough : Corroboration::some;
+/// Stamped behind the candidate: it is behind the missed reset as well, unless it goes on from what
+/// was delivered and the candidate may yet be none.
+bool ResetInference::is_behind(const Arrival& arrival) const {
+    const std::uint32_t number = number_of(arrival.block);
+    return arrival.ts_ns() >= first_ts_ns_ &&
+           (is_confirmed() || number != line_.sequencer.expected_number() ||
+            (arrival.source == source_ && number == next_number_));
 }
 
-/// Behind a reset that was missed, and a loss; it does not go on from what was delivered, at least
-/// not without a loss.
-bool ResetInference::skips_from(const Candidate& candidate, const Block& block) const {
-    const std::uint32_t number = number_of(block);
-    const Position next = 2 * numbers_per_turn + candidate.next_number;
-    const Position begin = nearest(next, number);
-    return begin > next && begin - next <= skip_messages &&
-           number != line_.sequencer.expected_number();
+void ResetInference::note(const Block& block, Source source, std::int64_t arrival_ns,
+                          bool looks_missed) {
+    const std::int64_t ts_ns = block.ts_exchange_ns;
+    if (!is_open()) {
+        candidates_ = 1;
+        first_ts_ns_ = ts_ns;
+        infer_at_ns_ = line_.sequencer.deadline_after(arrival_ns);
+    } else {
+        const bool again = source == source_ && next_of(block) == next_number_;  // came twice
+        const bool next = source == source_ && number_of(block) == next_number_;
+        first_ts_ns_ = std::min(first_ts_ns_, ts_ns);
+        candidates_ += (looks_missed || next) && !again ? 1 : 0;
+        if (ts_ns < newest_ts_ns_) {
+            return;
+        }
+    }
+    source_ = source;
+    next_number_ = next_of(block);
+    newest_ts_ns_ = ts_ns;
 }
 
-/// A block from before the candidate, out of order, says nothing of it.
-bool ResetInference::is_out_of_order(const Arrival& arrival) const {
-    const Candidate& own = candidate(arrival.source);
-    return own.open && arrival.ts_ns() < own.newest_ts_ns;
+void ResetInference::close() {
+    candidates_ = 0;
+    infer_at_ns_ = Sequencer::never_ns;
 }
 
-bool ResetInference::contradicts(const Arrival& arrival, bool looks_missed) {
-    if (is_out_of_order(arrival)) {
-        candidate_of(arrival).timeout_ns = line_.sequencer.deadline_after(arrival.now_ns);
+bool ResetInference::reopen(const HeldBlock& held) {
+    PINSTRIKE_CHECK(!is_open());
+    if (held.source == Source::repair || !looks_missed(held.block)) {
         return false;
     }
-    return candidate(arrival.source).open && !looks_missed;
-}
-
-bool ResetInference::begin(const Arrival& arrival) {
-    PINSTRIKE_CHECK(!confirmed_);
-    if (!deferred_.defer(arrival)) {
-        return false;
-    }
-    Candidate& own = candidate_of(arrival);
-    if (!is_out_of_order(arrival)) {
-        const std::int64_t timeout_ns =
-            own.open ? own.timeout_ns : line_.sequencer.deadline_after(arrival.now_ns);
-        own = {true, next_of(arrival.block), arrival.ts_ns(), timeout_ns};
+    for (const HeldBlock* at = deferred_.oldest(); at != nullptr; at = deferred_.younger(at)) {
+        if (at->source != Source::repair) {
+            note(at->block, at->source, at->arrival_ns, looks_missed(at->block));
+        }
     }
     return true;
 }
 
-void ResetInference::clear() {
-    confirmed_ = false;
-    infer_at_ns_ = Sequencer::never_ns;
-    candidates_ = {};
-}
-
-const HeldBlock* ResetInference::corroborated_by(const Arrival& arrival) const {
-    const Source other = arrival.source == Source::a ? Source::b : Source::a;
-    return candidate(other).open ? deferred_.neighbour(other, arrival.block) : nullptr;
-}
-
-void ResetInference::confirm(Source source) {
-    const HeldBlock* first = deferred_.first_of(source);
-    PINSTRIKE_CHECK(first != nullptr);
-    confirm_at(source, line_.sequencer.deadline_after(first->arrival_ns));
-}
-
-void ResetInference::confirm_by_timeout(std::int64_t now_ns) {
-    PINSTRIKE_CHECK(!confirmed_);
-    const bool b_first = candidates_[1].open && candidates_[1].timeout_ns == timeout_ns();
-    confirm_at(b_first ? Source::b : Source::a, now_ns);
-}
-
-void ResetInference::confirm_at(Source source, std::int64_t infer_at_ns) {
-    confirmed_ = true;
-    confirmed_by_ = source;
-    confirmed_ts_ns_ = deferred_.first_behind_reset(source).block.ts_exchange_ns;
-    infer_at_ns_ = infer_at_ns;
-}
-
-void ResetInference::reconsider(const HeldBlock& held) {
-    const Block& block = held.block;
-    Candidate& own = candidates_[static_cast<std::size_t>(held.source)];
-    const bool goes_on = own.open && number_of(block) == own.next_number;
-    if (block.ts_exchange_ns > own.newest_ts_ns) {
-        own = {true, next_of(block), block.ts_exchange_ns,
-               line_.sequencer.deadline_after(held.arrival_ns)};
-    }
-    const Source other = held.source == Source::a ? Source::b : Source::a;
-    if (goes_on) {
-        confirm(held.source);
-    } else if (candidate(other).open && deferred_.neighbour(other, block) != nullptr) {
-        confirm(other);
-    }
-}
-
 void ResetInference::compare_with_held(const Arrival& arrival) {
     const HoldQueue& queue = line_.sequencer.held();
-    if (queue.empty() || confirmed_ || line_.epochs.current().repeats) {
+    if (queue.empty() || is_confirmed() || line_.epochs.current().repeats) {
         return;
     }
     const Position base = nearest(line_.sequencer.expected(), arrival.block.sequence);
@@ -192,13 +115,13 @@ void ResetInference::compare_with_held(const Arrival& arrival) {
         entry->held->block.ts_exchange_ns <= arrival.ts_ns()) {
         return;
     }
-    // What fills holes came for what is behind them: the last that waits is of a stream.
-    const HeldBlock& last = *queue.back().held;
-    const Source source = last.source;
-    const std::int64_t infer_at_ns = line_.sequencer.deadline_after(last.arrival_ns);
-    defer_held_later_than(entry->held->block.ts_exchange_ns - 1, arrival.sink);
-    if (deferred_.can_corroborate(source)) {
-        confirm_at(source, infer_at_ns);
+    const std::int64_t ts_ns = entry->held->block.ts_exchange_ns;
+    const std::int64_t infer_at_ns = line_.sequencer.deadline_after(queue.back().held->arrival_ns);
+    defer_held_later_than(ts_ns - 1, arrival.sink);
+    if (const HeldBlock* first = deferred_.earliest_original(); first != nullptr) {
+        candidates_ = confirming;
+        first_ts_ns_ = first->block.ts_exchange_ns;
+        infer_at_ns_ = std::min(infer_at_ns_, infer_at_ns);
     }
 }
 
@@ -224,9 +147,7 @@ bool ResetInference::defer(const HoldEntry& entry) {
     return true;
 }
 
-Block ResetInference::confirmed_reset() const {
-    PINSTRIKE_CHECK(confirmed_);
-    const Block& first = deferred_.first_behind_reset(confirmed_by_).block;
+Block ResetInference::reset_before(const Block& first) {
     Block reset;
     reset.sequence = number_of(first) - 1;
     reset.messages = reset.decodable = 1;

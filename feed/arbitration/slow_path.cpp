@@ -92,6 +92,9 @@ void SlowPath::on_data(const Arrival& arrival) {
         }
         if (!replaying_ && !EpochTracker::precedes(arrival.block, line_.epochs.current())) {
             inference_.compare_with_held(arrival);
+            if (!inference_.is_open()) {
+                reject(arrival.now_ns, arrival.sink);  // at most repairs were deferred
+            }
         }
     }
     placer_.place(arrival, index);
@@ -275,66 +278,39 @@ bool SlowPath::defer(const Arrival& arrival) {
     if (replaying_) {
         return false;
     }
-    if (inference_.is_confirmed()) {
-        return defer_behind_confirmed(arrival);
-    }
-    const bool looks_missed = inference_.looks_like_missed_reset(arrival);
-    switch (inference_.corroborate(arrival, looks_missed)) {
-        case ResetInference::Corroboration::enough:
-            inference_.confirm(arrival.source);
+    switch (inference_.consider(arrival)) {
+        case ResetInference::Decision::place:
+            return false;
+        case ResetInference::Decision::defer:
             return true;
-        case ResetInference::Corroboration::some:
-            return true;
-        case ResetInference::Corroboration::none:
-            break;
+        case ResetInference::Decision::reject:
+            reject(arrival.now_ns, arrival.sink);
+            return false;
+        case ResetInference::Decision::overflow:
+            if (inference_.is_confirmed()) {
+                infer_reset(arrival.now_ns, arrival.sink);
+            }
+            return false;
     }
-    if (inference_.contradicts(arrival, looks_missed)) {
-        reject(arrival.source, arrival.now_ns, arrival.sink);
-    }
-    if (!looks_missed || !inference_.begin(arrival)) {
-        return false;
-    }
-    if (const HeldBlock* other = inference_.corroborated_by(arrival); other != nullptr) {
-        inference_.confirm(other->source);
-    }
-    return true;
+    return false;
 }
 
-bool SlowPath::defer_behind_confirmed(const Arrival& arrival) {
-    if (!inference_.is_behind_confirmed(arrival)) {
-        return false;
-    }
-    const bool deferred = inference_.defer_behind_confirmed(arrival);
-    if (!deferred) {
-        infer_reset(arrival.now_ns, arrival.sink);
-    }
-    return deferred;
-}
-
-/// The stream went on elsewhere: what was deferred is what it seemed to be, old.
-void SlowPath::reject(Source source, std::int64_t now_ns, ArbiterSink& sink) {
-    if (!inference_.candidate(source).open || inference_.is_confirmed()) {
-        return;
-    }
-    inference_.clear(source);
-    DeferredBlocks& deferred = inference_.deferred();
-    for (HeldBlock* held = deferred.oldest(); held != nullptr;) {
-        HeldBlock* next = deferred.younger(held);
-        if (held->source == source) {
-            replay(held, now_ns, sink);
-        }
-        held = next;
+/// The stream went on in the old numbers: what was deferred is what it seemed to be, old.
+void SlowPath::reject(std::int64_t now_ns, ArbiterSink& sink) {
+    inference_.close();
+    while (HeldBlock* held = inference_.deferred().earliest(ArbiterSink::any_ts_ns, false)) {
+        replay(held, now_ns, sink);
     }
 }
 
-/// No stream brought the confirmed reset in time. Deferred blocks that are stamped later than
-/// `until_ts_ns` stay deferred, for the next.
+/// No stream brought the reset in time. Deferred blocks that are stamped later than `until_ts_ns`
+/// stay deferred, for the next.
 void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
-    const Block reset = inference_.confirmed_reset();
-    const auto source = static_cast<std::size_t>(inference_.confirmed_by());
-    PINSTRIKE_CHECK(source < streams_count);
+    const HeldBlock* first = inference_.deferred().earliest_original();
+    PINSTRIKE_CHECK(first != nullptr);
+    const auto source = static_cast<std::size_t>(first->source);
     line_.counters().bump(LineCount::resets_inferred);
-    open_epoch(reset, true, sink);
+    open_epoch(ResetInference::reset_before(first->block), true, sink);
     line_.streams[source].join(line_.epochs.current_index(), false);
     replay_deferred(now_ns, sink, until_ts_ns);
 }
@@ -342,29 +318,13 @@ void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t 
 /// An epoch was opened: what was deferred finds its place, up to the first block that looks to be
 /// behind a further reset.
 void SlowPath::replay_deferred(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
-    inference_.clear();
+    inference_.close();
     const bool stamps_repeat = line_.epochs.current().repeats;
     while (HeldBlock* held = inference_.deferred().earliest(until_ts_ns, stamps_repeat)) {
-        if (!stamps_repeat && DeferredBlocks::can_corroborate(*held) &&
-            inference_.looks_like_missed_reset(held->block)) {
-            return reconsider_deferred(now_ns, sink, until_ts_ns);
+        if (!stamps_repeat && inference_.reopen(*held)) {
+            return;
         }
         replay(held, now_ns, sink);
-    }
-}
-
-/// What stays deferred may show a further reset.
-void SlowPath::reconsider_deferred(std::int64_t now_ns, ArbiterSink& sink,
-                                   std::int64_t until_ts_ns) {
-    DeferredBlocks& deferred = inference_.deferred();
-    for (HeldBlock* held = deferred.oldest(); held != nullptr && !inference_.is_confirmed();) {
-        HeldBlock* next = deferred.younger(held);
-        if (!DeferredBlocks::can_corroborate(*held)) {
-            replay(held, now_ns, sink);
-        } else if (held->block.ts_exchange_ns <= until_ts_ns) {
-            inference_.reconsider(*held);
-        }
-        held = next;
     }
 }
 
@@ -390,11 +350,11 @@ std::uint64_t SlowPath::brought() const {
 // --- hot: timers ---
 
 void SlowPath::finish(std::int64_t now_ns, ArbiterSink& sink) {
-    while (inference_.is_active()) {  // of what was deferred, a part may be a candidate anew
-        reject(Source::a, now_ns, sink);
-        reject(Source::b, now_ns, sink);
+    while (inference_.is_open()) {  // of what was deferred, a part may be a candidate anew
         if (inference_.is_confirmed()) {
             infer_reset(now_ns, sink);
+        } else {
+            reject(now_ns, sink);
         }
     }
     line_.sequencer.expire_all(sink);
@@ -403,9 +363,6 @@ void SlowPath::finish(std::int64_t now_ns, ArbiterSink& sink) {
 
 void SlowPath::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
     while (now_ns >= inference_.deadline_ns()) {
-        if (!inference_.is_confirmed()) {
-            inference_.confirm_by_timeout(now_ns);
-        }
         infer_reset(now_ns, sink);
     }
     line_.sequencer.expire(now_ns, sink);
@@ -416,9 +373,9 @@ void SlowPath::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
 void SlowPath::refresh() {
     const Epoch& current = line_.epochs.current();
     PINSTRIKE_CHECK(current.begin == line_.sequencer.begin());
-    PINSTRIKE_CHECK(inference_.is_active() || inference_.deferred().oldest() == nullptr);
+    PINSTRIKE_CHECK(inference_.is_open() || inference_.deferred().oldest() == nullptr);
     line_.sequencer.refresh(current.repeats ? ArbiterSink::no_ts_ns : current.begin_ts_ns);
-    const bool calm = current.numbered && !inference_.is_active();
+    const bool calm = current.numbered && !inference_.is_open();
     for (const Stream stream : {Stream::a, Stream::b}) {
         StreamState& state = line_.stream(stream);
         state.fast = calm && line_.epochs.is_current(state.epoch) && loops_.knows_beginning(stream);

@@ -61,13 +61,11 @@ class SlowPath {
     void open_epoch(const Block& reset, bool inferred, ArbiterSink& sink);
 
     [[nodiscard]] bool defer(const Arrival& arrival);
-    [[nodiscard]] bool defer_behind_confirmed(const Arrival& arrival);
-    void reject(Source source, std::int64_t now_ns, ArbiterSink& sink);
+    void reject(std::int64_t now_ns, ArbiterSink& sink);
     void infer_reset(std::int64_t now_ns, ArbiterSink& sink,
                      std::int64_t until_ts_ns = ArbiterSink::any_ts_ns);
     void replay_deferred(std::int64_t now_ns, ArbiterSink& sink,
                          std::int64_t until_ts_ns = ArbiterSink::any_ts_ns);
-    void reconsider_deferred(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns);
     void replay(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink);
     [[nodiscard]] std::uint64_t brought() const;
 
