@@ -2,13 +2,13 @@
 //
 // The whole way of a packet, from a NIC's queue to the rings of the cores, on one thread:
 //
-//     receive a burst        nic     one indirect call
-//     parse_udp              nic     a datagram, or the reason to drop the frame
-//     routes_.find           here    which line, which stream
-//     Feed::open             feed    a block of good header and checksum, or why it is refused
-//     Arbiter::foresee       feed    by its header: all of it, nothing of it, or the slow path
-//     Feed::decode_straight  feed    messages, checked while they are written into the rings
-//     Router::publish        here    once a burst
+//     receive a burst              nic     one indirect call
+//     parse_udp                    nic     a datagram, or the reason to drop the frame
+//     routes_.find                 here    which line, which stream
+//     Feed::open                   feed    a block of good header and checksum, or why not
+//     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
+//     Feed::decode_straight        feed    messages, checked while they are written into the rings
+//     Router::publish              here    once a burst
 //
 // Nothing here blocks, allocates, or reads a clock: the time of a step is given. Captures run on
 // the time of their packets, and all timers with them, so that a replay gives the same events at
@@ -242,13 +242,13 @@ class Poller final : public PollerTask {
         }
         block.ts_receive_ns = ts_receive_ns;
         block.retransmitted = block.retransmitted || route.retransmission;
-        const feed::Verdict verdict = line.arbiter.foresee(block, route.stream);
+        const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
-            line.arbiter.take_next(block, route.stream);
+            line.arbiter.commit_next(block, route.stream);
             note_first<keeps>(input, line, block, route.stream);
         } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
             [[likely]] {
-            line.arbiter.take_duplicate(block, route.stream);
+            line.arbiter.commit_duplicate(block, route.stream);
             line.lead.second(block, route.stream);
         } else {
             feed::Block walked = block;  // so that the other can stay in registers
@@ -262,7 +262,7 @@ class Poller final : public PollerTask {
     [[gnu::noinline]] void admit_walked(Input& input, Line& line, feed::Block& block,
                                         feed::Stream stream) {
         count_rejects(line, Feed::walk(scratch_, block));
-        switch (line.arbiter.admit(block, stream)) {
+        switch (line.arbiter.commit(block, stream)) {
             case feed::Verdict::deliver_all:
                 select(line);
                 decode(block, 0, block.messages, 0);
@@ -272,7 +272,7 @@ class Poller final : public PollerTask {
                 line.lead.second(block, stream);
                 break;
             case feed::Verdict::slow:
-                if (admit_slow(line, block, stream) && keeps) {
+                if (commit_slow(line, block, stream) && keeps) {
                     keep(input, line, block);
                 }
                 break;
@@ -292,12 +292,12 @@ class Poller final : public PollerTask {
     }
 
     /// True if some of its messages had not come before.
-    bool admit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
-        const std::uint64_t before = line.arbiter.taken_at_once();
+    bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
+        const std::uint64_t before = line.arbiter.committed_at_once();
         select(line);
-        line.arbiter.admit_slow(block, stream, now_ns_, sink_);
+        line.arbiter.commit_slow(block, stream, now_ns_, sink_);
         next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
-        return line.arbiter.taken_at_once() != before && block.role == feed::BlockRole::data;
+        return line.arbiter.committed_at_once() != before && block.role == feed::BlockRole::data;
     }
 
     /// The block is in the packet that was taken last.
@@ -327,7 +327,7 @@ class Poller final : public PollerTask {
         }
         block.ts_receive_ns = wall_ns_;
         block.retransmitted = true;
-        if (admit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
+        if (commit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
             history_->copy(block, line.index);
             history_->publish();
         }
@@ -413,7 +413,7 @@ class Poller final : public PollerTask {
             return poller_.line_->day.start_is_due();
         }
 
-        void taken(const feed::Block& block) override {
+        void committed(const feed::Block& block) override {
             if (poller_.history_ != nullptr && block.role == feed::BlockRole::data) {
                 poller_.history_->copy(block, poller_.line_->index);  // shown with the burst
             }

@@ -3,9 +3,9 @@
 // One line's two streams made into one: every message once, in order, and whatever neither stream
 // brought declared lost (spec e). The arbiter knows blocks and numbers, not what is in them.
 //
-// Nearly every block is either exactly the next one or wholly old. foresee() says so in a few
-// compares of its header, before anybody has looked at its messages, and the caller decodes the
-// block or drops it. Everything else goes through admit_slow() (slow_path.h), which tells an
+// Nearly every block is either exactly the next one or wholly old. classify_by_header() says so in
+// a few compares of its header, before anybody has looked at its messages, and the caller decodes
+// the block or drops it. Everything else goes through commit_slow() (slow_path.h), which tells an
 // ArbiterSink what to do.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace pinstrike::feed {
 /// One line. Used by one thread; its counters may be read by any. Allocates at construction only.
 ///
 /// Times are passed in and never decrease. The caller runs the timers, step(), up to a packet's
-/// time before it admits the packet.
+/// time before it commits the block.
 class Arbiter {
   public:
     /// No deadline.
@@ -48,28 +48,28 @@ class Arbiter {
     void count_packet(Stream stream) { line_.stream(stream).counters.bump(StreamCount::packets); }
 
     /// What becomes of a block by its header, should it hold data and all of it be decodable.
-    /// Counts nothing: who finds it so says take_next() or take_duplicate().
-    [[nodiscard]] Verdict foresee(const Block& block, Stream stream) const {
+    /// Counts nothing: who finds it so says commit_next() or commit_duplicate().
+    [[nodiscard]] Verdict classify_by_header(const Block& block, Stream stream) const {
         return line_.sequencer.classify(block, line_.stream(stream).fast);
     }
 
-    /// The block that foresee() called next was decoded, or will be.
-    [[gnu::always_inline]] void take_next(const Block& block, Stream stream);
+    /// The block that classify_by_header() called next was decoded, or will be.
+    [[gnu::always_inline]] void commit_next(const Block& block, Stream stream);
 
-    /// The block that foresee() called wholly old needs nothing.
-    void take_duplicate(const Block& block, Stream stream);
+    /// The block that classify_by_header() called wholly old needs nothing.
+    void commit_duplicate(const Block& block, Stream stream);
 
     /// All at once, of a block whose messages were walked: decides and counts what can be.
-    [[nodiscard]] Verdict admit(const Block& block, Stream stream);
+    [[nodiscard]] Verdict commit(const Block& block, Stream stream);
 
-    /// Whatever admit() called slow. `stream` is of no account for a retransmitted block.
-    void admit_slow(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink) {
+    /// Whatever commit() called slow. `stream` is of no account for a retransmitted block.
+    void commit_slow(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink) {
         slow_.process(block, stream, now_ns, sink);
     }
 
     /// Messages that somebody brought first, but for blocks that were deferred (the sink is told
-    /// of those): more of them behind admit_slow() than before, and its block was taken.
-    [[nodiscard]] std::uint64_t taken_at_once() const { return slow_.taken_at_once(); }
+    /// of those): more of them behind commit_slow() than before, and its block was committed.
+    [[nodiscard]] std::uint64_t committed_at_once() const { return slow_.committed_at_once(); }
 
     /// Gives up waiting where the time has come.
     void step(std::int64_t now_ns, ArbiterSink& sink) { slow_.step(now_ns, sink); }
@@ -115,13 +115,13 @@ class Arbiter {
     SlowPath slow_;
 };
 
-inline void Arbiter::take_next(const Block& block, Stream stream) {
+inline void Arbiter::commit_next(const Block& block, Stream stream) {
     line_.sequencer.advance(block);
     line_.recent.note(block);
     follow(block, stream, StreamCount::accepted);
 }
 
-inline void Arbiter::take_duplicate(const Block& block, Stream stream) {
+inline void Arbiter::commit_duplicate(const Block& block, Stream stream) {
     follow(block, stream, StreamCount::duplicate);
 }
 
@@ -132,15 +132,15 @@ inline void Arbiter::follow(const Block& block, Stream stream, StreamCount becam
     state.counters.bump(became, block.messages);
 }
 
-inline Verdict Arbiter::admit(const Block& block, Stream stream) {
+inline Verdict Arbiter::commit(const Block& block, Stream stream) {
     if (block.role != BlockRole::data || block.decodable != block.messages) [[unlikely]] {
         return Verdict::slow;
     }
-    const Verdict verdict = foresee(block, stream);
+    const Verdict verdict = classify_by_header(block, stream);
     if (verdict == Verdict::deliver_all) {
-        take_next(block, stream);
+        commit_next(block, stream);
     } else if (verdict == Verdict::duplicate_all) {
-        take_duplicate(block, stream);
+        commit_duplicate(block, stream);
     }
     return verdict;
 }

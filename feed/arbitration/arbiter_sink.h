@@ -44,8 +44,8 @@ class ArbiterSink {
     /// Whether a reset that no stream brought is to be taken for the start of a day.
     [[nodiscard]] virtual bool start_is_due() const { return false; }
 
-    /// A block that had been deferred is taken now, in whole or in part.
-    virtual void taken(const Block& /*block*/) {}
+    /// A block that had been deferred is committed now, in whole or in part.
+    virtual void committed(const Block& /*block*/) {}
 
     /// Notes for recovery, whether the numbers are declared lost yet or not: from now on, whoever
     /// has these may fill them. They were stamped within these times, as far as is known (no_ts_ns,

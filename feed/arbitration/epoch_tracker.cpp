@@ -208,7 +208,7 @@ Forget EpochTracker::forget_of(const ResetIdentity& reset, const Epoch& old, Pos
         return Forget::nothing;
     }
     // The rollover: numbers go on over the wrap. A 1 behind a bare wrap is no rollover any more:
-    // the numbers after it would be taken for those before it.
+    // the numbers after it would pass for those before it.
     const bool rollover = reset.sequence == 1 && last > numbers_per_turn + 1 - rollover_messages;
     return rollover ? Forget::nothing : Forget::quotes;
 }

@@ -25,7 +25,7 @@ namespace pinstrike::feed {
 enum class Verdict : std::uint8_t {
     deliver_all,    ///< the next one: the caller decodes the whole block
     duplicate_all,  ///< wholly old: nothing to do
-    slow,           ///< the caller calls admit_slow
+    slow,           ///< the caller calls commit_slow
 };
 
 class Sequencer {

@@ -335,7 +335,7 @@ void SlowPath::replay(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink) {
     replaying_ = false;
     if (brought() != before) {
         brought_deferred_ += brought() - before;
-        sink.taken(held->block);
+        sink.committed(held->block);
     }
     inference_.deferred().release(held);
 }

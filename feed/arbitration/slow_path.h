@@ -38,7 +38,7 @@ class SlowPath {
     [[nodiscard]] std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
 
     /// Messages that somebody brought first, but for blocks that were deferred.
-    [[nodiscard]] std::uint64_t taken_at_once() const { return brought() - brought_deferred_; }
+    [[nodiscard]] std::uint64_t committed_at_once() const { return brought() - brought_deferred_; }
 
   private:
     void run_timers(std::int64_t now_ns, ArbiterSink& sink);

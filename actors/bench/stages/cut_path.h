@@ -164,12 +164,12 @@ class CutPath final : private feed::ArbiterSink {
 
     void arbitrate(Line& line, feed::Stream stream, feed::Block& block) {
         line_ = &line;
-        const feed::Verdict verdict = line.arbiter.foresee(block, stream);
+        const feed::Verdict verdict = line.arbiter.classify_by_header(block, stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(block)) [[likely]] {
-            line.arbiter.take_next(block, stream);
+            line.arbiter.commit_next(block, stream);
         } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
             [[likely]] {
-            line.arbiter.take_duplicate(block, stream);
+            line.arbiter.commit_duplicate(block, stream);
         } else {
             feed::Block walked = block;
             arbitrate_walked(line, stream, walked);
@@ -190,9 +190,9 @@ class CutPath final : private feed::ArbiterSink {
 
     [[gnu::noinline]] void arbitrate_walked(Line& line, feed::Stream stream, feed::Block& block) {
         static_cast<void>(Feed::walk(scratch_, block));
-        const feed::Verdict verdict = line.arbiter.admit(block, stream);
+        const feed::Verdict verdict = line.arbiter.commit(block, stream);
         if (verdict == feed::Verdict::slow) {
-            line.arbiter.admit_slow(block, stream, now_ns_, *this);
+            line.arbiter.commit_slow(block, stream, now_ns_, *this);
         } else if (verdict == feed::Verdict::deliver_all) {
             deliver(block, 0, block.messages, 0);
         }

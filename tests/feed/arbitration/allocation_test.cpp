@@ -76,8 +76,8 @@ TEST(Arbiter, AllocatesAtConstructionOnly) {
         block.bytes = std::as_bytes(std::span(sent.identities));
         arbiter.step(copy.arrival_ns, sink);
         const auto stream = block.retransmitted ? Stream::a : static_cast<Stream>(copy.source);
-        if (arbiter.admit(block, stream) == Verdict::slow) {
-            arbiter.admit_slow(block, stream, copy.arrival_ns, sink);
+        if (arbiter.commit(block, stream) == Verdict::slow) {
+            arbiter.commit_slow(block, stream, copy.arrival_ns, sink);
         }
     }
     arbiter.finish(1'000'000'000, sink);

@@ -170,14 +170,14 @@ class Trial {
         std::vector<std::byte> bytes(block.bytes.begin(), block.bytes.end());
         block.bytes = bytes;
         const auto stream = repair ? Stream::a : static_cast<Stream>(copy.source);
-        switch (arbiter.admit(block, stream)) {
+        switch (arbiter.commit(block, stream)) {
             case Verdict::deliver_all:
                 sink.deliver(block, 0, block.messages, 0);
                 break;
             case Verdict::duplicate_all:
                 break;
             case Verdict::slow:
-                arbiter.admit_slow(block, stream, copy.arrival_ns, sink);
+                arbiter.commit_slow(block, stream, copy.arrival_ns, sink);
                 break;
         }
     }

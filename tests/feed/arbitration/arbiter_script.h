@@ -300,14 +300,14 @@ class Script {
 
     void admit(const Block& block, Stream stream) {
         arbiter.count_packet(stream);
-        switch (arbiter.admit(block, stream)) {
+        switch (arbiter.commit(block, stream)) {
             case Verdict::deliver_all:
                 told_->deliver(block, 0, block.messages, 0);
                 break;
             case Verdict::duplicate_all:
                 break;
             case Verdict::slow:
-                arbiter.admit_slow(block, stream, now_ns, *told_);
+                arbiter.commit_slow(block, stream, now_ns, *told_);
                 break;
         }
     }

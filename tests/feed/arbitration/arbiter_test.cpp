@@ -155,6 +155,10 @@ INSTANTIATE_TEST_SUITE_P(
             "500 gap501-504 505 resetK500:quotes 501 502R 503", "501-504", 9},
         Row{"it fills a declared gap, packed differently", "A1 A5+2 wait V1+6",
             "1 gap2-4 5 6 2LR 3LR 4LR found2-4", "", 6},
+        Row{"of what waits, it alone can leave its place: it goes back there",
+            "A1@1 A4+3/0@5 B4@5 A9/0@7 B9@7 V8@6 B4+3@3 wait",
+            "1 bad4-6 4L found4-4 bad9-9 9L found9-9 5L 6L found5-6 gap2-3 gap7-7 8R", "2-3 7-7",
+            9},
         Row{"stamped otherwise, it puts nothing in doubt", "A1@1 A4@9 V3@8 B3@3 B2@2 B5@10",
             "1 2 3R 4 5", "", 5},
         Row{"it never opens a gap", "A1 V9 wait A2", "1 2", "", 2},
@@ -489,9 +493,9 @@ TEST(Arbiter, WhatIsInOrderIsDecidedAtOnce) {
         block.messages = block.decodable = 1;
         block.bytes = std::as_bytes(std::span(&number, 1));
         for (const Stream stream : {Stream::a, Stream::b}) {
-            if (arbiter.admit(block, stream) == Verdict::slow) {
+            if (arbiter.commit(block, stream) == Verdict::slow) {
                 ++slow;
-                arbiter.admit_slow(block, stream, 0, sink);
+                arbiter.commit_slow(block, stream, 0, sink);
             }
         }
     }
