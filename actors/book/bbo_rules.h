@@ -1,7 +1,7 @@
 // path: hot
 //
-// What a quote's indicator does to the best bid and offer (spec c.5). OPRA says what is best; the
-// quote's type, its prices and those of others do not matter here.
+// What a quote's indicator does to the best bid and offer (OPRA 7.01 BBO Indicator). OPRA says what
+// is best; the quote's type, its prices and those of others do not matter here.
 #pragma once
 
 #include "actors/book/book_entry.h"

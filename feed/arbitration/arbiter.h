@@ -1,7 +1,8 @@
 // path: hot
 //
 // One line's two streams made into one: every message once, in order, and whatever neither stream
-// brought declared lost (spec e). The arbiter knows blocks and numbers, not what is in them.
+// brought declared lost (OPRA 3.05.6 Block Sequence Number). The arbiter knows blocks and numbers,
+// not what is in them.
 //
 // Nearly every block is either exactly the next one or wholly old. classify_by_header() says so in
 // a few compares of its header, before anybody has looked at its messages, and the caller decodes

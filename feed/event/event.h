@@ -5,8 +5,9 @@
 // `records` of them, contiguous, pushed all or none.
 //
 // Integers are in host order. A price is an integer and a code, as sent: value = price /
-// 10^decimals(code) (spec c.8); price_e8() gives the common scale. The transaction id and, for
-// quotes, the participant's reference number are not carried: `decode` and recordings show them.
+// 10^decimals(code) (OPRA 7.13 Denominator Code); price_e8() gives the common scale. The
+// transaction id and, for quotes, the participant's reference number are not carried: `decode` and
+// recordings show them.
 #pragma once
 
 #include "feed/event/series_key.h"
@@ -211,7 +212,7 @@ const Rest& rest_of(const Event& event) {
     return *reinterpret_cast<const Rest*>(&event + 1);  // tidy: records lie side by side
 }
 
-/// Decimals of a denominator code A-I (spec c.8): A 1 ... H 8, I 0.
+/// Decimals of a denominator code A-I (OPRA 7.13 Denominator Code): A 1 ... H 8, I 0.
 inline unsigned decimals(char code) {
     return code == 'I' ? 0U : static_cast<unsigned>(code - 'A') + 1U;
 }

@@ -24,7 +24,8 @@ struct DayHours {
 struct CalendarConfig {
     /// Whether the hours below are heeded; else the feed counts as on the air at any time.
     bool heeded = false;
-    /// From before the start of day to behind the end of day (spec f), a little wider.
+    /// From before the start of day to behind the end of day (OPRA 5.02 Schedule of Daily OPRA
+    /// Messages), a little wider.
     DailyHours regular{std::chrono::hours{1}, std::chrono::hours{18} + std::chrono::minutes{15}};
     DailyHours gth{std::chrono::hours{19} + std::chrono::minutes{30},
                    std::chrono::hours{11} + std::chrono::minutes{45}};

@@ -1,8 +1,9 @@
 // path: hot
 //
 // Whether what a line carries is original data. Behind the end of day, and outside session hours,
-// OPRA tests: starts of day that begin no day, and messages that were never quoted or traded
-// (spec c.6, e). They are numbered and accounted for like all others, but no core is given them.
+// OPRA tests: starts of day that begin no day, and messages that were never quoted or traded (OPRA
+// 6 Control, 3.05.6 Block Sequence Number). They are numbered and accounted for like all others,
+// but no core is given them.
 #pragma once
 
 #include "feed/event/event.h"

@@ -1,7 +1,7 @@
 // path: hot
 //
 // Which streams of a line are heard. A line with nothing to say still says so at least every ten
-// seconds (line integrity, spec c.6), so a stream that brings no packet at all for longer has
+// seconds (line integrity, OPRA 6 Control), so a stream that brings no packet at all for longer has
 // failed somewhere on its way. Silence counts only while the line's session is on the air.
 #pragma once
 

@@ -21,7 +21,8 @@ struct Origin {
     char stream = '?';
 };
 
-/// The number of message `index`: the block's own for controls that carry none (spec e).
+/// The number of message `index`: the block's own for controls that carry none (OPRA 3.05.6 Block
+/// Sequence Number).
 [[nodiscard]] inline std::uint32_t number_of(const wire::Block& block, std::size_t index) {
     const wire::Message& message = block.messages[index];
     const bool unnumbered = message.category() == 'H' && detail::is_unnumbered(message.header.type);

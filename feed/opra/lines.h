@@ -1,7 +1,7 @@
 // path: cold
 //
-// The lines that OPRA publishes and where their streams come, by the formulas of spec (f). Defaults
-// of the config, which may say otherwise for any line.
+// The lines that OPRA publishes and where their streams come, by the formulas of the network
+// specification. Defaults of the config, which may say otherwise for any line.
 #pragma once
 
 #include "feed/lines/line_config.h"

@@ -22,7 +22,8 @@ using Symbol = std::array<char, 5>;
 
 inline constexpr Symbol blank_symbol{' ', ' ', ' ', ' ', ' '};
 
-/// The 12 bytes before every message, but for its category, which the body implies (spec b).
+/// The 12 bytes before every message, but for its category, which the body implies (OPRA 4 Message
+/// Header).
 struct Header {
     char participant = 'O';
     char type = ' ';
@@ -33,7 +34,7 @@ struct Header {
     friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// Expiration block: letter A-L calls, M-X puts by month; year - 2000 (spec c.7).
+/// Expiration block: letter A-L calls, M-X puts by month; year - 2000 (OPRA 7.14 Expiration Block).
 struct Expiration {
     char letter = 'A';
     std::uint8_t day = 1;
@@ -193,7 +194,8 @@ struct Message {
     friend bool operator==(const Message&, const Message&) = default;
 };
 
-/// The block header, but for size, count and checksum, which follow from the rest (spec a).
+/// The block header, but for size, count and checksum, which follow from the rest (OPRA 3.05 Block
+/// Header).
 struct BlockHeader {
     char retransmission = ' ';
     std::uint8_t session = 0;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The nightly list of series and the lines they come on, OPRASymbolMapping_YYYYMMDD_HHMMSS.csv
-// (spec f). One row a series: symbol, expiration block, reserved, strike with explicit decimal
+// The nightly list of series and the lines they come on, OPRASymbolMapping_YYYYMMDD_HHMMSS.csv.
+// One row a series: symbol, expiration block, reserved, strike with explicit decimal
 // point, line, reserved. The expiration block is read as its letter, then day and year - 2000 in
 // two digits each: "A1924" is a call of 19 January 2024. A first row that begins with "symbol" is a
 // heading. A row of a GTH line names a series of that session.

@@ -1,6 +1,6 @@
 // path: hot
 //
-// The reserved test symbols (spec c.10). Tests may come in trading hours, so every message of a
+// The test symbols that OPRA reserves. Tests may come in trading hours, so every message of a
 // series is asked; the answer costs one multiplication, one load and one compare.
 #pragma once
 

@@ -112,7 +112,7 @@ def series(r, symbol, expiration, strike):
     return out
 
 
-# ------------------------------------------------------------------ categories (spec c.1 - c.6)
+# ------------------------------------------------------------------ categories (OPRA 6)
 
 
 def last_sale(r):
@@ -232,7 +232,7 @@ def message(data, start, end):
     return length, out
 
 
-# ------------------------------------------------------------------ blocks (spec a, d)
+# ------------------------------------------------------------------ blocks (OPRA 3.05 Block Header)
 
 
 def advance(sequence, count):

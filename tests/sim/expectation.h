@@ -1,7 +1,8 @@
 // path: cold
 //
 // What follows for a line from what OPRA sent and what its poller was handed whole: the fate that
-// each block must have, by the rules of sequencing alone (spec e). Asks the program nothing.
+// each block must have, by the rules of sequencing alone (OPRA 3.05.6 Block Sequence Number). Asks
+// the program nothing.
 //
 // Where no rule says what a receiver could know (a reset that neither stream brought in time), the
 // line is not `exact`: then only what always holds is asked of it.

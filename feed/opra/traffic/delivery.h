@@ -22,8 +22,8 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// Sender, group and marks of a line's stream as the network publishes them (spec a, f): DSCP EF,
-/// time to live 119, source port = destination port.
+/// Sender, group and marks of a line's stream as the network publishes them (network
+/// specification): DSCP EF, time to live 119, source port = destination port.
 [[nodiscard]] nic::UdpRoute route_of(const LineConfig& line, Stream stream, bool disaster_site);
 
 /// The same for what is retransmitted; the line has a group for that.

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Symbols reserved for tests (spec c.10), as the generator and its truth know them: a list of their
+// Symbols that OPRA reserves for tests, as the generator and its truth know them: a list of their
 // own, so that the truth does not share the production filter's mistakes.
 #pragma once
 

@@ -42,7 +42,7 @@ constexpr std::string_view gth_symbols[] = {"SPX", "SPXW", "VIX", "VIXW", "XSP",
 
 constexpr std::size_t gth_series_per_root = 400;
 constexpr std::size_t test_series_per_root = 4;
-constexpr std::size_t lines_per_root = 16;  // spec (f): a root maps to up to 16 lines
+constexpr std::size_t lines_per_root = 16;  // symbol mapping: a root maps to up to 16 lines
 
 std::array<char, 5> padded(std::string_view text) {
     std::array<char, 5> symbol{' ', ' ', ' ', ' ', ' '};

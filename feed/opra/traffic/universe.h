@@ -22,7 +22,7 @@ using LineIndex = std::uint16_t;  ///< among the generated lines, not a line's n
 
 enum class LineUse : std::uint8_t { regular, gth, maps };
 
-/// 201-204 are the global trading hours, 220 carries series maps alone (spec f).
+/// 201-204 are the global trading hours, 220 carries series maps alone (network specification).
 LineUse use_of_line(std::uint16_t number);
 
 struct Root {
@@ -40,7 +40,7 @@ struct Series {
     std::int32_t strike_e3 = 0;
     std::uint16_t days_left = 0;
     LineIndex line = 0;
-    char letter = 'A';  ///< expiration month and right (spec c.7)
+    char letter = 'A';  ///< expiration month and right (OPRA 7.14 Expiration Block)
     std::uint8_t day = 1;
     std::uint8_t year = 26;
     std::uint8_t venues = 1;  ///< participants that quote it
