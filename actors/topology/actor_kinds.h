@@ -21,7 +21,7 @@ namespace pinstrike::actors {
 /// The kinds and a sentence of each, for the table of keys.
 [[nodiscard]] std::vector<ChoiceDoc> actor_kind_words();
 
-/// "book, journal"
+/// All kinds, separated by ", ".
 [[nodiscard]] std::string actor_kind_names();
 
 /// An actor of a known kind for one core; may throw std::bad_alloc where its memory is not to be

@@ -5,9 +5,9 @@
 // `records` of them, contiguous, pushed all or none.
 //
 // Integers are in host order. A price is an integer and a code, as sent: value = price /
-// 10^decimals(code) (OPRA 7.13 Denominator Code); price_e8() gives the common scale. The
-// transaction id and, for quotes, the participant's reference number are not carried: `decode` and
-// recordings show them.
+// 10^decimals(code) (OPRA 7.13 Denominator Code). Of a quote, transaction id and the participant's
+// reference number stand in its second record (QuoteBest), so a quote without appendage has
+// neither; a trade has the reference alone, other messages none. `decode` shows both for all.
 #pragma once
 
 #include "feed/event/series_key.h"

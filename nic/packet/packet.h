@@ -15,7 +15,8 @@ enum class Checksum : std::uint8_t { unknown, good, bad };
 enum class ChecksumCheck : std::uint8_t { offload, software, off };
 
 /// One Ethernet frame of a burst. The bytes belong to the port and stay valid until its next
-/// receive() or its end: who needs them longer copies them.
+/// receive() or its end, those of a kept burst (Port::keep_burst) until they are given back: who
+/// needs them longer copies them.
 struct Packet {
     const std::byte* bytes = nullptr;
     std::uint32_t length_bytes = 0;
