@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 from endpoint import free_port
-from scraped import TRAFFIC, everything, fetch, instance, metric_names
+from scraped import BY_PORT, TRAFFIC, everything, fetch, instance, metric_names
 
 PINSTRIKE, ROOT = sys.argv[1], Path(sys.argv[2])
 ROOMS = ("config", "nic", "feed", "actors")
@@ -115,7 +115,9 @@ class Explain(unittest.TestCase):
                 seen = metric_names(url) | metric_names(url.replace("/metrics", "/latency"))
             port = free_port()
             config = folder / "traffic.yaml"
-            config.write_text(TRAFFIC.format(port=port))
+            series_map = folder / "series.csv"
+            series_map.write_text("symbol,expiration,,strike,line,\nAAPL,A1929,,150.0,1,\n")
+            config.write_text(TRAFFIC.format(port=port) + f"series_map: {series_map}\n")
             with instance(PINSTRIKE, config, port, 3600) as url:
                 seen |= metric_names(url)
                 self.assertIn("# HELP pinstrike_line_lost_messages numbers declared lost",
@@ -123,6 +125,8 @@ class Explain(unittest.TestCase):
         own = {name for name in seen if name.startswith("pinstrike_")}
         self.assertGreater(len(own), 120)
         self.assertEqual(own - known, set())
+        # Seen or named as absent: else `explain` would name what nothing exports any more.
+        self.assertEqual(known - own, {f"pinstrike_{name}" for name in BY_PORT})
 
     def test_each_kind_says_what_it_should(self):
         for name, words in (

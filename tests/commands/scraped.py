@@ -14,6 +14,8 @@ DEADLINE_S = 600  # for what hangs; a busy machine takes its time
 # Only where the driver counts them, which none does that works everywhere: by the program's text.
 BY_DRIVER = {"device_missed_packets_total", "device_no_buffer_packets_total",
              "reverse_path_dropped_packets_total"}
+# No port of the instances below has these.
+BY_PORT = BY_DRIVER | {"port_errors_total"}
 
 EVERYTHING = """
 name: spare
