@@ -25,7 +25,8 @@ namespace pinstrike::feed {
 /// How far behind the other a stream may be where numbers alone must tell.
 inline constexpr std::uint64_t lag_messages = 65536;
 
-/// A K with 1 within so many numbers of the wrap is the rollover, not a cold restart (spec e).
+/// A K with 1 within so many numbers of the wrap is the rollover, not a cold restart (OPRA
+/// 3.05.6 Block Sequence Number).
 inline constexpr std::uint64_t rollover_messages = 1 << 20;
 
 /// What a start of day or reset, as a stream brings it, is to the epochs that are known.
