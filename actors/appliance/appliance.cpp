@@ -130,7 +130,7 @@ Appliance::Appliance(const FeedConfig& config)
 
 std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& problems,
                                             nic::dpdk::LogSink device_log,
-                                            peer::TellNews peer_log) {
+                                            peer::PeerListener peer_log) {
     std::unique_ptr<Appliance> made{new Appliance{config}};
     QueuesByPort queues;
     // The file is read first: behind open ports packets would pile up meanwhile.
@@ -223,7 +223,7 @@ PollerSetup Appliance::poller_setup(std::size_t index, QueuesByPort& queues) con
     return setup;
 }
 
-bool Appliance::open_peers(peer::TellNews tell, Problems& problems) {
+bool Appliance::open_peers(peer::PeerListener tell, Problems& problems) {
     if (replays() || !config_.peer.present()) {
         return true;
     }
@@ -236,30 +236,30 @@ bool Appliance::open_peers(peer::TellNews tell, Problems& problems) {
         history = std::make_unique<feed::History>(lines, config_.history);
     }
     if (!tell) {
-        tell = [](const peer::News& /*nobody listens*/) {};
+        tell = [](const peer::PeerEvent& /*nobody listens*/) {};
     }
     if (config_.peer.state) {
-        make_state_desk(tell);
+        make_state_exchange(tell);
     }
     auto peers = peer::Peers::open(config_.peer, config_.name, config_.kind, history.get(),
-                                   {recovery_.desk.get(), recovery_.transfer.get()},
+                                   {recovery_.exchange.get(), recovery_.transfer.get()},
                                    std::move(tell), problems);
     if (peers) {
         recovery_.peers = std::make_unique<peer::PeerTask>(std::move(history), std::move(peers));
-        recovery_.peers->add_state(recovery_.desk.get(), recovery_.transfer.get());
+        recovery_.peers->add_state(recovery_.exchange.get(), recovery_.transfer.get());
     }
     return recovery_.peers != nullptr;
 }
 
 /// Roads to the book of each core that keeps one; and, where somebody can be asked, the transfer.
-void Appliance::make_state_desk(const peer::TellNews& tell) {
-    std::vector<std::optional<StateRoads>> ends;
+void Appliance::make_state_exchange(const peer::PeerListener& tell) {
+    std::vector<std::optional<StateRings>> ends;
     std::vector<std::uint16_t> lines;
     for (const CoreConfig& core : config_.cores) {
         ends.emplace_back();
         book_roads_.emplace_back();
         if (std::find(core.actors.begin(), core.actors.end(), "book") != core.actors.end()) {
-            auto [near, far] = StateRoads::make();
+            auto [near, far] = StateRings::make();
             book_roads_.back().emplace(std::move(near));
             ends.back().emplace(std::move(far));
         }
@@ -267,10 +267,10 @@ void Appliance::make_state_desk(const peer::TellNews& tell) {
     for (const feed::LineConfig& line : config_.lines) {
         lines.push_back(line.number);
     }
-    recovery_.desk = std::make_unique<peer::StateDesk>(config_.sharding, std::move(ends));
+    recovery_.exchange = std::make_unique<peer::StateExchange>(config_.sharding, std::move(ends));
     if (takes_state(config_)) {
         recovery_.transfer = std::make_unique<peer::StateTransfer>(
-            *recovery_.desk, lines, config_.peer.state_within_ns, tell);
+            *recovery_.exchange, lines, config_.peer.state_within_ns, tell);
     }
 }
 
@@ -296,7 +296,7 @@ void Appliance::make_threads(QueuesByPort queues) {
             const std::vector<std::string_view> more = actors.back()->system_calls();
             calls.insert(calls.end(), more.begin(), more.end());
             auto* const book = dynamic_cast<Book*>(actors.back().get());
-            if (book != nullptr && recovery_.desk && book_roads_[i]) {
+            if (book != nullptr && recovery_.exchange && book_roads_[i]) {
                 book->join_transfer({.takes = takes_state(config_)},
                                     std::move(*std::exchange(book_roads_[i], std::nullopt)));
             }
@@ -325,7 +325,7 @@ void Appliance::make_pollers(QueuesByPort queues,
                              std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                              const std::vector<Parking*>& bells) {
     const bool keeps = recovery_.peers && recovery_.peers->history() != nullptr;
-    std::vector<RecoveryRoads> roads;
+    std::vector<RecoveryRepairRings> roads;
     for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
         std::vector<Producer<feed::Event>> outputs;
         for (auto& input : inputs) {
@@ -337,14 +337,14 @@ void Appliance::make_pollers(QueuesByPort queues,
         thread.config = config_.pollers[i];
         PollerSetup setup = poller_setup(i, queues);
         if (topology_.recovery.runs) {
-            auto [ends, others] = make_roads(config_.pollers[i].lines);
+            auto [ends, others] = make_repair_rings(config_.pollers[i].lines);
             setup.roads = std::move(ends);
             roads.push_back(std::move(others));
         }
         std::optional<Ring<FirstCopy>::Halves> ring;
         if (keeps) {
             ring = Ring<FirstCopy>::make(history_slots(config_, config_.pollers[i]));
-            setup.history = std::make_unique<HistoryRoad>(std::move(ring->producer));
+            setup.history = std::make_unique<HistoryRingWriter>(std::move(ring->producer));
         }
         const RouterConfig routing{config_.sharding, config_.when_full,
                                    setup.lines.size() + more_lines_max};
@@ -362,7 +362,8 @@ void Appliance::make_pollers(QueuesByPort queues,
         }
         pollers_.push_back(std::move(thread));
         if (keeps) {
-            recovery_.peers->add_road({config_.pollers[i].lines, std::move(ring->consumer)});
+            recovery_.peers->add_history_ring(
+                {config_.pollers[i].lines, std::move(ring->consumer)});
         }
     }
     if (topology_.recovery.runs) {

@@ -47,7 +47,7 @@ class Appliance {
     [[nodiscard]] static std::unique_ptr<Appliance> build(const FeedConfig& config,
                                                           Problems& problems,
                                                           nic::dpdk::LogSink device_log = {},
-                                                          peer::TellNews peer_log = {});
+                                                          peer::PeerListener peer_log = {});
 
     /// Stops what runs.
     ~Appliance();
@@ -174,7 +174,7 @@ class Appliance {
     struct RecoveryThread {
         [[nodiscard]] bool runs() const { return task || peers; }
 
-        std::unique_ptr<peer::StateDesk> desk;          ///< null: state goes nowhere
+        std::unique_ptr<peer::StateExchange> exchange;  ///< null: state goes nowhere
         std::unique_ptr<peer::StateTransfer> transfer;  ///< null: none is taken
         std::unique_ptr<peer::PeerTask> peers;  ///< null: nothing is kept, and nobody is asked
         std::unique_ptr<RecoveryTask> task;     ///< null: there is no recovery
@@ -189,8 +189,8 @@ class Appliance {
     bool check(Problems& problems);
     bool read_series(Problems& problems);
     bool open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log, Problems& problems);
-    bool open_peers(peer::TellNews tell, Problems& problems);
-    void make_state_desk(const peer::TellNews& tell);
+    bool open_peers(peer::PeerListener tell, Problems& problems);
+    void make_state_exchange(const peer::PeerListener& tell);
     void make_threads(QueuesByPort queues);
     void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                       const std::vector<Parking*>& bells);
@@ -212,7 +212,7 @@ class Appliance {
     std::vector<PollerThread> pollers_;
     std::vector<CoreThread> cores_;
     RecoveryThread recovery_;
-    std::vector<std::optional<StateRoads>> book_roads_;  ///< by core, until its book has them
+    std::vector<std::optional<StateRings>> book_roads_;  ///< by core, until its book has them
     std::vector<std::string> remarks_;
     ReloadCounters reloads_;
     bool running_ = false;

@@ -49,7 +49,7 @@ class Book final : public Actor {
     [[nodiscard]] std::string_view name() const override { return "book"; }
 
     /// Before on_start: series are given over these roads, and taken.
-    void join_transfer(const BookTransferConfig& config, StateRoads roads);
+    void join_transfer(const BookTransferConfig& config, StateRings roads);
 
     void on_start(const CoreInfo& core) override;
     void on_events(EventBatch batch) override;

@@ -26,19 +26,19 @@ actors::LogCode code_of(nic::dpdk::LogLevel level) {
     return actors::LogCode::dpdk_debug;
 }
 
-actors::LogCode code_of(actors::peer::News::Kind kind) {
+actors::LogCode code_of(actors::peer::PeerEvent::Kind kind) {
     switch (kind) {
-        case actors::peer::News::Kind::connected:
+        case actors::peer::PeerEvent::Kind::connected:
             return actors::LogCode::peer_connected;
-        case actors::peer::News::Kind::lost:
+        case actors::peer::PeerEvent::Kind::lost:
             return actors::LogCode::peer_lost;
-        case actors::peer::News::Kind::refused:
+        case actors::peer::PeerEvent::Kind::refused:
             return actors::LogCode::peer_refused;
-        case actors::peer::News::Kind::state_taken:
+        case actors::peer::PeerEvent::Kind::state_taken:
             return actors::LogCode::peer_state_taken;
-        case actors::peer::News::Kind::state_missing:
+        case actors::peer::PeerEvent::Kind::state_missing:
             return actors::LogCode::peer_state_missing;
-        case actors::peer::News::Kind::turned_away:
+        case actors::peer::PeerEvent::Kind::turned_away:
             break;
     }
     return actors::LogCode::peer_turned_away;
@@ -80,11 +80,11 @@ nic::dpdk::LogSink DriveLog::device_sink() const {
 }
 
 /// Strangers are one subject, however many there are.
-actors::peer::TellNews DriveLog::peer_sink() const {
-    return [mailbox = mailbox_](const actors::peer::News& news) {
-        const bool stranger = news.kind == actors::peer::News::Kind::turned_away;
-        mailbox->put({code_of(news.kind), stranger ? "strangers" : "peer " + news.peer,
-                      stranger ? news.peer + ": " + news.text : news.text});
+actors::peer::PeerListener DriveLog::peer_sink() const {
+    return [mailbox = mailbox_](const actors::peer::PeerEvent& event) {
+        const bool stranger = event.kind == actors::peer::PeerEvent::Kind::turned_away;
+        mailbox->put({code_of(event.kind), stranger ? "strangers" : "peer " + event.peer,
+                      stranger ? event.peer + ": " + event.text : event.text});
     };
 }
 

@@ -37,7 +37,7 @@ class DriveLog {
     [[nodiscard]] nic::dpdk::LogSink device_sink() const;
 
     /// Likewise.
-    [[nodiscard]] actors::peer::TellNews peer_sink() const;
+    [[nodiscard]] actors::peer::PeerListener peer_sink() const;
 
     /// Remarks that were not told yet.
     void tell_remarks(const actors::Appliance& appliance);

@@ -13,7 +13,7 @@ BlockReader venue_block_reader(std::string_view venue) {
     const bool known = feed::with_venue(venue, [&reader]<class Codec>() {
         auto scratch = std::make_shared<typename Codec::Scratch>();
         reader = [scratch](std::span<const std::byte> bytes, feed::Block& into) {
-            // All of it is the block, as it was on the wire.
+            // The bytes hold exactly one block, without padding.
             return Codec::check(bytes, true, *scratch, into).accepted &&
                    into.bytes.size() == bytes.size();
         };

@@ -7,7 +7,8 @@
 
 namespace pinstrike::actors::peer {
 
-/// Checks blocks with a venue's codec, checksums too; for one thread. The venue is one there is.
+/// A reader that checks blocks with the venue's codec, including checksums. One thread may use it.
+/// `venue` must name a venue of this program.
 [[nodiscard]] BlockReader venue_block_reader(std::string_view venue);
 
 }  // namespace pinstrike::actors::peer

@@ -6,17 +6,17 @@
 
 namespace pinstrike::actors::peer {
 
-/// So much a second, and at once as much as a second brings; full at the start.
+/// A token bucket: refilled at `per_second`, holds the tokens of one second, and starts full.
 class Budget {
   public:
-    /// `least`: what can be had at once even where a second brings less.
+    /// `least`: the smallest capacity, for a request that needs more than one second's refill.
     Budget(std::uint32_t per_second, std::uint32_t least, std::int64_t now_ns)
         : per_second_(per_second),
           most_(second_ns * std::max(per_second, least)),
           left_(most_),
           looked_ns_(now_ns) {}
 
-    /// False, and nothing is taken, where so much is not left.
+    /// False, and the bucket is unchanged, if fewer than `amount` tokens are left.
     [[nodiscard]] bool take(std::uint32_t amount, std::int64_t now_ns) {
         const std::int64_t elapsed_ns = std::clamp(now_ns - looked_ns_, std::int64_t{0}, second_ns);
         looked_ns_ = std::max(looked_ns_, now_ns);
@@ -32,7 +32,7 @@ class Budget {
     static constexpr std::int64_t second_ns = 1'000'000'000;
 
     std::int64_t per_second_;
-    std::int64_t most_;  // all amounts in billionths: at most 2^32 * 10^9, below 2^63
+    std::int64_t most_;  // in billionths of a token, as left_: at most 2^32 * 10^9, below 2^63
     std::int64_t left_;
     std::int64_t looked_ns_;
 };

@@ -14,18 +14,18 @@ namespace pinstrike::actors::peer {
 
 using Tcp = asio::ip::tcp;
 
-/// All connections of the client, one after the other.
+/// The client's connections, at most one at a time.
 class Client::Connection final : public LinkEnd {
   public:
     Connection(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,
-               BlockReader read_block, TellNews tell, ClientStatus& status)
+               BlockReader read_block, PeerListener listener, ClientStatus& status)
         : at_(at),
           identity_(identity),
           tls_(tls),
           read_block_(std::move(read_block)),
-          tell_(std::move(tell)),
+          listener_(std::move(listener)),
           status_(status) {
-        // Makes the descriptors by which the context waits: now, where their want can be told.
+        // Opens the descriptors of the io_context now, where the caller can report a failure.
         const Tcp::socket first{io_};
     }
 
@@ -104,8 +104,8 @@ class Client::Connection final : public LinkEnd {
     void connect() {
         begun_ns_ = now_ns_;
         socket_.emplace(io_);
-        // The socket of another attempt is another: what is told of this one after it was given up
-        // is not heard.
+        // The handler ignores the result of an attempt that was given up: by then, socket_ may
+        // belong to a later attempt.
         socket_->async_connect(
             endpoint_of(at_), [this, attempt = ++attempt_](const asio::error_code& error) {
                 if (attempt != attempt_ || !socket_) {
@@ -120,7 +120,7 @@ class Client::Connection final : public LinkEnd {
             });
     }
 
-    /// Connecting, or agreeing on TLS.
+    /// While the TCP connection or the TLS handshake is in progress.
     void look_after_attempt() {
         if (link_ && link_->closed()) {
             give_up("TLS: " + link_->fault());
@@ -133,30 +133,31 @@ class Client::Connection final : public LinkEnd {
         if (link_->closed()) {
             session_->close(SessionEnd::closed, *answers_);
         }
-        if (session_->open() && !told_open_) {
-            told_open_ = true;
+        if (session_->open() && !reported_open_) {
+            reported_open_ = true;
             pause_ns_ = pause_least_ns;
-            tell(News::Kind::connected, "it is asked for what is missing");
+            notify(PeerEvent::Kind::connected, "it is asked for what is missing");
         }
         if (!session_->ended()) {
             return;
         }
         if (const auto why = session_->why()) {
             const bool by_peer = session_->end() == SessionEnd::was_refused;
-            pause_ns_ = pause_most_ns;  // somebody has to mend something first
-            tell(News::Kind::refused, fmt::format("{}, {}: {}", by_peer ? "it refused" : "refused",
-                                                  row_of(*why).name, row_of(*why).sentence));
-        } else if (told_open_) {
-            tell(News::Kind::lost, std::string{row_of(*session_->end()).sentence});
+            pause_ns_ = pause_most_ns;  // an operator has to fix something first
+            notify(PeerEvent::Kind::refused,
+                   fmt::format("{}, {}: {}", by_peer ? "it refused" : "refused", row_of(*why).name,
+                               row_of(*why).sentence));
+        } else if (reported_open_) {
+            notify(PeerEvent::Kind::lost, std::string{row_of(*session_->end()).sentence});
         } else {
-            tell(News::Kind::lost,
-                 "it closed the connection at once: does it know this address, and TLS?");
+            notify(PeerEvent::Kind::lost,
+                   "it closed the connection at once: does it know this address, and TLS?");
         }
         drop();
     }
 
     void give_up(const std::string& reason) {
-        tell(News::Kind::lost, "it cannot be reached: " + reason);
+        notify(PeerEvent::Kind::lost, "it cannot be reached: " + reason);
         drop();
     }
 
@@ -167,19 +168,21 @@ class Client::Connection final : public LinkEnd {
         }
         socket_.reset();
         session_.reset();
-        told_open_ = false;
+        reported_open_ = false;
         try_ns_ = now_ns_ + pause_ns_;
         pause_ns_ = std::min(2 * pause_ns_, pause_most_ns);
     }
 
-    void tell(News::Kind kind, std::string text) { tell_({kind, status_.peer, std::move(text)}); }
+    void notify(PeerEvent::Kind kind, std::string text) {
+        listener_({kind, status_.peer, std::move(text)});
+    }
 
     nic::Group at_;
     const Identity& identity_;
     SessionLimits limits_;
     asio::ssl::context* tls_;
     BlockReader read_block_;
-    TellNews tell_;
+    PeerListener listener_;
     ClientStatus& status_;
     std::int64_t now_ns_ = 0;
     feed::RepairAnswers* answers_ = nullptr;  // within step()
@@ -187,19 +190,19 @@ class Client::Connection final : public LinkEnd {
     std::int64_t pause_ns_ = pause_least_ns;
     std::int64_t begun_ns_ = 0;
     std::uint64_t attempt_ = 0;
-    bool told_open_ = false;
+    bool reported_open_ = false;
     asio::io_context io_{1};
-    std::optional<Tcp::socket> socket_;  // connecting
+    std::optional<Tcp::socket> socket_;  // while connecting
     std::shared_ptr<Link> link_;
     std::optional<ClientSession> session_;
 };
 
 Client::Client(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,
-               BlockReader read_block, TellNews tell, ClientStatus& status)
+               BlockReader read_block, PeerListener listener, ClientStatus& status)
     : name_("peer " + status.peer),
       status_(status),
       connection_(std::make_unique<Connection>(at, identity, tls, std::move(read_block),
-                                               std::move(tell), status)) {}
+                                               std::move(listener), status)) {}
 
 Client::~Client() {
     status_.connected.set(0);

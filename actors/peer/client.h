@@ -1,7 +1,7 @@
 // path: cold
 //
-// One peer that is asked for what is missing: connects, proves itself, connects again when the
-// connection ended, after a pause that grows. One cold thread uses it; nothing here waits.
+// The client of one peer, which requests missing messages: connects, authenticates, and reconnects
+// after a growing pause when the connection ends. One cold thread uses it; no call blocks.
 #pragma once
 
 #include "actors/peer/client_session.h"
@@ -23,11 +23,11 @@ class context;
 
 namespace pinstrike::actors::peer {
 
-/// What others see of a client, also after it.
+/// The metrics of a client; they outlive it.
 struct ClientStatus {
     std::string peer;  ///< "10.1.0.2:9470"
     ClientCounters counters;
-    Counter connected;  ///< 1: both sides proved themselves, and requests can be sent
+    Counter connected;  ///< 1: both sides are authenticated, and requests can be sent
 };
 
 class Client final : public feed::RepairSource, public StateSource {
@@ -35,15 +35,15 @@ class Client final : public feed::RepairSource, public StateSource {
     static constexpr std::int64_t pause_least_ns = 100'000'000;
     static constexpr std::int64_t pause_most_ns = 10'000'000'000;
 
-    /// All but `at` and `read_block` outlive the client; `tls` null: the connection is plain.
+    /// `identity`, `tls` and `status` must outlive the client. `tls` null: no encryption.
     Client(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,
-           BlockReader read_block, TellNews tell, ClientStatus& status);
+           BlockReader read_block, PeerListener listener, ClientStatus& status);
     ~Client() override;
 
     [[nodiscard]] std::string_view name() const override { return name_; }
 
-    /// Who takes what comes of request_state(), and outlives the client.
-    void take_state_with(StateTaker* taker) { taker_ = taker; }
+    /// Receives the answers to request_state(); must outlive the client.
+    void set_state_taker(StateTaker* taker) { taker_ = taker; }
 
     [[nodiscard]] std::string_view peer() const override { return status_.peer; }
 

@@ -131,7 +131,8 @@ void ClientSession::on_frame(const Frame& frame, feed::RepairAnswers& answers) {
 }
 
 void ClientSession::on_challenge(const Challenge& challenge) {
-    // The challenge of this very process is not answered: someone in between could use the answer.
+    // A challenge of this same process is not answered: an attacker in between could forward the
+    // proof.
     if (challenge.instance == identity_.instance) {
         return refuse(PeerRefusal::itself);
     }
@@ -167,7 +168,8 @@ void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) 
     refuse(PeerRefusal::malformed);
 }
 
-/// False: it is no such frame, or none that could be. What comes of an earlier request is let pass.
+/// False: the frame is not a state frame, or it is malformed. Frames of an earlier request are
+/// ignored.
 bool ClientSession::on_state(const Frame& frame) {
     const auto current = [this](std::uint64_t id) { return taker_ != nullptr && id == state_id_; };
     if (frame.type == FrameType::state_end) {

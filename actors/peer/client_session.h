@@ -1,8 +1,8 @@
 // path: cold
 //
-// The side that asks. What the other side sends is not believed: each block is read as its venue's,
-// and must hold numbers that were asked for and not yet given up; what does not is counted and
-// dropped. (A peer that proved to know the secret can still be mistaken, or be another's by now.)
+// The requesting side of a connection. It does not trust the other side: each block must be valid
+// for the venue's codec and hold numbers of a request that is still open; other blocks are counted
+// and dropped. (A peer that knows the secret can still be faulty or compromised.)
 #pragma once
 
 #include "actors/peer/session.h"
@@ -44,32 +44,34 @@ PINSTRIKE_ROWS(ClientCount, PINSTRIKE_PEER_CLIENT_COUNTS)
 /// Why a block that a peer sent was not passed on.
 PINSTRIKE_ROWS(PeerDrop, PINSTRIKE_PEER_DROPS)
 
-/// Of all connections to one peer.
+/// Summed over all connections to one peer.
 struct ClientCounters {
     Counters<ClientCount, ClientCount_count> counts;
     Counters<PeerDrop, PeerDrop_count> drops;
     Counters<feed::Refusal, feed::Refusal_count> refusals;  ///< of requests
-    Counters<PeerRefusal, PeerRefusal_count> why;           ///< connections were refused
+    Counters<PeerRefusal, PeerRefusal_count> why;           ///< of connections, by either side
     Counters<SessionEnd, SessionEnd_count> ends;
 };
 
-/// Checks a block whole, as its venue's codec does; false: it is none.
+/// Decodes and checks a block with the venue's codec; false: the bytes are not a valid block.
 using BlockReader = std::function<bool(std::span<const std::byte>, feed::Block&)>;
 
 class ClientSession final : public Session {
   public:
-    /// All but `nonce` outlive the session; `channel` as of Handshake. The nonce is new.
+    /// The references must outlive the session; `channel` is copied (see Handshake). `nonce` must
+    /// be new for each connection.
     ClientSession(const Identity& identity, const SessionLimits& limits,
                   const BlockReader& read_block, ClientCounters& counters, const Nonce& nonce,
                   std::span<const std::byte> channel, std::int64_t now_ns);
 
-    // As of feed::RepairSource.
+    // As in feed::RepairSource.
 
     [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& request,
                                                        std::int64_t now_ns);
     void cancel(std::uint64_t id);
 
-    /// Asks for the state of series; the taker, who outlives the session, is told. False: not now.
+    /// Requests the state of series; `taker` receives it and must outlive the session. False: the
+    /// connection is not open, or a request for state is still open.
     [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker);
 
     void receive(std::span<const std::byte> bytes, std::int64_t now_ns,
@@ -77,11 +79,11 @@ class ClientSession final : public Session {
 
     void step(std::int64_t now_ns, feed::RepairAnswers& answers);
 
-    /// The connection is gone, or is to go: what is in flight will not be answered.
+    /// The connection has ended or is about to: all open requests fail.
     void close(SessionEnd end, feed::RepairAnswers& answers);
 
   private:
-    /// Greater than any of recovery's.
+    /// Ids of state requests begin here, above all ids of recovery.
     static constexpr std::uint64_t state_ids = std::uint64_t{1} << 63;
 
     struct Pending {
@@ -110,8 +112,8 @@ class ClientSession final : public Session {
     std::vector<std::byte> channel_;
     bool challenged_ = false;
     std::map<std::uint64_t, Pending> in_flight_;  // by id
-    StateTaker* taker_ = nullptr;                 // while state is on its way
-    std::uint64_t state_id_ = state_ids;          // of the last request for it
+    StateTaker* taker_ = nullptr;                 // while a state request is open
+    std::uint64_t state_id_ = state_ids;          // of the last state request
     std::int64_t stepped_ns_ = 0;
     std::int64_t state_heard_ns_ = 0;
 };

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The body of a frame, read and written: little-endian, in order, nothing skipped.
+// Reads and writes the body of a frame: little-endian fields in order, without padding.
 #pragma once
 
 #include "feed/event/cursor.h"
@@ -15,7 +15,7 @@
 
 namespace pinstrike::actors::peer {
 
-/// Takes the bytes in order; what was short is told once, at the end.
+/// Reads the fields in order. A field that runs past the end makes whole() false.
 class Body {
   public:
     explicit Body(std::span<const std::byte> bytes) : cursor_(bytes) {}
@@ -36,7 +36,7 @@ class Body {
         }
     }
 
-    /// The same of a value that is returned.
+    /// Returns the value instead of filling a parameter.
     template <class T>
     [[nodiscard]] T take() {
         T value{};
@@ -46,7 +46,7 @@ class Body {
 
     [[nodiscard]] std::span<const std::byte> rest() { return *cursor_.take(cursor_.left()); }
 
-    /// All of it was there, and there is no more.
+    /// All fields were present, and no bytes follow them.
     [[nodiscard]] bool whole() const { return good_ && cursor_.left() == 0; }
 
   private:
@@ -54,7 +54,7 @@ class Body {
     bool good_ = true;
 };
 
-/// Writes a body of a known greatest length, in order.
+/// Writes the fields of a body of at most `Most` bytes in order.
 template <std::size_t Most>
 class BodyWriter {
   public:

@@ -13,7 +13,7 @@ namespace pinstrike::actors::peer {
 
 namespace {
 
-/// How long the body of a type may be.
+/// The range of body lengths of a frame type.
 struct BodyBytes {
     std::size_t least;
     std::size_t most;
@@ -27,7 +27,7 @@ constexpr std::size_t block_head_bytes = 8 + 2;
 constexpr std::size_t done_bytes = 8 + 4;
 constexpr std::size_t refused_bytes = 8 + 1 + 1 + 4 + 4 + 8 + 8;
 
-/// Nothing: there is no such type.
+/// Nothing: the type is unknown.
 std::optional<BodyBytes> body_bytes_of(FrameType type) {
     switch (type) {
         case FrameType::challenge:
@@ -258,7 +258,7 @@ void FrameWriter::sent(std::size_t count) {
         bytes_.clear();
         sent_ = 0;
     } else if (sent_ >= std::size_t{64} * 1024 && 2 * sent_ >= bytes_.size()) {
-        // Moves less than was sent since the last time.
+        // Compacts at most every 64 KiB and moves no more bytes than were sent since: linear cost.
         bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(sent_));
         sent_ = 0;
     }

@@ -1,8 +1,8 @@
 // path: cold
 //
-// What peers say to each other, byte for byte: README.md of this folder has it as tables. Frames
-// are little-endian; each begins with the same eight bytes. Nothing here knows what may be said
-// when: see server_session.h and client_session.h.
+// The frames of the peer protocol; README.md of this folder has them as tables. Frames are
+// little-endian, and each begins with the same eight bytes. server_session.h and client_session.h
+// check whether a frame is allowed at the time it arrives.
 #pragma once
 
 #include "config/rows.h"
@@ -25,24 +25,24 @@ inline constexpr std::size_t header_bytes = 8;
 inline constexpr std::size_t block_bytes_max = 1500;
 inline constexpr std::size_t feed_name_bytes_max = 32;  // config/form.h, name_text
 
-/// The numbers stand on the wire.
+/// The values are those on the wire.
 enum class FrameType : std::uint8_t {
-    challenge = 1,  ///< server: prove that you know the secret
-    proof = 2,      ///< client: here it is; prove it as well
-    welcome = 3,    ///< server: here it is
-    request = 4,    ///< client: a range of numbers of a line
+    challenge = 1,  ///< server: asks the client to prove that it knows the secret
+    proof = 2,      ///< client: its proof
+    welcome = 3,    ///< server: its own proof
+    request = 4,    ///< client: asks for a range of numbers of a line
     block = 5,      ///< server: a block of the answer
-    done = 6,       ///< server: the answer was that
-    refused = 7,    ///< server: no answer, or no connection
+    done = 6,       ///< server: the end of the answer
+    refused = 7,    ///< server: refuses a request, or the connection
     keep_alive = 8,
-    state_request = 9,  ///< client: the state of every series (state_frames.h)
-    state_series = 10,  ///< server: of one
-    state_lost = 11,    ///< server: what it said of a line's series before is stale
-    state_end = 12,     ///< server: that was all
-    state_place = 13,   ///< server: how far one of its cores had come on a line
+    state_request = 9,  ///< client: asks for the state of every series (state_frames.h)
+    state_series = 10,  ///< server: the state of one series
+    state_lost = 11,    ///< server: the states it sent of a line's series before are stale
+    state_end = 12,     ///< server: the end of the answer
+    state_place = 13,   ///< server: the position of one of its cores on a line
 };
 
-// The place of a row is its number on the wire: new ones at the end.
+// The index of a row is its number on the wire: new rows go to the end.
 // clang-format off
 #define PINSTRIKE_PEER_REFUSALS(ROW) \
     ROW(malformed, refusals, "bytes that are no frame of this protocol, or out of turn") \
@@ -58,11 +58,11 @@ enum class FrameType : std::uint8_t {
         "no state of series to give: not configured, or this instance was started just now too")
 // clang-format on
 
-/// Why a server does not answer. The first six end the connection, but for a malformed request.
+/// Why a server refuses. The first six end the connection; a request that is malformed does not.
 PINSTRIKE_ROWS(PeerRefusal, PINSTRIKE_PEER_REFUSALS)
 
 using Nonce = std::array<std::byte, 32>;
-using Instance = std::array<std::byte, 16>;  ///< a process, at random
+using Instance = std::array<std::byte, 16>;  ///< a random identifier of the process
 using Mac = std::array<std::byte, 32>;
 
 struct Frame {
@@ -79,7 +79,7 @@ struct Proof {
     Nonce nonce{};
     Instance instance{};
     Mac mac{};
-    std::string_view feed;  ///< 1 .. feed_name_bytes_max
+    std::string_view feed;  ///< 1 to feed_name_bytes_max bytes
 };
 
 struct Welcome {
@@ -98,13 +98,13 @@ struct Done {
 };
 
 struct Refused {
-    std::uint64_t id = 0;  ///< 0: of the connection
+    std::uint64_t id = 0;  ///< of the request; 0: the connection is refused
     PeerRefusal reason = PeerRefusal::malformed;
     std::optional<feed::KeptRange> kept;
 };
 
-// Nothing where the body does not have the form of its type. A request is not judged here beyond
-// its length.
+// These return nothing if the body does not have the form of its type. parse_request() checks only
+// the length; the server session checks the values.
 [[nodiscard]] std::optional<Challenge> parse_challenge(std::span<const std::byte> body);
 [[nodiscard]] std::optional<Proof> parse_proof(std::span<const std::byte> body);
 [[nodiscard]] std::optional<Welcome> parse_welcome(std::span<const std::byte> body);
@@ -113,16 +113,16 @@ struct Refused {
 [[nodiscard]] std::optional<Done> parse_done(std::span<const std::byte> body);
 [[nodiscard]] std::optional<Refused> parse_refused(std::span<const std::byte> body);
 
-/// Cuts a stream of bytes into frames. A length that its type cannot have is refused as soon as the
-/// header is there, so what waits is never more than one frame.
+/// Splits a byte stream into frames. A length that is invalid for the type is rejected as soon as
+/// the header is complete, so an incomplete frame never buffers more than one frame's bytes.
 class FrameReader {
   public:
     enum class Result : std::uint8_t { frame, incomplete, malformed, wrong_version };
 
-    /// Ends the life of every body given out before.
+    /// Invalidates the bodies of all frames returned before.
     void push(std::span<const std::byte> bytes);
 
-    /// After malformed and wrong_version comes nothing more.
+    /// After malformed or wrong_version the stream cannot be read further.
     [[nodiscard]] Result next(Frame& frame);
 
   private:
@@ -130,7 +130,7 @@ class FrameReader {
     std::size_t read_ = 0;
 };
 
-/// Frames on their way out.
+/// Encodes frames into a buffer of bytes to send.
 class FrameWriter {
   public:
     void put(const Challenge& challenge);
@@ -143,12 +143,12 @@ class FrameWriter {
     void put(FrameType type, std::span<const std::byte> body);
     void put_keep_alive();
 
-    /// What was not sent yet.
+    /// The bytes that were not sent yet.
     [[nodiscard]] std::span<const std::byte> waiting() const {
         return std::span{bytes_}.subspan(sent_);
     }
 
-    /// The first `count` bytes of it were.
+    /// The first `count` bytes of waiting() were sent.
     void sent(std::size_t count);
 
   private:

@@ -1,7 +1,7 @@
 // path: cold
 //
-// A session's socket: carries its bytes, plain or under TLS, and tells when they can be carried no
-// more. Everything happens within the poll of the io_context that the socket belongs to.
+// The socket of a session: sends and receives its bytes, plain or under TLS, and reports when the
+// connection is closed. All callbacks run within poll() of the socket's io_context.
 #pragma once
 
 #include "actors/peer/peer_config.h"
@@ -29,54 +29,55 @@ class Channel {
     using Done = std::function<void(const asio::error_code&, std::size_t)>;
 
     virtual ~Channel() = default;
-    /// To be called first: the two ends agree on how they talk.
+    /// Must be called first: performs the TLS handshake, if any.
     virtual void start(Role role, std::function<void(const asio::error_code&)> done) = 0;
     virtual void read(std::span<std::byte> into, Done done) = 0;
-    /// All of it.
+    /// Calls `done` once all bytes are written.
     virtual void write(std::span<const std::byte> from, Done done) = 0;
     /// Handshake::channel.
     [[nodiscard]] virtual std::vector<std::byte> keying_material() = 0;
-    /// Nothing more will be sent.
+    /// Shuts down the sending direction.
     virtual void shut() = 0;
     virtual void close() = 0;
 };
 
-/// `tls` null: plain.
+/// `tls` null: no encryption.
 [[nodiscard]] std::unique_ptr<Channel> make_channel(asio::ip::tcp::socket socket,
                                                     asio::ssl::context* tls);
 
-/// What a link carries the bytes of.
+/// The owner of a link, whose session produces and consumes the bytes.
 class LinkEnd {
   public:
     virtual ~LinkEnd() = default;
-    /// Both ends agreed; the session begins.
+    /// The connection is established, including TLS; the session begins.
     virtual void begun(std::vector<std::byte> keying_material) = 0;
     virtual void received(std::span<const std::byte> bytes) = 0;
     [[nodiscard]] virtual std::span<const std::byte> output() const = 0;
     virtual void sent(std::size_t count) = 0;
-    /// After its output nothing more comes.
+    /// The session has ended: it produces no output beyond output().
     [[nodiscard]] virtual bool ended() const = 0;
 };
 
 class Link : public std::enable_shared_from_this<Link> {
   public:
-    /// The end must live until leave().
+    /// `end` must live until leave().
     Link(std::unique_ptr<Channel> channel, LinkEnd& end);
 
     void start(Role role);
 
-    /// Sends what there is to send; where the end has ended, then shuts this side.
+    /// Sends the pending output; shuts the sending direction when the session has ended and all
+    /// output is sent.
     void flush();
 
-    /// No byte will come or go any more.
+    /// The socket is closed in both directions.
     [[nodiscard]] bool closed() const { return closed_; }
 
-    /// Why it closed; empty where the other side did so in order.
+    /// Why it closed; empty if the other side closed it in order.
     [[nodiscard]] const std::string& fault() const { return fault_; }
 
     void close();
 
-    /// The end is told nothing any more.
+    /// Closes the socket and makes no further calls to the end.
     void leave();
 
   private:
@@ -94,7 +95,7 @@ class Link : public std::enable_shared_from_this<Link> {
     std::string fault_;
 };
 
-/// Runs what is ready, but not for long. How much was done.
+/// Runs a bounded number of ready handlers. Returns how many ran.
 std::size_t poll(asio::io_context& io);
 
 [[nodiscard]] asio::ip::tcp::endpoint endpoint_of(const nic::Group& at);

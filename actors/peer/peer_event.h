@@ -7,22 +7,22 @@
 
 namespace pinstrike::actors::peer {
 
-/// What people should hear of a peer.
-struct News {
+/// An event of a peer connection or a state transfer, for the log.
+struct PeerEvent {
     enum class Kind : std::uint8_t {
-        connected,      ///< a connection on which both sides proved themselves
-        lost,           ///< it ended, or did not come about
-        refused,        ///< one side refused the other: somebody has to mend something
-        turned_away,    ///< a stranger
-        state_taken,    ///< every series' state was taken from it
-        state_missing,  ///< it was not, or not of all lines
+        connected,      ///< both sides of a connection are authenticated
+        lost,           ///< a connection ended, or could not be established
+        refused,        ///< one side refused the other: an operator has to fix something
+        turned_away,    ///< the server closed an unauthenticated connection
+        state_taken,    ///< the state transfer is complete
+        state_missing,  ///< the state transfer ended without some or all lines
     };
 
     Kind kind = Kind::connected;
-    std::string peer;  ///< "10.1.0.2:9470"; of one that connects here the address alone
+    std::string peer;  ///< "10.1.0.2:9470"; the address alone for a peer that connected to here
     std::string text;
 };
 
-using TellNews = std::function<void(const News&)>;
+using PeerListener = std::function<void(const PeerEvent&)>;
 
 }  // namespace pinstrike::actors::peer

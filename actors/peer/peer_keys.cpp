@@ -13,7 +13,7 @@ Form<std::string> file_form() {
                      [](const std::string& text) { return !text.empty(); });
 }
 
-/// Of a host, not a group.
+/// A unicast address, not a multicast group.
 Form<nic::Group> endpoint_form() {
     return scalar_form<nic::Group>(
         "an address and port such as 192.0.2.7:9470",

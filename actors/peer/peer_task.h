@@ -1,8 +1,8 @@
 // path: cold
 //
-// What an instance does for its peers, as the recovery thread runs it, or a simulation: takes the
-// first copies that the pollers send along, keeps them for a while, and serves them. Stepped with
-// wall time, which may jump; what it keeps, and its connections, age at the same pace all the same.
+// The peer work of the recovery thread (or of a simulation): moves the first copies of blocks from
+// the pollers' rings into the history, and runs the server and the state transfer. step() gets the
+// wall time; a jump of that clock changes the age of blocks and connections by at most one second.
 #pragma once
 
 #include "actors/peer/peers.h"
@@ -19,24 +19,24 @@ namespace pinstrike::actors::peer {
 
 class PeerTask {
   public:
-    /// Either may be null: nothing is kept; there are no peers.
+    /// `history` null: no blocks are kept. `peers` null: there are no peers.
     PeerTask(std::unique_ptr<feed::History> history, std::unique_ptr<Peers> peers);
 
-    /// Before the first step: series' state goes from and to the books. `transfer` null: none is
-    /// taken. Both outlive the peers.
-    void add_state(StateDesk* desk, StateTransfer* transfer) {
-        desk_ = desk;
+    /// Must be called before the first step. `exchange` reads and writes the books' state;
+    /// `transfer` null: no state is requested. Both must outlive the peers.
+    void add_state(StateExchange* exchange, StateTransfer* transfer) {
+        exchange_ = exchange;
         transfer_ = transfer;
     }
 
-    /// Before the first step.
-    void add_road(HistoryRoadEnd road) { roads_.push_back(std::move(road)); }
+    /// Must be called before the first step.
+    void add_history_ring(HistoryRingReader ring) { history_rings_.push_back(std::move(ring)); }
 
-    /// How much was done.
+    /// Returns how many items were processed; 0: the thread may sleep.
     std::size_t step(std::int64_t now_ns);
 
-    /// After the pollers have ended, by the thread that stepped or one that joined it: all
-    /// that they wrote is read.
+    /// Reads everything that the pollers wrote. Call it after the pollers have ended, from the
+    /// thread that called step() or one that joined it.
     void finish();
 
     [[nodiscard]] feed::History* history() { return history_.get(); }
@@ -48,15 +48,15 @@ class PeerTask {
     [[nodiscard]] const Peers* peers() const { return peers_.get(); }
 
   private:
-    std::size_t take(HistoryRoadEnd& road);
+    std::size_t read(HistoryRingReader& ring);
 
     std::unique_ptr<feed::History> history_;
     std::unique_ptr<Peers> peers_;
-    std::vector<HistoryRoadEnd> roads_;
-    StateDesk* desk_ = nullptr;
+    std::vector<HistoryRingReader> history_rings_;
+    StateExchange* exchange_ = nullptr;
     StateTransfer* transfer_ = nullptr;
     std::int64_t seen_ns_ = 0;  ///< wall time of the last step
-    std::int64_t time_ns_ = 0;  ///< begins with it, never decreases, and never jumps
+    std::int64_t time_ns_ = 0;  ///< starts at wall time, never decreases, and never jumps
 };
 
 }  // namespace pinstrike::actors::peer

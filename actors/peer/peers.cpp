@@ -15,7 +15,7 @@ struct Peers::Parts {
     std::string venue;
     Identity identity;
     std::unique_ptr<asio::ssl::context> tls;
-    TellNews tell;
+    PeerListener listener;
     StateEnds state;
 };
 
@@ -37,12 +37,12 @@ Peers::~Peers() = default;
 
 std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& feed,
                                    const std::string& venue, feed::History* history,
-                                   StateEnds state, TellNews tell, Problems& problems) {
-    const std::size_t told = problems.size();
+                                   StateEnds state, PeerListener listener, Problems& problems) {
+    const std::size_t before = problems.size();
     auto parts = std::make_unique<Parts>();
     parts->config = config;
     parts->venue = venue;
-    parts->tell = tell;
+    parts->listener = listener;
     parts->state = state;
     parts->identity.feed = feed;
     if (auto secret = read_secret("peer.secret_file", config.secret_file, problems)) {
@@ -54,24 +54,24 @@ std::unique_ptr<Peers> Peers::open(const PeerConfig& config, const std::string& 
     if (wants_tls(config)) {
         parts->tls = open_tls(config.tls, problems);
     }
-    if (problems.size() != told) {
+    if (problems.size() != before) {
         return nullptr;
     }
     std::unique_ptr<Peers> peers(new Peers(std::move(parts)));
     if (history != nullptr && config.listen != nic::Group{}) {
         peers->server_ = Server::open(config, peers->parts_->identity, peers->parts_->tls.get(),
-                                      *history, state.giver, std::move(tell), problems);
+                                      *history, state.giver, std::move(listener), problems);
     }
-    return problems.size() == told ? std::move(peers) : nullptr;
+    return problems.size() == before ? std::move(peers) : nullptr;
 }
 
 std::vector<std::unique_ptr<feed::RepairSource>> Peers::sources() {
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     for (std::size_t i = 0; i < clients_.size(); ++i) {
-        auto client =
-            std::make_unique<Client>(parts_->config.connect[i], parts_->identity, parts_->tls.get(),
-                                     venue_block_reader(parts_->venue), parts_->tell, clients_[i]);
-        client->take_state_with(parts_->state.taker);
+        auto client = std::make_unique<Client>(parts_->config.connect[i], parts_->identity,
+                                               parts_->tls.get(), venue_block_reader(parts_->venue),
+                                               parts_->listener, clients_[i]);
+        client->set_state_taker(parts_->state.taker);
         asked_.push_back(client.get());
         sources.push_back(std::move(client));
     }

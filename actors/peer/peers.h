@@ -1,7 +1,7 @@
 // path: cold
 //
-// Everything of this folder that one instance has: the secret, TLS, a server of its history, and a
-// client for each peer it asks.
+// The peer connections of one instance: the secret, TLS, a server of its history, and one client
+// per configured peer.
 #pragma once
 
 #include "actors/peer/client.h"
@@ -21,32 +21,32 @@ namespace pinstrike::actors::peer {
 
 class Peers {
   public:
-    /// Reads the files, opens the socket. `history` null: nobody is served. Null, with every
-    /// problem told, where something cannot be had. The history outlives it, and so do the ends of
-    /// state and whatever `tell` uses.
+    /// Reads the files and opens the socket. `history` null: no server. Returns null and adds every
+    /// problem to `problems` if a file or the socket cannot be used. The history, the ends of
+    /// `state`, and the objects that `listener` uses must outlive the result.
     [[nodiscard]] static std::unique_ptr<Peers> open(const PeerConfig& config,
                                                      const std::string& feed,
                                                      const std::string& venue,
                                                      feed::History* history, StateEnds state,
-                                                     TellNews tell, Problems& problems);
+                                                     PeerListener listener, Problems& problems);
     ~Peers();
 
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
-    /// A source for each peer to be asked, in the order of the config; to be called once. They live
-    /// no longer than this.
+    /// One source per peer of the config, in its order. Must be called once. The sources must not
+    /// outlive this object.
     [[nodiscard]] std::vector<std::unique_ptr<feed::RepairSource>> sources();
 
-    /// Those of the sources that can be asked for state.
+    /// The same sources, as sources of state.
     [[nodiscard]] const std::vector<StateSource*>& state_sources() const { return asked_; }
 
-    /// Serves. How much was done; the sources have steps of their own.
+    /// Runs the server; the sources are stepped by their owner. Returns how many handlers ran.
     std::size_t step(std::int64_t now_ns);
 
-    // By any thread.
+    // Any thread may call these.
 
-    /// Null: nobody is served.
+    /// Null: no server.
     [[nodiscard]] const Server* server() const { return server_.get(); }
 
     [[nodiscard]] const std::deque<ClientStatus>& clients() const { return clients_; }
@@ -58,11 +58,11 @@ class Peers {
 
     std::unique_ptr<Parts> parts_;
     std::deque<ClientStatus> clients_;
-    std::vector<StateSource*> asked_;  ///< sources(), as long as those who have them step this
+    std::vector<StateSource*> asked_;  ///< the sources that sources() returned
     std::unique_ptr<Server> server_;
 };
 
-/// What open() would find wrong with the files; opens no socket.
+/// Adds the problems that open() would find in the files, without opening a socket.
 void check_files(const PeerConfig& config, Problems& problems);
 
 }  // namespace pinstrike::actors::peer

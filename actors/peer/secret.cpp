@@ -33,8 +33,8 @@ void wipe(std::span<std::byte> bytes) {
 }
 
 Mac prove(const Secret& secret, Role role, const Handshake& handshake) {
-    // Of parts of variable length each is told before, or stands last: no two handshakes make the
-    // same bytes.
+    // A part of variable length is preceded by its length or is the last, so no two different
+    // handshakes give the same bytes.
     PINSTRIKE_CHECK(handshake.channel.size() <= 255);
     std::vector<std::byte> said;
     const std::string_view label =

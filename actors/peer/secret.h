@@ -1,7 +1,7 @@
 // path: cold
 //
-// What two peers share, and how they prove it to each other without saying it: HMAC-SHA256 over
-// what both sides drew at random, who they are, and the feed (README.md, "Authentication").
+// The shared secret of two peers, and how they prove it to each other without sending it: an
+// HMAC-SHA256 over both nonces, both instances and the feed (README.md, "Authentication").
 #pragma once
 
 #include "actors/peer/frames.h"
@@ -13,7 +13,7 @@
 
 namespace pinstrike::actors::peer {
 
-/// Bytes that appear in no message, log or metric; wiped when they are let go.
+/// Secret bytes: never written to a frame, log or metric, and wiped on destruction.
 class Secret {
   public:
     Secret() = default;
@@ -28,9 +28,9 @@ class Secret {
     std::vector<std::byte> bytes_;
 };
 
-/// What both sides of a connection know of it after proof.
+/// The values that the macs of a connection cover.
 struct Handshake {
-    std::span<const std::byte> channel;  ///< what only the two ends of a TLS channel know, or empty
+    std::span<const std::byte> channel;  ///< keying material exported from TLS, or empty
     Challenge server;
     Nonce client_nonce{};
     Instance client_instance{};
@@ -39,16 +39,16 @@ struct Handshake {
 
 enum class Role : std::uint8_t { server, client };
 
-/// What the side of this role has to show.
+/// The mac that the side of this role has to send.
 [[nodiscard]] Mac prove(const Secret& secret, Role role, const Handshake& handshake);
 
-/// In a time that does not depend on where they differ.
+/// Compares in constant time.
 [[nodiscard]] bool same(const Mac& one, const Mac& other);
 
-/// Overwrites them, whatever the compiler thinks of it.
+/// Overwrites the bytes; the compiler cannot remove the stores.
 void wipe(std::span<std::byte> bytes);
 
-/// From the system's generator; false: it has none to give.
+/// Fills `bytes` from the system's random generator; false: the generator failed.
 [[nodiscard]] bool draw(std::span<std::byte> bytes);
 
 }  // namespace pinstrike::actors::peer

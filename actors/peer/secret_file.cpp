@@ -17,7 +17,7 @@ namespace pinstrike::actors::peer {
 
 namespace {
 
-/// What is wrong with an open file; empty: nothing.
+/// The error of an open file; empty: none.
 std::string fault_of(int descriptor, const std::string& path) {
     struct stat about {};
 
@@ -45,7 +45,7 @@ std::string fault_of(int descriptor, const std::string& path) {
     return "";
 }
 
-/// An open file that passed, or a problem told.
+/// The descriptor of a file that passed the checks; or -1, and a problem is added.
 int open_private(const std::string& key, const std::string& path, Problems& problems) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {

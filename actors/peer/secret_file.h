@@ -12,13 +12,13 @@ namespace pinstrike::actors::peer {
 inline constexpr std::size_t secret_bytes_min = 32;
 inline constexpr std::size_t secret_bytes_max = 1024;
 
-/// The text of a file that nobody but its owner may read, without blanks and line ends around it.
-/// The owner is whoever runs this, or root. Nothing, and a problem that names the key `key`, where
-/// anything is wrong; the problem never holds what the file does.
+/// Reads the secret from a file that only its owner may access, and trims blanks and line ends.
+/// The owner must be the user of this process or root. On an error, returns nothing and adds a
+/// problem that names the config key `key` and never contains text of the file.
 [[nodiscard]] std::optional<Secret> read_secret(const std::string& key, const std::string& path,
                                                 Problems& problems);
 
-/// The same rules for a file that somebody else reads.
+/// Applies the same rules to owner and mode of a file that other code reads.
 [[nodiscard]] bool check_private(const std::string& key, const std::string& path,
                                  Problems& problems);
 

@@ -18,12 +18,12 @@ namespace {
 
 using Tcp = asio::ip::tcp;
 
-/// How long the last words of this side may take to be read.
+/// How long the peer may take to read the last frames after a session has ended.
 constexpr std::int64_t farewell_ns = 1'000'000'000;
-/// How long no connection is taken after one could not be.
+/// How long no connection is accepted after accept() failed.
 constexpr std::int64_t pause_ns = 1'000'000'000;
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 struct Shared {
     const Identity& identity;
     SessionLimits limits;
@@ -55,7 +55,7 @@ class Connection final : public LinkEnd {
         }
         session_.emplace(shared_.identity, shared_.limits, shared_.history, shared_.counters, nonce,
                          keying_material, shared_.now_ns);
-        session_->give_state_of(shared_.giver);
+        session_->set_state_giver(shared_.giver);
     }
 
     void received(std::span<const std::byte> bytes) override {
@@ -68,14 +68,14 @@ class Connection final : public LinkEnd {
 
     bool ended() const override { return session_->ended(); }
 
-    /// False: it is over, and all was said.
-    bool step(const TellNews& tell) {
+    /// False: the connection has ended and can be dropped.
+    bool step(const PeerListener& listener) {
         const std::int64_t now_ns = shared_.now_ns;
-        if (!session_) {  // still agreeing on TLS
+        if (!session_) {  // the TLS handshake is in progress
             const bool late = now_ns - begun_ns_ >= shared_.limits.authenticate_within_ns;
             if (link_->closed() || late) {
-                tell({News::Kind::turned_away, nic::text_of(peer_),
-                      "it did not begin: " + (late ? "too slow" : link_->fault())});
+                listener({PeerEvent::Kind::turned_away, nic::text_of(peer_),
+                          "it did not begin: " + (late ? "too slow" : link_->fault())});
                 return false;
             }
             return true;
@@ -85,7 +85,7 @@ class Connection final : public LinkEnd {
         if (link_->closed()) {
             session_->close(SessionEnd::closed);
         }
-        tell_changes(tell);
+        report_changes(listener);
         if (!session_->ended()) {
             return true;
         }
@@ -101,38 +101,40 @@ class Connection final : public LinkEnd {
 
     [[nodiscard]] nic::Ipv4 peer() const { return peer_; }
 
-    /// The other side proved that it knows the secret.
+    /// The other side has proved that it knows the secret.
     [[nodiscard]] bool proven() const { return session_ && session_->open(); }
 
-    /// Before the server drops it for a newer one.
-    void give_way(const TellNews& tell) {
+    /// Called before the server drops the connection for a newer one.
+    void give_way(const PeerListener& listener) {
         if (session_ && !session_->ended()) {
             session_->close(SessionEnd::gave_way);
-            return tell_changes(tell);
+            return report_changes(listener);
         }
         if (!session_) {
             shared_.counters.ends.bump(SessionEnd::gave_way);
-            tell({News::Kind::turned_away, nic::text_of(peer_),
-                  std::string{row_of(SessionEnd::gave_way).sentence}});
+            listener({PeerEvent::Kind::turned_away, nic::text_of(peer_),
+                      std::string{row_of(SessionEnd::gave_way).sentence}});
         }
     }
 
   private:
-    void tell_changes(const TellNews& tell) {
-        if (session_->open() && !told_open_) {
-            told_open_ = true;
-            tell({News::Kind::connected, nic::text_of(peer_), "it can ask for what it lacks"});
+    void report_changes(const PeerListener& listener) {
+        if (session_->open() && !reported_open_) {
+            reported_open_ = true;
+            listener(
+                {PeerEvent::Kind::connected, nic::text_of(peer_), "it can ask for what it lacks"});
         }
-        if (!session_->ended() || told_end_) {
+        if (!session_->ended() || reported_end_) {
             return;
         }
-        told_end_ = true;
+        reported_end_ = true;
         if (const auto why = session_->why()) {
-            tell({told_open_ ? News::Kind::refused : News::Kind::turned_away, nic::text_of(peer_),
-                  fmt::format("refused, {}: {}", row_of(*why).name, row_of(*why).sentence)});
+            listener({reported_open_ ? PeerEvent::Kind::refused : PeerEvent::Kind::turned_away,
+                      nic::text_of(peer_),
+                      fmt::format("refused, {}: {}", row_of(*why).name, row_of(*why).sentence)});
         } else {
-            tell({told_open_ ? News::Kind::lost : News::Kind::turned_away, nic::text_of(peer_),
-                  std::string{row_of(*session_->end()).sentence}});
+            listener({reported_open_ ? PeerEvent::Kind::lost : PeerEvent::Kind::turned_away,
+                      nic::text_of(peer_), std::string{row_of(*session_->end()).sentence}});
         }
     }
 
@@ -140,8 +142,8 @@ class Connection final : public LinkEnd {
     nic::Ipv4 peer_;
     std::int64_t begun_ns_;
     std::int64_t ended_ns_ = 0;
-    bool told_open_ = false;
-    bool told_end_ = false;
+    bool reported_open_ = false;
+    bool reported_end_ = false;
     std::optional<ServerSession> session_;
     std::shared_ptr<Link> link_;
 };
@@ -151,15 +153,15 @@ class Connection final : public LinkEnd {
 class Server::Listener {
   public:
     Listener(const PeerConfig& config, const Identity& identity, asio::ssl::context* tls,
-             feed::History& history, StateGiver* giver, TellNews tell, Server& server)
+             feed::History& history, StateGiver* giver, PeerListener listener, Server& server)
         : config_(config),
           tls_(tls),
-          tell_(std::move(tell)),
+          listener_(std::move(listener)),
           shared_{identity, limits_of(config), history, giver, server.counters_},
           server_(server),
           acceptor_(io_) {}
 
-    /// Where; or why not.
+    /// Binds, listens and starts to accept; returns the first error.
     asio::error_code listen() {
         asio::error_code error;
         const Tcp::endpoint at = endpoint_of(config_.listen);
@@ -187,7 +189,7 @@ class Server::Listener {
             accept();
         }
         const std::size_t done = poll(io_);
-        connections_.remove_if([this](Connection& each) { return !each.step(tell_); });
+        connections_.remove_if([this](Connection& each) { return !each.step(listener_); });
         server_.connections_.set(connections_.size());
         return done;
     }
@@ -219,13 +221,13 @@ class Server::Listener {
         });
     }
 
-    /// The connection still waits, and would be reported again at once.
+    /// Pauses because the connection stays in the backlog, and accept() would fail again at once.
     void pause(const asio::error_code& error) {
         paused_ = true;
         resume_ns_ = shared_.now_ns + pause_ns;
         server_.counters_.counts.bump(ServerCount::untaken);
-        tell_(
-            {News::Kind::turned_away, nic::text_of(config_.listen),
+        listener_(
+            {PeerEvent::Kind::turned_away, nic::text_of(config_.listen),
              fmt::format("peer.listen: no connection can be taken for 1 s: {}", error.message())});
     }
 
@@ -233,23 +235,24 @@ class Server::Listener {
         asio::error_code error;
         const auto remote = socket.remote_endpoint(error);
         if (error) {
-            return;  // gone already
+            return;  // the peer has closed it already
         }
         const nic::Ipv4 peer{remote.address().to_v4().to_uint()};
         if (!is_listed(peer)) {
             server_.counters_.counts.bump(ServerCount::unlisted);
-            tell_({News::Kind::turned_away, nic::text_of(peer), "its address is not configured"});
+            listener_({PeerEvent::Kind::turned_away, nic::text_of(peer),
+                       "its address is not configured"});
         } else if (connections_.size() >= config_.connections_max && !make_way()) {
             server_.counters_.counts.bump(ServerCount::crowded);
-            tell_({News::Kind::turned_away, nic::text_of(peer),
-                   "as many connections are open as may be"});
+            listener_({PeerEvent::Kind::turned_away, nic::text_of(peer),
+                       "as many connections are open as may be"});
         } else {
             connections_.emplace_back(std::move(socket), tls_, peer, shared_);
         }
     }
 
-    /// Drops the oldest unproven connection, of the address that has most of them: whoever holds
-    /// many cannot keep others out. False: all are proven.
+    /// Drops the oldest unproven connection of the address that has the most of them, so that one
+    /// address with many connections cannot keep others out. False: all connections are proven.
     bool make_way() {
         std::map<std::uint32_t, std::size_t> unproven;
         for (const Connection& each : connections_) {
@@ -265,7 +268,7 @@ class Server::Listener {
         if (oldest == connections_.end()) {
             return false;
         }
-        oldest->give_way(tell_);
+        oldest->give_way(listener_);
         connections_.erase(oldest);
         return true;
     }
@@ -279,7 +282,7 @@ class Server::Listener {
 
     PeerConfig config_;
     asio::ssl::context* tls_;
-    TellNews tell_;
+    PeerListener listener_;
     Shared shared_;
     Server& server_;
     asio::io_context io_{1};
@@ -292,17 +295,17 @@ class Server::Listener {
 Server::Server() = default;
 
 Server::~Server() {
-    if (listener_) {  // null where its making threw
+    if (listener_) {  // null if its constructor threw
         listener_->stop();
     }
 }
 
 std::unique_ptr<Server> Server::open(const PeerConfig& config, const Identity& identity,
                                      asio::ssl::context* tls, feed::History& history,
-                                     StateGiver* giver, TellNews tell, Problems& problems) {
+                                     StateGiver* giver, PeerListener listener, Problems& problems) {
     std::unique_ptr<Server> server(new Server);
-    server->listener_ =
-        std::make_unique<Listener>(config, identity, tls, history, giver, std::move(tell), *server);
+    server->listener_ = std::make_unique<Listener>(config, identity, tls, history, giver,
+                                                   std::move(listener), *server);
     if (const asio::error_code error = server->listener_->listen()) {
         pinstrike::tell(
             problems, Place{},

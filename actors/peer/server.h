@@ -1,7 +1,7 @@
 // path: cold
 //
-// Listens, lets those in who are listed, and carries their sessions. One cold thread calls step();
-// nothing here waits.
+// Listens for peers, accepts those whose address is configured, and runs their sessions. One cold
+// thread calls step(); no call blocks.
 #pragma once
 
 #include "actors/peer/peer_config.h"
@@ -23,26 +23,26 @@ namespace pinstrike::actors::peer {
 
 class Server {
   public:
-    /// Null, with a problem, where nobody can listen there. `tls` null: connections are plain.
-    /// `giver` null: no state is given. All but the config outlive the server.
+    /// Returns null and adds a problem if the address cannot be bound. `tls` null: no encryption.
+    /// `giver` null: no state is sent. All arguments but the config must outlive the server.
     [[nodiscard]] static std::unique_ptr<Server> open(const PeerConfig& config,
                                                       const Identity& identity,
                                                       asio::ssl::context* tls,
                                                       feed::History& history, StateGiver* giver,
-                                                      TellNews tell, Problems& problems);
+                                                      PeerListener listener, Problems& problems);
     ~Server();
 
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// How much was done.
+    /// Returns how many handlers ran.
     std::size_t step(std::int64_t now_ns);
 
-    // By any thread.
+    // Any thread may call these.
 
     [[nodiscard]] const ServerCounters& counters() const { return counters_; }
 
-    /// Open now, strangers included.
+    /// Connections that are open now, including unauthenticated ones.
     [[nodiscard]] std::uint64_t connections() const { return connections_.read(); }
 
     [[nodiscard]] std::uint16_t port() const { return port_; }

@@ -53,8 +53,8 @@ void ServerSession::step(std::int64_t now_ns) {
     keep_alive(now_ns);
 }
 
-/// Before the proof nothing but the proof is listened to, so a stranger can make this side neither
-/// work nor remember more than one frame of it.
+/// Before authentication only a proof is accepted, so a stranger can cause the work and memory of
+/// one frame at most.
 void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
     if (!open_) {
         const auto proof = frame.type == FrameType::proof ? parse_proof(frame.body) : std::nullopt;
@@ -77,7 +77,7 @@ void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
 }
 
 void ServerSession::on_proof(const Proof& proof) {
-    // The secret first: who does not know it is told nothing else.
+    // The secret is checked first, so a peer that does not know it learns nothing else.
     handshake_.client_nonce = proof.nonce;
     handshake_.client_instance = proof.instance;
     Handshake theirs = handshake_;
@@ -109,7 +109,7 @@ void ServerSession::on_request(const feed::RepairRequest& request, std::int64_t 
     std::uint32_t sent = 0;
     for (const feed::KeptBlock& block : blocks) {
         if (block.bytes.empty() || block.bytes.size() > block_bytes_max) {
-            continue;  // none of a venue here is so large
+            continue;  // no supported venue sends blocks of such a size
         }
         writer_.put(BlockFrame{request.id, request.line, block.bytes});
         counters_.counts.bump(ServerCount::served_bytes, block.bytes.size());
@@ -140,7 +140,8 @@ std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& r
     return std::nullopt;
 }
 
-/// One at a time: a second request on the same connection is refused like another peer's.
+/// At most one state request is open; a second one on the same connection is refused, as one of
+/// another peer is.
 void ServerSession::on_state_request(const StateRequest& request, std::int64_t now_ns) {
     counters_.counts.bump(ServerCount::state_requests);
     if (const auto why = state_objection(now_ns)) {
@@ -160,8 +161,8 @@ std::optional<PeerRefusal> ServerSession::state_objection(std::int64_t now_ns) {
     return giver_ == nullptr ? PeerRefusal::no_state : giver_->begin();
 }
 
-/// No more waits to be sent than is soon sent: what a core says meanwhile stays on its road, and
-/// then the core itself goes no further.
+/// Bounds the bytes that wait to be sent: further records stay in the rings of the cores, and a
+/// core whose ring is full pauses its walk.
 void ServerSession::send_state(std::int64_t now_ns) {
     StateRecord record;
     while (giving_ && !ended() && writer_.waiting().size() < limits_.state_queue_bytes_max &&
@@ -203,7 +204,7 @@ void ServerSession::refuse_connection(PeerRefusal reason) {
     finish(SessionEnd::refused, reason);
 }
 
-/// A peer that goes on asking without reading what it is told is not told any more.
+/// Ends the connection of a peer that keeps sending requests without reading the answers.
 void ServerSession::refuse_request(const feed::RepairRequest& request, PeerRefusal reason) {
     counters_.refusals.bump(reason);
     if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The side that is asked: makes the other prove that it knows the secret, then answers its requests
-// from the history, within a budget.
+// The serving side of a connection: requires the client to prove that it knows the secret, then
+// answers its requests from the history, within a budget.
 #pragma once
 
 #include "actors/peer/budget.h"
@@ -40,7 +40,7 @@ namespace pinstrike::actors::peer {
 
 PINSTRIKE_ROWS(ServerCount, PINSTRIKE_PEER_SERVER_COUNTS)
 
-/// Of all connections of a server.
+/// Summed over all connections of a server.
 struct ServerCounters {
     Counters<ServerCount, ServerCount_count> counts;
     Counters<PeerRefusal, PeerRefusal_count> refusals;
@@ -49,7 +49,8 @@ struct ServerCounters {
 
 class ServerSession final : public Session {
   public:
-    /// All but `nonce` outlive the session; `channel` as of Handshake. The nonce is new.
+    /// The references must outlive the session; `channel` is copied (see Handshake). `nonce` must
+    /// be new for each connection.
     ServerSession(const Identity& identity, const SessionLimits& limits, feed::History& history,
                   ServerCounters& counters, const Nonce& nonce, std::span<const std::byte> channel,
                   std::int64_t now_ns);
@@ -59,14 +60,14 @@ class ServerSession final : public Session {
     ServerSession(const ServerSession&) = delete;
     ServerSession& operator=(const ServerSession&) = delete;
 
-    /// Who gives the state of series, and outlives the session; null: nobody.
-    void give_state_of(StateGiver* giver) { giver_ = giver; }
+    /// The source of series' state, which must outlive the session; null: none.
+    void set_state_giver(StateGiver* giver) { giver_ = giver; }
 
     void receive(std::span<const std::byte> bytes, std::int64_t now_ns);
 
     void step(std::int64_t now_ns);
 
-    /// The connection is gone, or is to go.
+    /// The connection has ended, or is about to.
     void close(SessionEnd end) { finish(end, std::nullopt); }
 
   private:
@@ -91,7 +92,7 @@ class ServerSession final : public Session {
     Budget messages_;
     Budget series_;
 
-    /// What is being given.
+    /// The open state request.
     struct Giving {
         std::uint64_t id = 0;
         std::set<std::uint16_t> lines;  ///< empty: all

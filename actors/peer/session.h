@@ -1,8 +1,8 @@
 // path: cold
 //
 // One connection between two peers, without its socket: bytes and the time go in, bytes come out,
-// and whoever owns the socket carries them. So tests, fuzzers and a simulation run what runs in
-// production.
+// and the owner of the socket moves them. Tests, fuzzers and the simulation therefore run the code
+// that runs in production.
 #pragma once
 
 #include "actors/peer/frames.h"
@@ -17,7 +17,7 @@
 
 namespace pinstrike::actors::peer {
 
-/// Who this process is to its peers; the same in all its connections.
+/// The identity of this process, the same in all its connections.
 struct Identity {
     std::string feed;
     Secret secret;
@@ -26,18 +26,18 @@ struct Identity {
 
 struct SessionLimits {
     std::int64_t authenticate_within_ns = 5'000'000'000;
-    std::int64_t silent_ns = 15'000'000'000;     ///< a connection that brings nothing is dead
-    std::int64_t keep_alive_ns = 5'000'000'000;  ///< something is sent at least so often
-    // of a server
+    std::int64_t silent_ns = 15'000'000'000;     ///< ends a connection that receives nothing
+    std::int64_t keep_alive_ns = 5'000'000'000;  ///< longest time without sending a frame
+    // server
     std::uint32_t requests_per_second = 500;
     std::uint32_t messages_per_second = 200'000;
-    std::size_t queue_bytes_max = std::size_t{4} << 20;  ///< waiting to be sent; more is refused
+    std::size_t queue_bytes_max = std::size_t{4} << 20;  ///< unsent bytes that refuse requests
     std::uint32_t state_series_per_second = 250'000;
-    std::size_t state_queue_bytes_max = std::size_t{512} << 10;  ///< what is old is of little use
-    // of a client
+    std::size_t state_queue_bytes_max = std::size_t{512} << 10;  ///< small: queued state ages
+    // client
     std::size_t in_flight_max = 256;                ///< requests
-    std::int64_t answer_within_ns = 5'000'000'000;  ///< then a request has failed
-    std::int64_t state_silent_ns = 5'000'000'000;   ///< likewise, nothing more of it having come
+    std::int64_t answer_within_ns = 5'000'000'000;  ///< fails a request without full answer
+    std::int64_t state_silent_ns = 5'000'000'000;   ///< fails a state request without new frames
 };
 
 // clang-format off
@@ -52,23 +52,23 @@ struct SessionLimits {
         "as many were open as may be, and it gave way to a newer one before it proved anything")
 // clang-format on
 
-/// How a connection came to its end.
+/// How a connection ended.
 PINSTRIKE_ROWS(SessionEnd, PINSTRIKE_SESSION_ENDS)
 
 class Session {
   public:
-    /// The proof was given and taken, on both sides.
+    /// Both sides are authenticated, and the session has not ended.
     [[nodiscard]] bool open() const { return open_ && !end_; }
 
-    /// Nothing more comes of what is received; what waits should still be sent.
+    /// Further input is ignored; pending output should still be sent.
     [[nodiscard]] bool ended() const { return end_.has_value(); }
 
     [[nodiscard]] std::optional<SessionEnd> end() const { return end_; }
 
-    /// Of an end by refusal: the reason.
+    /// The reason, if the session ended by a refusal.
     [[nodiscard]] std::optional<PeerRefusal> why() const { return why_; }
 
-    /// To be sent.
+    /// The bytes to send.
     [[nodiscard]] std::span<const std::byte> output() const { return writer_.waiting(); }
 
     void sent(std::size_t count, std::int64_t now_ns) {

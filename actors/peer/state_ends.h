@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a connection between peers knows of this instance's series: someone who gives their state,
-// and someone who takes it.
+// The interfaces between a peer connection and this instance's books: the source of the series'
+// state that is sent to a peer, and the receiver of the state that a peer sends.
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
@@ -12,40 +12,40 @@
 
 namespace pinstrike::actors::peer {
 
-/// Gives the state of every series, to one peer at a time.
+/// The source of the state of every series, for one peer at a time.
 class StateGiver {
   public:
     enum class Next : std::uint8_t { record, nothing_yet, end };
 
     virtual ~StateGiver() = default;
-    /// Nothing: it begins. Else why not.
+    /// Starts a walk over all series; returns the reason if it cannot start.
     [[nodiscard]] virtual std::optional<PeerRefusal> begin() = 0;
-    /// After begin(); after the end nothing more comes.
+    /// Valid after begin(), until it has returned `end`.
     [[nodiscard]] virtual Next next(StateRecord& into) = 0;
-    /// What is still to come goes to nobody.
+    /// The peer has gone or has everything: the remaining records are dropped.
     virtual void leave() = 0;
 };
 
 /// How a request for state ended.
 enum class StateOutcome : std::uint8_t {
-    whole,     ///< it was all that the peer has
-    broken,    ///< the peer could not, or no longer
-    has_none,  ///< the peer has no state to give: it was started just now as well
+    whole,     ///< the peer has sent all its state
+    broken,    ///< the peer refused, or the connection ended
+    has_none,  ///< the peer has no state to send: it does not keep any, or has just started too
 };
 
-/// Takes what comes of one request at a time.
+/// Receives the answer to one state request at a time.
 class StateTaker {
   public:
     virtual ~StateTaker() = default;
-    /// Of kind series, lost or place.
+    /// A record of kind series, lost or place.
     virtual void record(const StateRecord& record) = 0;
-    /// Nothing more comes.
+    /// Called once, after the last record.
     virtual void ended(StateOutcome outcome) = 0;
 };
 
 struct StateEnds {
-    StateGiver* giver = nullptr;  ///< null: nobody is given anything
-    StateTaker* taker = nullptr;  ///< null: nobody is asked
+    StateGiver* giver = nullptr;  ///< null: no state is sent
+    StateTaker* taker = nullptr;  ///< null: no state is requested
 };
 
 }  // namespace pinstrike::actors::peer

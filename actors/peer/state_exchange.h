@@ -1,7 +1,8 @@
 // path: cold
 //
-// This instance's series, as the thread that talks to peers has them: the far ends of the roads to
-// the books. It gives, or it takes; while it takes, it has nothing that is whole to give.
+// The recovery thread's access to the state of this instance's series: the peer side of the rings
+// to the books. It either sends state to a peer or receives it: while it receives, its own state is
+// incomplete and is not sent.
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
@@ -15,50 +16,51 @@
 
 namespace pinstrike::actors::peer {
 
-class StateDesk final : public StateGiver {
+class StateExchange final : public StateGiver {
   public:
-    /// Of each core, in their order; nothing: it keeps no book.
-    StateDesk(Sharding sharding, std::vector<std::optional<StateRoads>> roads);
+    /// `rings`: one entry per core, in order; nothing for a core without a book.
+    StateExchange(Sharding sharding, std::vector<std::optional<StateRings>> rings);
 
     [[nodiscard]] std::optional<PeerRefusal> begin() override;
     [[nodiscard]] Next next(StateRecord& into) override;
     void leave() override;
 
-    /// From the start until told otherwise.
+    /// While set, begin() refuses and answer() reads the books' answers.
     void set_taking(bool taking) { taking_ = taking; }
 
-    /// To the book that keeps the series; a loss or a place to all of them. False: none keeps it.
+    /// Queues a series for the book that keeps it, and a record of another kind for all books.
+    /// False: the core has no book, or its queue is full.
     bool post(const StateRecord& record);
 
-    /// To every book. How many there are.
+    /// Queues a record for every book. Returns the number of books.
     std::size_t post_to_all(StateRecord::Kind kind);
 
-    /// Posted and not yet on its road.
+    /// Records that are queued and not yet in a ring.
     [[nodiscard]] std::size_t waiting() const;
 
-    /// What the books answer to what was posted. Only while taking.
+    /// Reads the next answer of a book to a posted record. False: none, or not receiving.
     [[nodiscard]] bool answer(StateRecord& into);
 
-    /// How much was done.
+    /// Moves queued records to the rings. Returns how many records were moved or dropped.
     std::size_t step();
 
   private:
-    struct Desk {
-        std::optional<StateRoads> roads;
+    struct Core {
+        std::optional<StateRings> rings;
         std::deque<StateRecord> posted;
-        bool at_end = true;  ///< of its walk
+        bool at_end = true;  ///< its walk over the series has ended
     };
 
-    static void post(Desk& desk, const StateRecord& record);
-    [[nodiscard]] static bool read(Desk& desk, StateRecord& into);
+    static void post(Core& core, const StateRecord& record);
+    [[nodiscard]] static bool read(Core& core, StateRecord& into);
     [[nodiscard]] bool at_end() const;
     [[nodiscard]] std::uint16_t books() const;
 
     Sharding sharding_;
-    std::vector<Desk> desks_;
+    std::vector<Core> cores_;
     std::size_t turn_ = 0;
     bool taking_ = false;
-    bool given_ = false;  ///< to somebody who has not left
+    bool given_ = false;  ///< a peer is receiving state, until leave()
 };
 
 }  // namespace pinstrike::actors::peer

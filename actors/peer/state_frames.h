@@ -1,7 +1,7 @@
 // path: cold
 //
-// The frames of state transfer, byte for byte: README.md of this folder has them as tables. What a
-// peer says of a series is checked here, whole: a record that no book could have given is none.
+// The frames of state transfer; README.md of this folder has them as tables. The parsers check all
+// fields of a record and reject one that no book can produce.
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
@@ -24,13 +24,13 @@ inline constexpr std::size_t state_lost_bytes = 8 + 2 + 16;
 inline constexpr std::size_t state_end_bytes = 8 + 8;
 inline constexpr std::size_t state_place_bytes = 8 + 2 + 16 + 2;
 
-/// Asks for the state of all series, or of those of some lines.
+/// Requests the state of all series, or of the series of some lines.
 struct StateRequest {
     std::uint64_t id = 0;
     std::vector<std::uint16_t> lines;  ///< empty: all
 };
 
-/// Of kind series, lost or place.
+/// A record of kind series, lost or place.
 struct StateFrame {
     std::uint64_t id = 0;  ///< of the request
     StateRecord record;

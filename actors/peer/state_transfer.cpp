@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t pause_least_ns = 20'000'000;
 constexpr std::int64_t pause_most_ns = 2'000'000'000;
-/// Peers that have just been started as well: that long they may yet get it from others.
+/// How long peers that have just started too may take to get state from other peers.
 constexpr std::int64_t none_ns_max = 2'000'000'000;
 constexpr std::size_t answers_each_step = 65536;
 
@@ -40,15 +40,15 @@ StateCount count_of(StateVerdict verdict) {
 
 }  // namespace
 
-StateTransfer::StateTransfer(StateDesk& desk, const std::vector<std::uint16_t>& lines,
-                             std::int64_t within_ns, TellNews tell)
-    : desk_(desk),
+StateTransfer::StateTransfer(StateExchange& exchange, const std::vector<std::uint16_t>& lines,
+                             std::int64_t within_ns, PeerListener listener)
+    : exchange_(exchange),
       all_(lines.begin(), lines.end()),
       within_ns_(within_ns),
-      tell_(std::move(tell)),
+      listener_(std::move(listener)),
       pause_ns_(pause_least_ns),
       wanted_(all_) {
-    desk_.set_taking(true);
+    exchange_.set_taking(true);
 }
 
 void StateTransfer::record(const StateRecord& record) {
@@ -59,7 +59,7 @@ void StateTransfer::record(const StateRecord& record) {
     posted.forced = forced_;
     if (record.kind != StateRecord::Kind::series) {
         if (all_.contains(record.line)) {
-            desk_.post(posted);
+            exchange_.post(posted);
             const bool place = record.kind == StateRecord::Kind::place;
             placed_[record.line] += place ? 1 : 0;
             books_ = place ? record.books : books_;
@@ -69,7 +69,7 @@ void StateTransfer::record(const StateRecord& record) {
     counts_.bump(StateCount::received);
     if (!all_.contains(record.line)) {
         counts_.bump(StateCount::foreign);
-    } else if (!desk_.post(posted)) {
+    } else if (!exchange_.post(posted)) {
         counts_.bump(StateCount::crowded);
         again_.insert(record.line);
     }
@@ -79,7 +79,7 @@ void StateTransfer::ended(StateOutcome outcome) {
     if (phase_ == Phase::receiving) {
         outcome_ = outcome;
         counts_.bump(StateCount::failed, outcome == StateOutcome::whole ? 0 : 1);
-        answers_missing_ = desk_.post_to_all(StateRecord::Kind::round);
+        answers_missing_ = exchange_.post_to_all(StateRecord::Kind::round);
         phase_ = Phase::closing;
     }
 }
@@ -103,7 +103,7 @@ std::size_t StateTransfer::step(std::int64_t now_ns, const std::vector<StateSour
 std::size_t StateTransfer::read_answers() {
     std::size_t done = 0;
     StateRecord answer;
-    while (done < answers_each_step && desk_.answer(answer)) {
+    while (done < answers_each_step && exchange_.answer(answer)) {
         ++done;
         if (answer.kind == StateRecord::Kind::round) {
             answers_missing_ -= answers_missing_ == 0 ? 0 : 1;
@@ -126,7 +126,7 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
     const std::vector<std::uint16_t> lines =
         named ? std::vector<std::uint16_t>(wanted_.begin(), wanted_.end())
               : std::vector<std::uint16_t>{};
-    // Lines that nobody hears may be quiet: they are given most of the time to be heard.
+    // A line without messages may only be quiet: wait most of the time for its first message.
     forced_ = now_ns - begun_ns_ >= within_ns_ / 4 * 3;
     again_.clear();
     placed_.clear();
@@ -140,7 +140,7 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
             return;
         }
     }
-    ask_ns_ = now_ns + pause_least_ns;  // until one is connected
+    ask_ns_ = now_ns + pause_least_ns;  // no peer is connected yet
 }
 
 void StateTransfer::close_round(std::int64_t now_ns) {
@@ -160,8 +160,8 @@ void StateTransfer::close_round(std::int64_t now_ns) {
     pause(now_ns);
 }
 
-/// Lines that not all of the peer's cores have heard. Where that stays so until the last round,
-/// nothing comes on them, and there is nothing to take.
+/// Requests again the lines on which not all cores of the peer stated a position. If that is still
+/// so in the last round, the lines carry no messages, and they have no state to copy.
 void StateTransfer::note_unplaced() {
     for (const std::uint16_t line : wanted_) {
         if (!forced_ && placed_[line] < books_) {
@@ -178,25 +178,26 @@ void StateTransfer::pause(std::int64_t now_ns) {
 
 void StateTransfer::finish(bool whole, std::int64_t now_ns) {
     phase_ = Phase::over;
-    desk_.post_to_all(StateRecord::Kind::finish);
-    desk_.set_taking(false);
+    exchange_.post_to_all(StateRecord::Kind::finish);
+    exchange_.set_taking(false);
     whole_.set(whole ? 1 : 0);
     const double seconds = static_cast<double>(now_ns - begun_ns_) * 1e-9;
     if (whole) {
-        tell_({News::Kind::state_taken, peer_,
-               fmt::format("states of {} series taken in {:.2f} s, with those asked for again",
-                           counts_.read(StateCount::taken), seconds)});
+        listener_({PeerEvent::Kind::state_taken, peer_,
+                   fmt::format("states of {} series taken in {:.2f} s, with those asked for again",
+                               counts_.read(StateCount::taken), seconds)});
     } else if (first_) {
-        tell_({News::Kind::state_missing, peer_.empty() ? "none" : peer_,
-               fmt::format("no peer gave its state within {:.1f} s: a series is unknown until it "
-                           "is stated",
-                           seconds)});
+        listener_(
+            {PeerEvent::Kind::state_missing, peer_.empty() ? "none" : peer_,
+             fmt::format("no peer gave its state within {:.1f} s: a series is unknown until it "
+                         "is stated",
+                         seconds)});
     } else {
-        tell_({News::Kind::state_missing, peer_,
-               fmt::format("{} of {} lines did not join within {:.1f} s, so not all states of "
-                           "their series were taken: "
-                           "what is unknown stays so until it is stated",
-                           wanted_.size(), all_.size(), seconds)});
+        listener_({PeerEvent::Kind::state_missing, peer_,
+                   fmt::format("{} of {} lines did not join within {:.1f} s, so not all states of "
+                               "their series were taken: "
+                               "what is unknown stays so until it is stated",
+                               wanted_.size(), all_.size(), seconds)});
     }
 }
 

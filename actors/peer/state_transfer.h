@@ -1,16 +1,16 @@
 // path: cold
 //
-// Takes the state of every series from a peer, once, after the start.
+// Copies the state of every series from a peer, once after the start.
 //
-// The streams run first; what is asked of a peer then covers places behind where they were joined.
-// The transfer asks in rounds: the first for all lines, each later one for the lines that have not
-// joined yet. A line has joined if all its series were taken, and if the journal of each core here
-// holds everything behind the position that each core of the peer states for the line. If the peer
-// states no position, it has not received the line yet: it may still get messages that were sent
-// before this instance started. A series may be taken twice, so a round needs no memory of the
-// one before. Where all that can be asked have just been started as well, nobody has
-// anything to wait for. Towards the end of its time what is given of lines that nobody hears is
-// taken as well. Then it is over, whole or not; what was not taken is unknown until it is stated.
+// The streams are joined first, so that the state that a peer sends then covers positions behind
+// the join. The transfer runs in rounds: the first requests all lines, each later one the lines
+// that have not joined yet. A line has joined if all its series were accepted, and if the journal
+// of each core here holds everything behind the position that each core of the peer states for the
+// line. If the peer states no position, it has not received the line yet: it may still get messages
+// that were sent before this instance started. A series may be accepted twice, so a round needs no
+// record of the round before. The transfer gives up early if all peers have just started too. In
+// the last quarter of its time it also accepts the state of lines on which nothing was received.
+// Series that were not accepted at the end stay unknown until a message states them.
 #pragma once
 
 #include "actors/peer/peer_event.h"
@@ -48,35 +48,35 @@ namespace pinstrike::actors::peer {
 
 PINSTRIKE_ROWS(StateCount, PINSTRIKE_STATE_COUNTS)
 
-/// Someone who can be asked.
+/// A peer that can be asked for state.
 class StateSource {
   public:
     virtual ~StateSource() = default;
     /// "10.1.0.2:9470"
     [[nodiscard]] virtual std::string_view peer() const = 0;
-    /// False: it cannot be asked now. Else StateTaker::ended comes, once.
+    /// False: it cannot be asked now. Otherwise StateTaker::ended is called once.
     [[nodiscard]] virtual bool request_state(const std::vector<std::uint16_t>& lines) = 0;
 };
 
 class StateTransfer final : public StateTaker {
   public:
-    /// The desk outlives it. `within_ns`: how long it may take.
-    StateTransfer(StateDesk& desk, const std::vector<std::uint16_t>& lines, std::int64_t within_ns,
-                  TellNews tell);
+    /// `exchange` must outlive this object. `within_ns`: the longest duration of the transfer.
+    StateTransfer(StateExchange& exchange, const std::vector<std::uint16_t>& lines,
+                  std::int64_t within_ns, PeerListener listener);
 
     void record(const StateRecord& record) override;
     void ended(StateOutcome outcome) override;
 
-    /// How much was done. The time never decreases.
+    /// Returns how many answers of books were read. `now_ns` must never decrease.
     std::size_t step(std::int64_t now_ns, const std::vector<StateSource*>& sources);
 
     [[nodiscard]] bool over() const { return phase_ == Phase::over; }
 
-    // By any thread.
+    // Any thread may call these.
 
     [[nodiscard]] const Counters<StateCount, StateCount_count>& counts() const { return counts_; }
 
-    /// 1: every line joined: its series were taken from a peer, or it had none.
+    /// 1: every line has joined.
     [[nodiscard]] const Counter& whole() const { return whole_; }
 
   private:
@@ -89,23 +89,23 @@ class StateTransfer final : public StateTaker {
     void pause(std::int64_t now_ns);
     void finish(bool whole, std::int64_t now_ns);
 
-    StateDesk& desk_;
+    StateExchange& exchange_;
     std::set<std::uint16_t> all_;
     std::int64_t within_ns_;
-    TellNews tell_;
+    PeerListener listener_;
     Phase phase_ = Phase::waiting;
     std::int64_t begun_ns_ = 0;
     std::int64_t ask_ns_ = 0;
     std::int64_t pause_ns_;
-    bool first_ = true;                            ///< no round came to its end yet
-    bool forced_ = false;                          ///< this round takes lines that are not heard
-    StateOutcome outcome_ = StateOutcome::broken;  ///< of the round that ends
-    std::int64_t none_since_ns_ = 0;               ///< since when peers say that they have none
-    std::size_t turn_ = 0;                         ///< which source is asked first
-    std::set<std::uint16_t> wanted_;               ///< of this round; all of them: not named
-    std::set<std::uint16_t> again_;                ///< of the next
-    std::map<std::uint16_t, unsigned> placed_;     ///< of each line, places stated in this round
-    unsigned books_ = 1;                           ///< of the peer: places to be stated of a line
+    bool first_ = true;                            ///< no round has completed yet
+    bool forced_ = false;                          ///< this round accepts lines without messages
+    StateOutcome outcome_ = StateOutcome::broken;  ///< of the round that is closing
+    std::int64_t none_since_ns_ = 0;               ///< first of the last answers `has_none`; or 0
+    std::size_t turn_ = 0;                         ///< index of the source to ask first
+    std::set<std::uint16_t> wanted_;               ///< lines of this round
+    std::set<std::uint16_t> again_;                ///< lines of the next round
+    std::map<std::uint16_t, unsigned> placed_;     ///< by line: positions stated in this round
+    unsigned books_ = 1;                           ///< positions that the peer states per line
     std::size_t answers_missing_ = 0;
     std::string peer_;
     Counters<StateCount, StateCount_count> counts_;

@@ -9,7 +9,7 @@
 namespace pinstrike::actors::peer {
 
 std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& problems) {
-    const std::size_t told = problems.size();
+    const std::size_t before = problems.size();
     auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls);
     const auto check = [&problems](const char* key, const std::string& file,
                                    const asio::error_code& error) {
@@ -28,12 +28,12 @@ std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& 
     check("authority", config.authority, error);
     context->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert,
                              error);
-    // No tickets: each connection proves everything anew.
+    // Without tickets there is no resumption: each connection performs a full handshake.
     ::SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
     if (::SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_3_VERSION) != 1) {
         tell(problems, Place{}, "peer.tls: this OpenSSL does not speak TLS 1.3");
     }
-    return problems.size() == told ? std::move(context) : nullptr;
+    return problems.size() == before ? std::move(context) : nullptr;
 }
 
 }  // namespace pinstrike::actors::peer

@@ -10,8 +10,8 @@
 
 namespace pinstrike::actors::peer {
 
-/// Version 1.3, and on both sides a certificate that the authority signed. Null, with problems,
-/// where a file cannot be used.
+/// A context for TLS 1.3 in which both sides need a certificate that the authority signed. Returns
+/// null and adds problems if a file cannot be used.
 [[nodiscard]] std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config,
                                                            Problems& problems);
 

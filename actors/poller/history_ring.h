@@ -1,8 +1,8 @@
 // path: hot
 //
-// The road of first copies, from a poller to the history of its lines (feed/recovery/history.h),
-// which another thread keeps. A ring (ring.h says why its orders are enough); the poller never
-// waits: a block that finds no room is skipped and counted, and is then not kept.
+// The ring of first copies, from a poller to the history of its lines (feed/recovery/history.h),
+// which another thread keeps. ring.h says why its memory orders are enough. The poller never waits:
+// a block that does not fit is skipped and counted, and the history does not get it.
 //
 // Where the port can keep packets, a block goes by reference: the record says where it lies, and
 // the port keeps the packet until the other thread has released the record (kept_packets.h). The
@@ -48,7 +48,7 @@ struct alignas(32) FirstCopy {
 static_assert(sizeof(FirstCopy) == 32 && std::is_trivially_copyable_v<FirstCopy>);
 
 /// The poller's end. Its counters may be read by any thread.
-class HistoryRoad {
+class HistoryRingWriter {
   public:
     /// Of a poller whose ports keep packets: as many (4 ms of two million packets a second, and the
     /// other thread looks more often).
@@ -56,7 +56,7 @@ class HistoryRoad {
     /// Of any other: about 4000 full blocks.
     static constexpr std::size_t copying_slots = 131'072;
 
-    explicit HistoryRoad(Producer<FirstCopy> copies) : copies_(std::move(copies)) {}
+    explicit HistoryRingWriter(Producer<FirstCopy> copies) : copies_(std::move(copies)) {}
 
     /// The block lies in the burst of a port that keeps.
     void keep(const feed::Block& block, std::size_t line) {
@@ -118,8 +118,8 @@ class HistoryRoad {
     Counter skipped_;
 };
 
-/// The other end.
-struct HistoryRoadEnd {
+/// The history's end.
+struct HistoryRingReader {
     std::vector<std::uint16_t> lines;  ///< of the poller, in its order
     Consumer<FirstCopy> copies;
 };

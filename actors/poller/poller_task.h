@@ -60,11 +60,11 @@ struct PollerSetup {
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
-    bool marks = false;                    ///< cores are told how far each line has come
-    nic::DueTimes due{};                   ///< of captures that have a pace
-    std::unique_ptr<PollerRoads> roads;    ///< from and to recovery; null: there is none
-    std::unique_ptr<HistoryRoad> history;  ///< null: none is kept
-    std::unique_ptr<PacketTap> tap;        ///< null: nobody can look at packets
+    bool marks = false;                          ///< cores are told how far each line has come
+    nic::DueTimes due{};                         ///< of captures that have a pace
+    std::unique_ptr<PollerRepairRings> roads;    ///< from and to recovery; null: there is none
+    std::unique_ptr<HistoryRingWriter> history;  ///< null: none is kept
+    std::unique_ptr<PacketTap> tap;              ///< null: nobody can look at packets
 };
 
 struct PollerCounters : LoopCounters {
@@ -98,10 +98,10 @@ class PollerTask {
     [[nodiscard]] const PollerCounters& counters() const { return counters_; }
 
     /// Null: there is no recovery.
-    [[nodiscard]] const PollerRoads* roads() const { return roads_.get(); }
+    [[nodiscard]] const PollerRepairRings* roads() const { return roads_.get(); }
 
     /// Null: no history is kept.
-    [[nodiscard]] const HistoryRoad* history() const { return history_.get(); }
+    [[nodiscard]] const HistoryRingWriter* history() const { return history_.get(); }
 
     /// Null: packets cannot be tapped.
     [[nodiscard]] PacketTap* tap() { return tap_.get(); }
@@ -184,8 +184,8 @@ class PollerTask {
 
     PollerCounters counters_;
     LoopClock loop_clock_;
-    std::unique_ptr<PollerRoads> roads_;
-    std::unique_ptr<HistoryRoad> history_;
+    std::unique_ptr<PollerRepairRings> roads_;
+    std::unique_ptr<HistoryRingWriter> history_;
     std::unique_ptr<PacketTap> tap_;
     SettingsOffer settings_;
 

@@ -8,40 +8,43 @@ namespace pinstrike::actors {
 namespace {
 
 constexpr std::size_t notes_each_step = 1024;
-/// A wall clock that jumps ahead makes nothing late by more than this.
+/// A forward jump of the wall clock shortens the deadlines by at most this.
 constexpr std::int64_t step_ns_max = 1'000'000'000;
 constexpr std::int64_t nap_in_flight_ns = 200'000;
 constexpr std::int64_t nap_idle_ns = 500'000;
 
 }  // namespace
 
-std::pair<std::unique_ptr<PollerRoads>, RecoveryRoads> make_roads(
+std::pair<std::unique_ptr<PollerRepairRings>, RecoveryRepairRings> make_repair_rings(
     std::vector<std::uint16_t> lines) {
-    auto notes = Ring<RepairNote>::make(Ring<RepairNote>::slots_for(PollerRoads::notes_slots));
+    auto notes =
+        Ring<RepairNote>::make(Ring<RepairNote>::slots_for(PollerRepairRings::notes_slots));
     auto repairs =
-        Ring<RepairRecord>::make(Ring<RepairRecord>::slots_for(PollerRoads::repairs_slots));
+        Ring<RepairRecord>::make(Ring<RepairRecord>::slots_for(PollerRepairRings::repairs_slots));
     return {
-        std::make_unique<PollerRoads>(std::move(notes.producer), std::move(repairs.consumer)),
-        RecoveryRoads{std::move(lines), std::move(notes.consumer), std::move(repairs.producer)}};
+        std::make_unique<PollerRepairRings>(std::move(notes.producer), std::move(repairs.consumer)),
+        RecoveryRepairRings{std::move(lines), std::move(notes.consumer),
+                            std::move(repairs.producer)}};
 }
 
-std::size_t roads_bytes() {
-    return Ring<RepairNote>::slots_for(PollerRoads::notes_slots) * sizeof(RepairNote) +
-           Ring<RepairRecord>::slots_for(PollerRoads::repairs_slots) * sizeof(RepairRecord);
+std::size_t repair_rings_bytes() {
+    return Ring<RepairNote>::slots_for(PollerRepairRings::notes_slots) * sizeof(RepairNote) +
+           Ring<RepairRecord>::slots_for(PollerRepairRings::repairs_slots) * sizeof(RepairRecord);
 }
 
-RecoveryTask::RecoveryTask(const feed::RecoveryConfig& config, std::vector<RecoveryRoads> roads,
+RecoveryTask::RecoveryTask(const feed::RecoveryConfig& config,
+                           std::vector<RecoveryRepairRings> rings,
                            std::vector<std::unique_ptr<feed::RepairSource>> sources)
-    : roads_(std::move(roads)) {
+    : rings_(std::move(rings)) {
     std::vector<std::uint16_t> lines;
-    for (std::size_t road = 0; road < roads_.size(); ++road) {
-        for (std::size_t line = 0; line < roads_[road].lines.size(); ++line) {
-            places_[roads_[road].lines[line]] = {road, static_cast<std::uint32_t>(line)};
-            lines.push_back(roads_[road].lines[line]);
+    for (std::size_t ring = 0; ring < rings_.size(); ++ring) {
+        for (std::size_t line = 0; line < rings_[ring].lines.size(); ++line) {
+            places_[rings_[ring].lines[line]] = {ring, static_cast<std::uint32_t>(line)};
+            lines.push_back(rings_[ring].lines[line]);
         }
     }
-    feed::RepairRoad& road = *this;
-    recovery_ = std::make_unique<feed::Recovery>(config, lines, std::move(sources), road);
+    feed::RepairSink& sink = *this;
+    recovery_ = std::make_unique<feed::Recovery>(config, lines, std::move(sources), sink);
 }
 
 std::size_t RecoveryTask::step(std::int64_t now_ns) {
@@ -59,9 +62,9 @@ std::int64_t RecoveryTask::nap_ns() const {
 }
 
 void RecoveryTask::finish() {
-    for (RecoveryRoads& road : roads_) {
-        road.notes.hand_on();
-        road.repairs.hand_on();
+    for (RecoveryRepairRings& ring : rings_) {
+        ring.notes.hand_on();
+        ring.repairs.hand_on();
     }
     while (read_notes() != 0) {
     }
@@ -70,21 +73,21 @@ void RecoveryTask::finish() {
 
 bool RecoveryTask::carry(std::uint16_t line, std::span<const std::byte> bytes) {
     const auto place = places_.find(line);
-    return place != places_.end() && roads_[place->second.road].carry(place->second.line, bytes);
+    return place != places_.end() && rings_[place->second.ring].carry(place->second.line, bytes);
 }
 
 std::size_t RecoveryTask::read_notes() {
     std::size_t notes = 0;
     std::size_t first_line = 0;
-    for (RecoveryRoads& road : roads_) {
-        notes += read_notes(road, first_line);
-        first_line += road.lines.size();
+    for (RecoveryRepairRings& ring : rings_) {
+        notes += read_notes(ring, first_line);
+        first_line += ring.lines.size();
     }
     return notes;
 }
 
-std::size_t RecoveryTask::read_notes(RecoveryRoads& road, std::size_t first_line) {
-    const auto notes = road.notes.peek(notes_each_step);
+std::size_t RecoveryTask::read_notes(RecoveryRepairRings& ring, std::size_t first_line) {
+    const auto notes = ring.notes.peek(notes_each_step);
     for (const RepairNote& note : notes) {
         const std::size_t line = first_line + note.line;
         if (note.kind == RepairNote::Kind::missing) {
@@ -94,7 +97,7 @@ std::size_t RecoveryTask::read_notes(RecoveryRoads& road, std::size_t first_line
             recovery_->found(line, note.begin, note.end);
         }
     }
-    road.notes.release(notes.size());
+    ring.notes.release(notes.size());
     return notes.size();
 }
 

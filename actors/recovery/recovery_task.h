@@ -1,8 +1,8 @@
 // path: cold
 //
-// Recovery as its thread runs it, or a simulation: it reads the pollers' notes, lets recovery ask
-// and its sources answer, and puts what they bring on the roads to the pollers. Stepped with wall
-// time, which may jump; recovery's own time goes on all the same.
+// The work of the recovery thread (or of a simulation): reads the pollers' notes, steps recovery
+// and its sources, and puts the blocks that they deliver into the rings to the pollers. step() gets
+// the wall time; a jump of that clock moves recovery's own time by at most one second.
 #pragma once
 
 #include "actors/recovery/repair_rings.h"
@@ -18,44 +18,44 @@
 
 namespace pinstrike::actors {
 
-/// The roads of a poller that has these lines: its ends, and recovery's.
-[[nodiscard]] std::pair<std::unique_ptr<PollerRoads>, RecoveryRoads> make_roads(
+/// Makes the repair rings of a poller with these lines: the poller's ends, and recovery's.
+[[nodiscard]] std::pair<std::unique_ptr<PollerRepairRings>, RecoveryRepairRings> make_repair_rings(
     std::vector<std::uint16_t> lines);
 
-/// Memory of the roads of one poller.
-[[nodiscard]] std::size_t roads_bytes();
+/// Memory of the repair rings of one poller.
+[[nodiscard]] std::size_t repair_rings_bytes();
 
-class RecoveryTask final : private feed::RepairRoad {
+class RecoveryTask final : private feed::RepairSink {
   public:
-    RecoveryTask(const feed::RecoveryConfig& config, std::vector<RecoveryRoads> roads,
+    RecoveryTask(const feed::RecoveryConfig& config, std::vector<RecoveryRepairRings> rings,
                  std::vector<std::unique_ptr<feed::RepairSource>> sources);
 
-    /// How much was done.
+    /// Returns the number of notes read plus the work of recovery; 0: the thread may sleep.
     std::size_t step(std::int64_t now_ns);
 
-    /// How long may be slept if the last step did nothing.
+    /// How long the thread may sleep after a step that did nothing.
     [[nodiscard]] std::int64_t nap_ns() const;
 
-    /// The end, after the last step and after the pollers have ended: hears what they noted last,
-    /// and gives up what is open. By the thread that stepped, or another that joined it.
+    /// Reads the last notes and gives up all open holes. Call it after the last step and after the
+    /// pollers have ended, from the thread that called step() or one that joined it.
     void finish();
 
     [[nodiscard]] const feed::Recovery& recovery() const { return *recovery_; }
 
   private:
     struct Place {
-        std::size_t road;
+        std::size_t ring;
         std::uint32_t line;
     };
 
-    // RepairRoad
+    // RepairSink
     [[nodiscard]] bool carry(std::uint16_t line, std::span<const std::byte> bytes) override;
 
-    std::size_t read_notes(RecoveryRoads& road, std::size_t first_line);
+    std::size_t read_notes(RecoveryRepairRings& ring, std::size_t first_line);
     std::size_t read_notes();
 
-    std::vector<RecoveryRoads> roads_;
-    std::map<std::uint16_t, Place> places_;  ///< of lines by number
+    std::vector<RecoveryRepairRings> rings_;
+    std::map<std::uint16_t, Place> places_;  ///< by line number
     std::unique_ptr<feed::Recovery> recovery_;
     std::int64_t seen_ns_ = 0;  ///< wall time of the last step
     std::int64_t time_ns_ = 0;  ///< never decreases, and never jumps

@@ -1,13 +1,13 @@
 // path: hot
 //
-// The two roads between a poller and recovery's thread: notes of what is missing or found, one way;
-// blocks that fill it, the other way. Both are rings (ring.h says why their orders are enough), so
-// the poller never waits for recovery: a note that finds no room is dropped and counted. Then a
-// hole is not asked for, and stays as lost as the arbiter says; or it is asked for in vain, until
-// it is given up.
+// The two rings between a poller and the recovery thread: one carries notes of missing and of found
+// numbers to recovery, the other carries repair blocks to the poller. ring.h says why the memory
+// orders are enough. The poller never waits for recovery: a note that does not fit is dropped and
+// counted. If it was a note of missing numbers, recovery does not request them, and they stay lost.
+// If it was a note of found numbers, recovery requests them in vain until it gives them up.
 //
-// A block lies in the ring as a record that says what follows, and its bytes in the records behind
-// it: one piece, since the memory is mapped twice.
+// A block occupies a head record and as many further records as its bytes need. The bytes are
+// contiguous, because the ring's memory is mapped twice.
 #pragma once
 
 #include "actors/threads/ring.h"
@@ -23,25 +23,25 @@
 
 namespace pinstrike::actors {
 
-/// Of one line, by its place among the poller's.
+/// Numbers of one line that are missing, or were found after all.
 struct alignas(64) RepairNote {
     enum class Kind : std::uint8_t { missing, found };
     feed::Position begin = 0;
     feed::Position end = 0;
     std::int64_t ts_before_ns = 0;
     std::int64_t ts_behind_ns = 0;
-    std::uint32_t line = 0;
+    std::uint32_t line = 0;  ///< index among the poller's lines
     Kind kind = Kind::missing;
 };
 
 static_assert(sizeof(RepairNote) == 64);
 
-/// What follows in the records behind it; or a part of that.
+/// The head record of a block; the records behind it hold the block's bytes.
 struct alignas(64) RepairRecord {
-    std::uint32_t line = 0;  ///< its place among the poller's
+    std::uint32_t line = 0;  ///< index among the poller's lines
     std::uint32_t bytes = 0;
 
-    /// Records that a block takes, this one included.
+    /// Records that a block occupies, including the head record.
     [[nodiscard]] static constexpr std::size_t records_for(std::size_t block_bytes) {
         return 1 + (block_bytes + sizeof(RepairRecord) - 1) / sizeof(RepairRecord);
     }
@@ -49,16 +49,16 @@ struct alignas(64) RepairRecord {
 
 static_assert(sizeof(RepairRecord) == 64);
 
-/// The poller's ends. Its counters may be read by any thread.
-class PollerRoads {
+/// The poller's ends of its repair rings. Any thread may read the counters.
+class PollerRepairRings {
   public:
     static constexpr std::size_t notes_slots = 8192;
     static constexpr std::size_t repairs_slots = 32768;  ///< about 2000 full blocks
     static constexpr std::size_t block_bytes_max = 16 * 1024;
-    /// Of one step, so that repairs never hold up the streams for long.
+    /// Bounds the repair blocks of one step, so that they never delay the streams for long.
     static constexpr std::size_t blocks_each_step = 16;
 
-    PollerRoads(Producer<RepairNote> notes, Consumer<RepairRecord> repairs)
+    PollerRepairRings(Producer<RepairNote> notes, Consumer<RepairRecord> repairs)
         : notes_(std::move(notes)), repairs_(std::move(repairs)) {}
 
     void note(const RepairNote& note) noexcept {
@@ -67,8 +67,9 @@ class PollerRoads {
         }
     }
 
-    /// Hands `take(line, bytes)` some of the blocks that have come; how many. One look at an index
-    /// that is written only when something comes: its line stays in this core's cache until then.
+    /// Calls `take(line, bytes)` for up to blocks_each_step blocks and returns their number. An
+    /// empty ring costs one read of an index whose cache line stays in this core's cache, because
+    /// the producer writes it only when it publishes a block.
     template <class Take>
     std::size_t take_repairs(Take&& take) {
         std::size_t taken = 0;
@@ -98,15 +99,15 @@ class PollerRoads {
     Counter repairs_taken_;
 };
 
-/// Recovery's ends.
-struct RecoveryRoads {
-    std::vector<std::uint16_t> lines;  ///< of the poller, in its order
+/// Recovery's ends of the repair rings of one poller.
+struct RecoveryRepairRings {
+    std::vector<std::uint16_t> lines;  ///< numbers of the poller's lines, in its order
     Consumer<RepairNote> notes;
     Producer<RepairRecord> repairs;
 
-    /// False if there is no room. The bytes are copied.
+    /// Copies a block into the ring. False: the block is too long, or the ring is full.
     [[nodiscard]] bool carry(std::uint32_t line, std::span<const std::byte> bytes) noexcept {
-        if (bytes.size() > PollerRoads::block_bytes_max) {
+        if (bytes.size() > PollerRepairRings::block_bytes_max) {
             return false;
         }
         RepairRecord* records = repairs.claim(RepairRecord::records_for(bytes.size()));

@@ -73,7 +73,7 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
     for (const feed::RepairKind source : config.recovery.sources) {
         plan.sources.emplace_back(feed::word_of(source));
     }
-    plan.road_bytes = plan.runs ? roads_bytes() * config.pollers.size() : 0;
+    plan.road_bytes = plan.runs ? repair_rings_bytes() * config.pollers.size() : 0;
     if (config.history.memory_bytes != 0 && !reads_captures(config)) {
         plan.history_bytes = feed::History::claimed_bytes(config.history);
         for (const PollerConfig& poller : config.pollers) {
@@ -369,8 +369,8 @@ std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) 
                    std::find(poller.ports.begin(), poller.ports.end(), port.name) !=
                        poller.ports.end();
         });
-    return Ring<FirstCopy>::slots_for(keeps ? HistoryRoad::keeping_slots
-                                            : HistoryRoad::copying_slots);
+    return Ring<FirstCopy>::slots_for(keeps ? HistoryRingWriter::keeping_slots
+                                            : HistoryRingWriter::copying_slots);
 }
 
 std::size_t Topology::ring_bytes() const {

@@ -17,15 +17,14 @@ namespace {
 constexpr std::uint32_t bucket_numbers = History::block_messages_max;
 constexpr std::uint32_t bucket_last = (numbers_per_turn - 1) / bucket_numbers;
 
-/// A bucket of short quotes takes about so many bytes, so there are about as many buckets as slots
-/// for them.
+/// About the bytes of a bucket's short quotes: there are about as many slots as buckets in memory.
 constexpr std::size_t bytes_per_slot = 8192;
 
 constexpr std::uint32_t bucket_of(std::uint32_t number) {
     return (number - 1) / bucket_numbers;
 }
 
-/// The number so many behind `number`; less than a turn.
+/// The number `by` steps after `number`; `by` is less than a turn.
 constexpr std::uint32_t advanced(std::uint32_t number, std::uint64_t by) {
     return number_at(numbers_per_turn + number + by);
 }
@@ -100,7 +99,7 @@ std::span<const KeptBlock> History::find(const RepairRequest& request) {
         request.messages > repair_messages_max) {
         return found_;
     }
-    // A block holds numbers of two buckets at most: that of its first, and the next.
+    // A block has at most 256 numbers, so one with requested numbers begins at most 255 before.
     const auto index = static_cast<std::size_t>(line - lines_.data());
     const std::uint32_t last = bucket_of(advanced(request.first, request.messages - 1));
     std::uint32_t bucket =
@@ -152,8 +151,7 @@ std::size_t History::slot_of(std::size_t line, std::uint32_t bucket) const {
     return (key * 0x9E37'79B9'7F4A'7C15U >> 32) & (buckets_.size() - 1);
 }
 
-/// Sees to it that so many bytes in a row are free at head: where the ring ends before, what is
-/// left of it is left out.
+/// Frees `bytes` contiguous bytes at the head; if the ring ends before, skips the rest of it.
 void History::make_room(std::size_t bytes) {
     const std::size_t left = capacity_ - head_ % capacity_;
     if (left < bytes) {
@@ -171,7 +169,7 @@ void History::make_room(std::size_t bytes) {
     }
 }
 
-/// The tail never rests on what is left out at the ring's end.
+/// Also advances the tail over a skipped rest at the end of the ring.
 void History::let_go_oldest(HistoryCount why) {
     const Record& record = at(tail_);
     lines_[record.line].oldest = record.younger_of_line;
@@ -214,7 +212,7 @@ void History::append(std::size_t line, const KeptBlock& block, std::size_t units
     counters_.bump(HistoryCount::kept_bytes, block.bytes.size());
 }
 
-/// Adds what the request wants of the blocks that begin in this bucket.
+/// Adds the blocks that begin in this bucket and match the request.
 void History::collect(std::size_t line, std::uint32_t bucket, const RepairRequest& request) {
     Place place = buckets_[slot_of(line, bucket)];
     while (place >= tail_ && found_places_.size() != repair_messages_max) {

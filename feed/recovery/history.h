@@ -1,16 +1,16 @@
 // path: cold
 //
-// The last seconds of every line, so that others who lost some of it can have it: blocks as their
-// venue sent them, in the order of their arrival, bounded by age and by memory.
+// The last seconds of every line, kept for peers that lost messages of it: blocks as the venue sent
+// them, in order of arrival, bounded by age and by memory.
 //
-// All lines share one ring of records, oldest at its tail. Records are never moved or taken out of
-// the middle: where the age or the room says so, the tail goes on. A record is found through its
-// bucket: those that begin within the same 256 numbers of the same line are chained, newest first,
-// and the chain ends where it leads behind the tail; so letting go costs nothing but moving the
-// tail, and a range is found in as many steps as there are blocks about it.
+// All lines share one ring of records, with the oldest at its tail. Records are removed only by
+// advancing the tail, when the oldest is too old or its memory is needed. A bucket chains the
+// records that begin within the same 256 numbers of a line, newest first; a link to a record
+// before the tail ends the chain. Removal therefore never touches a chain, and a search visits only
+// the records around the range.
 //
-// Numbers come again after a wrap and after a reset: a range is of the blocks that the exchange
-// stamped within the bounds of the request (feed/recovery/repair.h).
+// Numbers repeat after a wrap and after a reset, so a search also checks that the exchange stamped
+// the block within the bounds of the request (feed/recovery/repair.h).
 #pragma once
 
 #include "config/counter.h"
@@ -27,7 +27,7 @@
 
 namespace pinstrike::feed {
 
-/// A block of a line: numbers first .. first+messages-1, over the wrap.
+/// A block of a line: numbers first .. first+messages-1, which may span the wrap.
 struct KeptBlock {
     std::uint16_t line = 0;
     std::uint16_t messages = 0;
@@ -37,8 +37,8 @@ struct KeptBlock {
     std::span<const std::byte> bytes;
 };
 
-/// What is kept of a line: from its oldest block to its newest, in order of arrival. Between them
-/// may be holes.
+/// The range kept of a line, from its oldest to its newest block in order of arrival. It may have
+/// holes.
 struct KeptRange {
     std::uint32_t first = 0;  ///< of the oldest block
     std::uint32_t last = 0;   ///< of the newest block; smaller than `first` after a wrap or reset
@@ -61,9 +61,9 @@ PINSTRIKE_ROWS(HistoryCount, PINSTRIKE_HISTORY_COUNTS)
 
 using HistoryCounters = Counters<HistoryCount, HistoryCount_count>;
 
-/// Used by one thread; its counters may be read by any. Allocates at construction only (the memory
-/// is touched as it is used). Times of arrival are passed in; one that goes back is taken as the
-/// latest.
+/// One thread may use it; any thread may read the counters. Allocates at construction only (pages
+/// are touched on first use). The caller passes in the times of arrival; a time before the latest
+/// one counts as the latest.
 class History {
   public:
     static constexpr std::uint16_t block_messages_max = 256;
@@ -71,16 +71,16 @@ class History {
 
     History(std::span<const std::uint16_t> lines, const HistoryConfig& config);
 
-    /// Copies a block in; false: it is unfit. Lets go of what is too old, or in its way.
+    /// Copies a block and removes blocks that are too old or in its way. False: the block is unfit.
     bool keep(const KeptBlock& block);
 
-    /// Lets go of what is too old at this time.
+    /// Removes the blocks that are too old at this time.
     void expire(std::int64_t now_ns);
 
     [[nodiscard]] bool knows(std::uint16_t line) const;
 
-    /// Whole blocks that hold any of the numbers asked for and are stamped within its bounds, in
-    /// order of arrival, at most repair_messages_max. Valid until the next call.
+    /// The blocks that hold any of the requested numbers and are stamped within the request's
+    /// bounds, in order of arrival, at most repair_messages_max. Valid until the next call.
     [[nodiscard]] std::span<const KeptBlock> find(const RepairRequest& request);
 
     /// Nothing: no block of the line is kept.
@@ -88,27 +88,27 @@ class History {
 
     [[nodiscard]] const HistoryCounters& counters() const { return counters_; }
 
-    // What is kept now, of all lines.
+    // Blocks that are kept now, of all lines.
 
     [[nodiscard]] std::uint64_t blocks() const { return blocks_.read(); }
 
-    /// Memory in use, what records take beside their bytes included.
+    /// Memory in use, including the records' headers.
     [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_.read(); }
 
-    /// Of the block that arrived first; 0: there is none.
+    /// Time of arrival of the oldest block; 0: there is none.
     [[nodiscard]] std::int64_t oldest_ts_ns() const {
         return static_cast<std::int64_t>(oldest_ts_ns_.read());
     }
 
-    /// All memory that a history of this config claims.
+    /// The memory that a history of this config allocates.
     [[nodiscard]] static std::size_t claimed_bytes(const HistoryConfig& config);
 
   private:
-    /// Where a record stands, counted from the beginning of time: its place in the ring is the
-    /// remainder. Never 0.
+    /// A record's offset in bytes, counted without wrapping; modulo the capacity, it is the offset
+    /// in memory_. Never 0.
     using Place = std::uint64_t;
 
-    /// What stands before the bytes of a block.
+    /// The header before the bytes of a block.
     struct Record {
         Place older_in_bucket = 0;
         Place younger_of_line = 0;
@@ -117,7 +117,7 @@ class History {
         std::uint32_t first = 0;
         std::uint16_t messages = 0;
         std::uint16_t bytes = 0;
-        std::uint16_t line = 0;  ///< index; no_line: the rest of the ring, left out
+        std::uint16_t line = 0;  ///< index; no_line: unused rest at the end of the ring
         std::uint16_t units = 0;
     };
 
@@ -140,11 +140,11 @@ class History {
     void publish();
 
     HistoryConfig config_;
-    std::vector<Line> lines_;  // by number
+    std::vector<Line> lines_;  // sorted by number
     std::unique_ptr<std::byte[]> memory_;
     std::size_t capacity_;        // of memory_, in bytes; a multiple of sizeof(Record)
-    std::vector<Place> buckets_;  // the newest record of each; a power of two of them
-    Place head_;                  // where the next record goes
+    std::vector<Place> buckets_;  // newest record of each bucket; the size is a power of two
+    Place head_;                  // place of the next record
     Place tail_;                  // the oldest record
     std::int64_t latest_ns_;
     std::uint64_t records_ = 0;

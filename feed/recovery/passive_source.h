@@ -8,8 +8,8 @@
 
 namespace pinstrike::feed {
 
-/// The published retransmission groups: what others asked for comes to all who listen, by the way
-/// of any packet. Nobody can be asked; for what is missing it is waited a while.
+/// The published retransmission groups: they carry the blocks that other subscribers requested, and
+/// the poller receives them as any packet. The source takes no requests; recovery only waits.
 class PassiveSource final : public RepairSource {
   public:
     explicit PassiveSource(std::string name) : name_(std::move(name)) {}

@@ -12,23 +12,22 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// What a source brought is on its way to the arbiter, and the arbiter's note of it on its way
-/// back.
-constexpr std::int64_t settle_ns = 5'000'000;
-/// No pause between two rounds of asking doubles more often.
+/// Time for the last blocks of an answer to reach the arbiter, and for its notes to come back.
+constexpr std::int64_t round_trip_ns = 5'000'000;
+/// The pause between two rounds doubles at most this often.
 constexpr unsigned doublings_max = 16;
-/// In one step, so that notes and answers are heard in between.
+/// Bounds the requests of one step, so that notes and answers are read in between.
 constexpr std::size_t asked_each_step_max = 64;
 
 }  // namespace
 
 Recovery::Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> lines,
-                   std::vector<std::unique_ptr<RepairSource>> sources, RepairRoad& road)
+                   std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink)
     : config_(config),
-      road_(road),
+      sink_(sink),
       requests_budget_(config.requests_per_second),
       messages_budget_(config.messages_per_second, repair_messages_max) {
-    PINSTRIKE_CHECK(!sources.empty());  // without any there is no recovery
+    PINSTRIKE_CHECK(!sources.empty());
     for (const std::uint16_t number : lines) {
         lines_.push_back({number, {}});
     }
@@ -37,8 +36,8 @@ Recovery::Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> 
     }
 }
 
-/// In ranges of one request at most, so that none need be divided to be asked for. What is tracked
-/// already stays as it is.
+/// Adds ranges of one request's size at most, so that a request never has to divide one. Numbers
+/// that are already tracked keep their state.
 void Recovery::missing(std::size_t line, Position begin, Position end, std::int64_t ts_before_ns,
                        std::int64_t ts_behind_ns, std::int64_t now_ns) {
     if (planted(Mistake::recovery) && end - begin == 1) {
@@ -125,7 +124,7 @@ void Recovery::finish() {
 
 void Recovery::block(std::uint16_t line, std::span<const std::byte> bytes) {
     counters_.bump(RecoveryCount::repairs);
-    if (!road_.carry(line, bytes)) {
+    if (!sink_.carry(line, bytes)) {
         counters_.bump(RecoveryCount::repairs_dropped);
     }
 }
@@ -134,7 +133,8 @@ void Recovery::finished(std::uint64_t id) {
     const auto request = in_flight_.find(id);
     if (request != in_flight_.end()) {
         request->second.at_deadline = Refusal::incomplete;
-        request->second.deadline_ns = std::min(request->second.deadline_ns, now_ns_ + settle_ns);
+        request->second.deadline_ns =
+            std::min(request->second.deadline_ns, now_ns_ + round_trip_ns);
     }
 }
 
@@ -152,7 +152,7 @@ void Recovery::add(std::size_t line, Position begin, const Range& range) {
     schedule(line, added);
 }
 
-/// It is no longer looked for.
+/// Removes a range that was found or given up, and counts its messages under `outcome`.
 Recovery::Ranges::iterator Recovery::end(std::size_t line, Ranges::iterator range,
                                          RecoveryCount outcome) {
     const std::uint64_t messages = range->second.end - range->first;
@@ -172,7 +172,7 @@ Recovery::Ranges::iterator Recovery::give_up(std::size_t line, Ranges::iterator 
                range->second.asked ? RecoveryCount::abandoned : RecoveryCount::never_asked);
 }
 
-/// No range reaches over this position.
+/// Splits the range, if any, that spans this position.
 void Recovery::cut(std::size_t line, Position at) {
     Ranges& ranges = lines_[line].ranges;
     const auto behind = ranges.lower_bound(at);
@@ -186,7 +186,7 @@ void Recovery::cut(std::size_t line, Position at) {
     schedule(line, rest);
 }
 
-/// So many of the request's messages are no longer looked for; with the last, it is over.
+/// Removes messages from a request that are found or given up; ends the request with the last one.
 void Recovery::leave_request(RequestId id, std::uint64_t messages, RecoveryCount outcome) {
     const auto request = in_flight_.find(id);
     PINSTRIKE_CHECK(request != in_flight_.end() && request->second.open >= messages);
@@ -233,8 +233,8 @@ std::size_t Recovery::ask_what_is_due() {
     return asked;
 }
 
-/// Asks for this range, and for those that adjoin it, of their next source. False if nothing more
-/// can be asked now.
+/// Requests this range and the ranges that adjoin it from their next source. False: no further
+/// request can be sent now.
 bool Recovery::ask(std::size_t line, Ranges::iterator first) {
     const Ranges::iterator last = end_of_request(lines_[line], first);
     const std::size_t source = first->second.source;
@@ -296,7 +296,8 @@ bool Recovery::send(std::size_t line, std::size_t source, Position begin,
     return true;
 }
 
-/// Whether so much may be asked for now; otherwise from when.
+/// Whether a request for so many messages may be sent now; if the budget is spent, sets
+/// budget_from_ns_.
 bool Recovery::allowed(std::uint32_t messages) {
     if (in_flight_.size() >= in_flight_max) {
         return false;
@@ -309,7 +310,7 @@ bool Recovery::allowed(std::uint32_t messages) {
     return false;
 }
 
-/// Behind the last range that is asked for together with this one.
+/// The end of the ranges that one request covers together with `first`.
 Recovery::Ranges::iterator Recovery::end_of_request(Line& line, Ranges::iterator first) const {
     const Position limit = first->first + repair_messages_max;
     auto last = std::next(first);
@@ -321,7 +322,7 @@ Recovery::Ranges::iterator Recovery::end_of_request(Line& line, Ranges::iterator
     return last;
 }
 
-/// The range's source will not bring it: the next one is asked, or, after a pause, the first again.
+/// After the range's source failed: selects the next source, or the first again after a pause.
 void Recovery::go_on(Range& range) const {
     range.request = none;
     range.ask_ns = now_ns_;

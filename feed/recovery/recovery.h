@@ -1,13 +1,12 @@
 // path: cold
 //
-// What happens to a hole once it is known: open (the other stream may fill it), asked for (of one
-// source after the other), and then found, or given up. The arbiter says what is missing and what
-// came (its notes); what it has declared lost stays so unless it comes.
+// The states of a hole: open (the other stream may still fill it), requested (from one source after
+// the other), and then found or given up. The arbiters' notes report missing and found numbers.
 //
-// A pure state machine: stepped with the time, which never decreases, from one thread. Everything
-// is bounded: ranges of a line, requests in flight, requests and messages of any second. Numbers
-// in flight are asked of one source at a time. Whoever is refused by all sources starts again with
-// the first, after a pause that doubles, until it is given up.
+// A pure state machine: one thread steps it with a time that never decreases. All sizes are
+// bounded: ranges per line, requests in flight, and requests and messages per second. A number is
+// requested from one source at a time. After all sources failed, the first is asked again after a
+// pause that doubles, until the hole is given up.
 #pragma once
 
 #include "config/counter.h"
@@ -50,7 +49,7 @@ namespace pinstrike::feed {
     ROW(postponed, requests, "requests that had to wait for the budget of the second") \
     ROW(repairs, blocks, "blocks that sources brought") \
     ROW(repairs_dropped, blocks, \
-        "blocks that sources brought, for which the road to the poller had no room")
+        "blocks that sources brought, for which the ring to the poller had no room")
 // clang-format on
 
 PINSTRIKE_ROWS(RecoveryCount, PINSTRIKE_RECOVERY_COUNTS)
@@ -58,11 +57,11 @@ PINSTRIKE_ROWS(RecoveryCount, PINSTRIKE_RECOVERY_COUNTS)
 using RecoveryCounters = Counters<RecoveryCount, RecoveryCount_count>;
 using RefusalCounters = Counters<Refusal, Refusal_count>;
 
-/// The way of a block from its source to the arbiter of its line.
-class RepairRoad {
+/// Passes repair blocks from the sources to the arbiter of the line.
+class RepairSink {
   public:
-    virtual ~RepairRoad() = default;
-    /// False if there is no room. The bytes are copied.
+    virtual ~RepairSink() = default;
+    /// Copies a block; false: there is no room.
     [[nodiscard]] virtual bool carry(std::uint16_t line, std::span<const std::byte> bytes) = 0;
 };
 
@@ -71,24 +70,25 @@ class Recovery final : private RepairAnswers {
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
     static constexpr std::size_t in_flight_max = 256;
 
-    /// `lines`: their numbers; notes name them by their place here. The sources are asked in this
-    /// order.
+    /// `lines`: the numbers of the lines; notes name a line by its index here. Recovery asks
+    /// `sources` in this order; there is at least one.
     Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> lines,
-             std::vector<std::unique_ptr<RepairSource>> sources, RepairRoad& road);
+             std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink);
 
-    // The arbiters' notes.
+    // The notes of the arbiters; `line` is an index.
 
     void missing(std::size_t line, Position begin, Position end, std::int64_t ts_before_ns,
                  std::int64_t ts_behind_ns, std::int64_t now_ns);
     void found(std::size_t line, Position begin, Position end);
 
-    /// Hears the sources, gives up, asks. How much was done.
+    /// Steps the sources, gives up old holes and sends due requests. Returns how much was done; 0:
+    /// the thread may sleep.
     std::size_t step(std::int64_t now_ns);
 
-    /// When step() next has something to do of its own; what sources have to tell comes beside it.
+    /// The time when step() next has work, apart from answers of the sources.
     [[nodiscard]] std::int64_t next_deadline_ns() const;
 
-    /// The end: nothing is asked for any more, what is open is given up.
+    /// Gives up all open ranges; no further requests are sent.
     void finish();
 
     [[nodiscard]] const RecoveryCounters& counters() const { return counters_; }
@@ -97,7 +97,7 @@ class Recovery final : private RepairAnswers {
 
     [[nodiscard]] const RepairSource& source(std::size_t i) const { return *sources_[i].source; }
 
-    /// Requests that it did not fulfil, by reason.
+    /// Requests that source `i` did not fulfil, by reason.
     [[nodiscard]] const RefusalCounters& refused(std::size_t i) const {
         return sources_[i].refused;
     }
@@ -108,17 +108,17 @@ class Recovery final : private RepairAnswers {
     using RequestId = std::uint64_t;
     static constexpr RequestId none = 0;
 
-    /// Numbers in one state; its key in the map is the first.
+    /// Consecutive numbers in one state; the key in the map is the first.
     struct Range {
         Position end = 0;
         std::int64_t ts_before_ns = 0;
         std::int64_t ts_behind_ns = 0;
         std::int64_t give_up_ns = 0;
-        std::int64_t ask_ns = 0;   ///< not in flight: when to ask
-        RequestId request = none;  ///< in flight
-        std::size_t source = 0;    ///< to ask next, or asked
-        unsigned round = 0;        ///< times that all sources were asked in vain
-        bool asked = false;        ///< of anybody, ever
+        std::int64_t ask_ns = 0;   ///< when to send a request, if none is in flight
+        RequestId request = none;  ///< the request in flight
+        std::size_t source = 0;    ///< index of the source of that request, or of the next one
+        unsigned round = 0;        ///< times that all sources failed
+        bool asked = false;        ///< at least one request was sent
     };
 
     using Ranges = std::map<Position, Range>;
@@ -133,9 +133,9 @@ class Recovery final : private RepairAnswers {
         std::size_t source;
         Position begin;
         Position end;
-        std::uint64_t open;  ///< of its messages, those still in flight
+        std::uint64_t open;  ///< messages that are still missing
         std::int64_t deadline_ns;
-        Refusal at_deadline;  ///< what it is by then
+        Refusal at_deadline;  ///< why it counts as failed at the deadline
     };
 
     struct Source {
@@ -143,7 +143,7 @@ class Recovery final : private RepairAnswers {
         RefusalCounters refused;
     };
 
-    /// Where a range stands in an order of times.
+    /// A range in a queue that is ordered by time.
     struct Entry {
         std::int64_t when_ns;
         std::size_t line;
@@ -178,15 +178,15 @@ class Recovery final : private RepairAnswers {
     RecoveryConfig config_;
     std::vector<Line> lines_;
     std::deque<Source> sources_;
-    RepairRoad& road_;
+    RepairSink& sink_;
     TokenBucket requests_budget_;
     TokenBucket messages_budget_;
     std::map<RequestId, Request> in_flight_;
-    std::set<Entry> to_ask_;      // all ranges that are not in flight
+    std::set<Entry> to_ask_;      // all ranges without a request in flight
     std::set<Entry> to_give_up_;  // all ranges
     RequestId last_id_ = none;
     std::int64_t now_ns_ = 0;
-    std::int64_t budget_from_ns_ = 0;  // nothing is asked before: the budget is spent
+    std::int64_t budget_from_ns_ = 0;  // no request before this time: the budget is spent
     RecoveryCounters counters_;
 };
 

@@ -8,7 +8,7 @@ namespace pinstrike::feed {
 
 Section<RecoveryConfig> recovery_section();
 
-/// As in the config.
+/// The word of the kind in the config.
 [[nodiscard]] const char* word_of(RepairKind kind);
 
 }  // namespace pinstrike::feed

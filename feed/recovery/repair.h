@@ -1,11 +1,11 @@
 // path: cold
 //
-// What stands between recovery and those who may still have what a line lost: the published
-// retransmission groups, a peer, some day the venue's own request facility. Recovery asks, a source
-// answers; neither knows of the other's threads, sockets or clocks.
+// The interface between recovery and the sources of missing messages: the published retransmission
+// groups, a peer, or later the venue's own request facility. Recovery sends requests and a source
+// answers them; neither depends on the other's threads, sockets or clocks.
 //
-// All calls come from one thread, with the time passed in. A source tells its answers from within
-// its step() and never from within request(), so nothing here is re-entered.
+// All calls come from one thread, with the time passed in. A source reports its answers within its
+// step(), never within request(), so no call is re-entered.
 #pragma once
 
 #include "config/rows.h"
@@ -19,22 +19,22 @@
 
 namespace pinstrike::feed {
 
-/// The most messages of one request: what the best public model of such a facility takes.
+/// The most messages of one request, as in the best public model of such a request facility.
 inline constexpr std::uint32_t repair_messages_max = 1000;
 
-/// Numbers first .. first+messages-1 of a line, as on the wire: a range may lead over the wrap
-/// (after 4,294,967,295 comes 1). Numbers come again after a reset, so the exchange's own times say
-/// which are meant: those stamped from ts_before_ns to ts_behind_ns, both included.
+/// Numbers first .. first+messages-1 of a line, as on the wire: a range may span the wrap (1
+/// follows 4,294,967,295). Numbers repeat after a reset, so the request is limited to blocks that
+/// the exchange stamped from ts_before_ns to ts_behind_ns, both included.
 struct RepairRequest {
-    std::uint64_t id = 0;           ///< never used twice by a process
-    std::uint16_t line = 0;         ///< as the venue numbers its lines
+    std::uint64_t id = 0;           ///< unique within the process
+    std::uint16_t line = 0;         ///< the venue's number of the line
     std::uint32_t first = 0;        ///< never 0
     std::uint32_t messages = 0;     ///< 1 .. repair_messages_max
-    std::int64_t ts_before_ns = 0;  ///< of the block before them; the least value: not known
-    std::int64_t ts_behind_ns = 0;  ///< of a block behind them; the greatest value: not known
+    std::int64_t ts_before_ns = 0;  ///< of the block before them; the minimum value: not known
+    std::int64_t ts_behind_ns = 0;  ///< of a block behind them; the maximum value: not known
 };
 
-/// Whether a block of numbers first .. first+messages-1, so stamped, holds any that are asked for.
+/// Whether a block with numbers first .. first+messages-1 and this time stamp matches the request.
 [[nodiscard]] constexpr bool concerns(const RepairRequest& request, std::uint32_t first,
                                       std::uint32_t messages, std::int64_t ts_ns) {
     return ts_ns >= request.ts_before_ns && ts_ns <= request.ts_behind_ns &&
@@ -55,44 +55,43 @@ struct RepairRequest {
     ROW(incomplete, requests, "the source answered, and some of the numbers were not in it")
 // clang-format on
 
-/// Why a source did not bring what it was asked for.
+/// Why a source did not fulfil a request.
 PINSTRIKE_ROWS(Refusal, PINSTRIKE_REFUSALS)
 
-/// Where a source puts what comes of its requests.
+/// Receives the answers of a source.
 class RepairAnswers {
   public:
     virtual ~RepairAnswers() = default;
-    /// A block as its venue sent it, for the line's arbiter. It is checked there like any other,
-    /// and fills what is missing; it need not lie within what was asked for. The bytes are copied.
+    /// A block as the venue sent it, for the line's arbiter, which checks it like any other and
+    /// fills holes with it. It may lie outside the requested range. The bytes are copied.
     virtual void block(std::uint16_t line, std::span<const std::byte> bytes) = 0;
-    /// All that the source has for this request has been given to block().
+    /// The source has passed all its blocks for this request to block().
     virtual void finished(std::uint64_t id) = 0;
-    /// Nothing more will come of this request.
+    /// The request has failed and ended.
     virtual void refused(std::uint64_t id, Refusal reason) = 0;
 };
 
-/// Someone who may have what is missing.
+/// A source of missing messages.
 class RepairSource {
   public:
     virtual ~RepairSource() = default;
 
-    /// As in the config; lives as long as the source.
+    /// The name in the config; valid as long as the source.
     [[nodiscard]] virtual std::string_view name() const = 0;
 
-    /// True: it cannot be asked; what it brings comes by itself, another way, and is only waited
-    /// for. Then request() is never called.
+    /// True: the source takes no requests and delivers its blocks by another path. Recovery only
+    /// waits for them and never calls request().
     [[nodiscard]] virtual bool passive() const { return false; }
 
-    /// Asks. Nothing: the request was taken, and finished() or refused() will be told of it unless
-    /// it is cancelled before. Otherwise why it was not taken. Never waits.
+    /// Sends a request. Nothing: it was accepted, and finished() or refused() follows unless it is
+    /// cancelled before. Otherwise the reason why it was not accepted. Never blocks.
     [[nodiscard]] virtual std::optional<Refusal> request(const RepairRequest& request,
                                                          std::int64_t now_ns) = 0;
 
-    /// What came of it is no longer wanted; no answer is told of it any more. An id that is not in
-    /// flight is let pass.
+    /// Ends a request without a further answer. An id that is not in flight is ignored.
     virtual void cancel(std::uint64_t id) = 0;
 
-    /// Does what there is to do, tells what was answered, and never waits. How much was done.
+    /// Performs pending work and reports answers; never blocks. Returns how much was done.
     virtual std::size_t step(std::int64_t now_ns, RepairAnswers& answers) = 0;
 };
 

@@ -112,9 +112,9 @@ class Keeper {
         for (const feed::LineConfig& line : setup.lines) {
             lines.push_back(line.number);
         }
-        auto [poller_roads, own_roads] = actors::make_roads(lines);
+        auto [poller_roads, own_roads] = actors::make_repair_rings(lines);
         setup.roads = std::move(poller_roads);
-        std::vector<actors::RecoveryRoads> roads;
+        std::vector<actors::RecoveryRepairRings> roads;
         roads.push_back(std::move(own_roads));
         std::vector<std::unique_ptr<feed::RepairSource>> sources;
         sources.push_back(std::make_unique<feed::PassiveSource>("retransmission"));
@@ -122,14 +122,14 @@ class Keeper {
                                                            std::move(sources));
 
         auto ring = actors::Ring<actors::FirstCopy>::make(
-            actors::Ring<actors::FirstCopy>::slots_for(actors::HistoryRoad::keeping_slots));
-        setup.history = std::make_unique<actors::HistoryRoad>(std::move(ring.producer));
+            actors::Ring<actors::FirstCopy>::slots_for(actors::HistoryRingWriter::keeping_slots));
+        setup.history = std::make_unique<actors::HistoryRingWriter>(std::move(ring.producer));
         history_ = std::make_unique<actors::peer::PeerTask>(
             std::make_unique<feed::History>(
                 lines, feed::HistoryConfig{.keep_ns = 10'000'000'000,
                                            .memory_bytes = std::size_t{1} << 28}),
             nullptr);
-        history_->add_road({lines, std::move(ring.consumer)});
+        history_->add_history_ring({lines, std::move(ring.consumer)});
     }
 
     ~Keeper() {

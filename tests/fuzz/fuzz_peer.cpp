@@ -118,7 +118,7 @@ int fuzz_one(std::span<const std::byte> bytes) {
     StrictTaker taker;
     Peers peers;
     peers.keep(1, 20);
-    peers.server.give_state_of(&giver);
+    peers.server.set_state_giver(&giver);
     StrictAnswers answers;
     if (mode >= 2) {
         peers.talk();

@@ -76,11 +76,12 @@ Host::Host(const Plan& plan, std::unique_ptr<Twin> twin)
 }
 
 /// Of one poller.
-std::unique_ptr<actors::HistoryRoad> Host::make_history_road(std::vector<std::uint16_t> lines) {
+std::unique_ptr<actors::HistoryRingWriter> Host::make_history_ring(
+    std::vector<std::uint16_t> lines) {
     constexpr std::size_t slots = 32768;
     auto ring = actors::Ring<actors::FirstCopy>::make(slots);
-    history_roads_.push_back({std::move(lines), std::move(ring.consumer)});
-    return std::make_unique<actors::HistoryRoad>(std::move(ring.producer));
+    history_rings_.push_back({std::move(lines), std::move(ring.consumer)});
+    return std::make_unique<actors::HistoryRingWriter>(std::move(ring.producer));
 }
 
 /// Keeps everything: that it lets go in time is tested elsewhere.
@@ -95,8 +96,8 @@ void Host::make_keeper() {
     const feed::HistoryConfig config{.keep_ns = never_ns / 2, .memory_bytes = 64 << 20};
     keeper_ = std::make_unique<actors::peer::PeerTask>(
         std::make_unique<feed::History>(lines, config), nullptr);
-    for (actors::HistoryRoadEnd& road : history_roads_) {
-        keeper_->add_road(std::move(road));
+    for (actors::HistoryRingReader& road : history_rings_) {
+        keeper_->add_history_ring(std::move(road));
     }
     keeper_next_ns_ = begin_ns_;
 }
@@ -142,10 +143,10 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
         numbers.push_back(line.number);
     }
     if (host.keeps_history) {
-        setup.history = make_history_road(numbers);
+        setup.history = make_history_ring(numbers);
     }
     if (plan_.twin.there) {
-        auto [ends, others] = actors::make_roads(std::move(numbers));
+        auto [ends, others] = actors::make_repair_rings(std::move(numbers));
         setup.roads = std::move(ends);
         roads_.push_back(std::move(others));
     }
@@ -170,12 +171,12 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     actors::BookConfig book_config;
     book_config.series_capacity = 1 << 13;
     book_config.test_symbols = plan_.host.test_symbols;
-    std::vector<std::optional<actors::StateRoads>> roads;
+    std::vector<std::optional<actors::StateRings>> roads;
     for (unsigned i = 0; i < count; ++i) {
         Core& core = cores_.emplace_back();
         auto book = std::make_unique<actors::Book>(book_config, count);
         if (plan_.state.taken) {
-            auto [near, far] = actors::StateRoads::make();
+            auto [near, far] = actors::StateRings::make();
             book->join_transfer({plan_.twin.there, plan_.state.journal_messages}, std::move(near));
             roads.emplace_back(std::move(far));
         }
@@ -190,22 +191,24 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
         core.core = std::make_unique<actors::Core>(std::move(options), std::move(inputs[i]),
                                                    std::move(actors));
     }
-    make_state_desk(std::move(roads));
+    make_state_exchange(std::move(roads));
 }
 
 /// Who has a twin takes; the twin itself only gives.
-void Host::make_state_desk(std::vector<std::optional<actors::StateRoads>> roads) {
+void Host::make_state_exchange(std::vector<std::optional<actors::StateRings>> roads) {
     if (!plan_.state.taken) {
         return;
     }
-    desk_ = std::make_unique<actors::peer::StateDesk>(plan_.host.sharding, std::move(roads));
+    exchange_ =
+        std::make_unique<actors::peer::StateExchange>(plan_.host.sharding, std::move(roads));
     if (plan_.twin.there) {
         std::vector<std::uint16_t> numbers;
         for (const feed::LineConfig& line : plan_.lines) {
             numbers.push_back(line.number);
         }
         transfer_ = std::make_unique<actors::peer::StateTransfer>(
-            *desk_, numbers, plan_.state.within_ns, [](const actors::peer::News& /*news*/) {});
+            *exchange_, numbers, plan_.state.within_ns,
+            [](const actors::peer::PeerEvent& /*news*/) {});
     }
 }
 
@@ -285,7 +288,7 @@ void Host::step_recovery() {
     if (transfer_) {
         awake_ = !transfer_->over();
         twin_->keep_awake(awake_);
-        done += desk_->step();
+        done += exchange_->step();
         done += transfer_->step(now_ns_, {twin_});  // by time that does not jump, as peers' is
     }
     const bool busy = done != 0;

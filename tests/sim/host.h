@@ -69,7 +69,7 @@ class Host {
     void keep_awake(bool awake) { awake_ = awake; }
 
     /// The way to the books' state; null: it goes nowhere.
-    [[nodiscard]] actors::peer::StateDesk* desk() { return desk_.get(); }
+    [[nodiscard]] actors::peer::StateExchange* exchange() { return exchange_.get(); }
 
     // After run().
 
@@ -146,9 +146,9 @@ class Host {
 
     void make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> inputs);
     void make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs);
-    void make_state_desk(std::vector<std::optional<actors::StateRoads>> roads);
+    void make_state_exchange(std::vector<std::optional<actors::StateRings>> roads);
     void make_recovery(std::unique_ptr<Twin> twin);
-    [[nodiscard]] std::unique_ptr<actors::HistoryRoad> make_history_road(
+    [[nodiscard]] std::unique_ptr<actors::HistoryRingWriter> make_history_ring(
         std::vector<std::uint16_t> lines);
     void make_keeper();
     [[nodiscard]] std::int64_t program_ns(std::int64_t true_ns) const;
@@ -170,13 +170,13 @@ class Host {
     std::vector<std::unique_ptr<Witness>> witnesses_;
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
-    std::vector<actors::RecoveryRoads> roads_;  ///< until recovery takes them
-    std::unique_ptr<actors::peer::StateDesk> desk_;
+    std::vector<actors::RecoveryRepairRings> roads_;  ///< until recovery takes them
+    std::unique_ptr<actors::peer::StateExchange> exchange_;
     std::unique_ptr<actors::peer::StateTransfer> transfer_;
     Twin* twin_ = nullptr;
     std::unique_ptr<actors::RecoveryTask> recovery_;
     std::int64_t recovery_next_ns_ = std::numeric_limits<std::int64_t>::max();
-    std::vector<actors::HistoryRoadEnd> history_roads_;  ///< until the keeper takes them
+    std::vector<actors::HistoryRingReader> history_rings_;  ///< until the keeper takes them
     std::unique_ptr<actors::peer::PeerTask> keeper_;
     std::int64_t keeper_next_ns_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t traffic_ns_;  ///< its start: times of the plan count from here

@@ -183,7 +183,7 @@ void Twin::pass_to(std::int64_t true_ns) {
     true_ns_ = true_ns;
     if (host() != nullptr && history_) {
         host()->run_until(true_ns);
-        host()->desk()->step();
+        host()->exchange()->step();
     }
     const bool is_down = down();
     if (is_down && history_ && !cut_) {
@@ -209,7 +209,7 @@ void Twin::connect(std::int64_t now_ns) {
     limits.requests_per_second = twin_.requests_per_second;
     connection_ = std::make_unique<Connection>(*this, limits, now_ns);
     if (host() != nullptr) {
-        connection_->server.give_state_of(host()->desk());
+        connection_->server.set_state_giver(host()->exchange());
     }
 }
 

@@ -14,7 +14,7 @@
 
 namespace pinstrike::actors {
 
-void Book::join_transfer(const BookTransferConfig& config, StateRoads roads) {
+void Book::join_transfer(const BookTransferConfig& config, StateRings roads) {
     transfer_ = std::make_unique<BookTransfer>(config, std::move(roads));
 }
 

@@ -20,17 +20,17 @@ struct BookTransferConfig {
 };
 
 struct BookTransfer {
-    BookTransfer(const BookTransferConfig& config, StateRoads ends)
+    BookTransfer(const BookTransferConfig& config, StateRings ends)
         : roads(std::move(ends)),
           journal(config.takes ? Journal(config.journal_messages) : Journal()),
           takes(config.takes) {}
 
     [[nodiscard]] static std::size_t memory_bytes(const BookTransferConfig& config) {
-        return StateRoads::bytes() + LinePlaces::bytes() +
+        return StateRings::bytes() + LinePlaces::bytes() +
                (config.takes ? Journal::bytes_for(config.journal_messages) : 0);
     }
 
-    StateRoads roads;
+    StateRings roads;
     LinePlaces places;
     Journal journal;
     bool takes;                 ///< until told that nothing more will come

@@ -67,20 +67,20 @@ struct alignas(64) StateRecord {
 
 static_assert(sizeof(StateRecord) == 192 && std::is_trivially_copyable_v<StateRecord>);
 
-/// One end of the two roads between a core and the thread that talks to peers. Rings: ring.h says
-/// why their orders are enough. A full road is an answer: who fills it goes on another time.
-struct StateRoads {
+/// One end of the two rings between a core and the recovery thread. ring.h says why their memory
+/// orders are enough. If a ring is full, its producer continues in a later step.
+struct StateRings {
     static constexpr std::size_t slots_wanted = 8192;
 
     Producer<StateRecord> out;
     Consumer<StateRecord> in;
 
-    [[nodiscard]] static std::pair<StateRoads, StateRoads> make() {
+    [[nodiscard]] static std::pair<StateRings, StateRings> make() {
         const std::size_t slots = Ring<StateRecord>::slots_for(slots_wanted);
         auto there = Ring<StateRecord>::make(slots);
         auto back = Ring<StateRecord>::make(slots);
-        return {StateRoads{std::move(there.producer), std::move(back.consumer)},
-                StateRoads{std::move(back.producer), std::move(there.consumer)}};
+        return {StateRings{std::move(there.producer), std::move(back.consumer)},
+                StateRings{std::move(back.producer), std::move(there.consumer)}};
     }
 
     [[nodiscard]] static std::size_t bytes() {

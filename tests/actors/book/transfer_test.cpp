@@ -26,7 +26,7 @@ class Instance {
   public:
     explicit Instance(bool takes, std::size_t journal_messages = 4096,
                       std::size_t series_capacity = 64)
-        : Instance(StateRoads::make(), takes, journal_messages, series_capacity) {}
+        : Instance(StateRings::make(), takes, journal_messages, series_capacity) {}
 
     /// What it says of a round: refused series by verdict.
     struct Round {
@@ -91,7 +91,7 @@ class Instance {
     Book book;
 
   private:
-    Instance(std::pair<StateRoads, StateRoads> ends, bool takes, std::size_t journal_messages,
+    Instance(std::pair<StateRings, StateRings> ends, bool takes, std::size_t journal_messages,
              std::size_t series_capacity)
         : book(BookConfig{.series_capacity = series_capacity}, 1), roads_(std::move(ends.first)) {
         book.join_transfer({takes, journal_messages}, std::move(ends.second));
@@ -99,13 +99,13 @@ class Instance {
     }
 
     std::vector<StateRecord> read() {
-        const auto records = roads_.in.peek(StateRoads::slots_wanted);
+        const auto records = roads_.in.peek(StateRings::slots_wanted);
         std::vector<StateRecord> copies(records.begin(), records.end());
         roads_.in.release(records.size());
         return copies;
     }
 
-    StateRoads roads_;
+    StateRings roads_;
     std::int64_t now_ns_ = 0;
 };
 

@@ -17,7 +17,7 @@ Bytes frame_of(Put put) {
     return {writer.waiting().begin(), writer.waiting().end()};
 }
 
-/// Without spaces, as in README.md.
+/// Hexadecimal digits without spaces.
 Bytes from_hex(std::string_view text) {
     Bytes bytes;
     for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
@@ -177,7 +177,7 @@ TEST(FrameReader, RefusesWhatNoFrameCanBe) {
     EXPECT_EQ(result_of("50530105E6050000"), incomplete);  // 1510: the largest
 }
 
-// --- who may talk ---
+// --- authentication ---
 
 TEST(PeerSession, BothProveTheSecret) {
     Peers peers;
@@ -224,9 +224,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(PeerSession, AnInstanceDoesNotTalkToItself) {
     Peers peers(identity_of(1), identity_of(1));
     peers.talk();
-    EXPECT_EQ(peers.client.end(), SessionEnd::refused);  // it did not even prove anything
+    EXPECT_EQ(peers.client.end(), SessionEnd::refused);  // it sent no proof
     EXPECT_EQ(peers.client.why(), PeerRefusal::itself);
-    // Somebody between them who gives the server another name of its own:
+    // An attacker between them changes the server's instance:
     Peers relayed;
     Handshake handshake;
     handshake.server = {nonce_of(3), relayed.server_identity.instance};
@@ -254,7 +254,7 @@ TEST(PeerSession, AServerThatDoesNotKnowTheSecretIsLeft) {
     EXPECT_EQ(peers.client.why(), PeerRefusal::not_authenticated);
 }
 
-/// What the client shows is of no use to a server that wants to show it in turn.
+/// A server cannot send the client's own mac back as its proof.
 TEST(PeerSession, AProofCannotBeTurnedRound) {
     Peers peers;
     peers.client.receive(frame_of([](FrameWriter& w) { w.put(Challenge{}); }), start_ns,
@@ -303,7 +303,7 @@ TEST(PeerSession, WhatIsOutOfTurnEndsIt) {
         peers.server.receive(bytes, start_ns);
         EXPECT_EQ(peers.server.why(), PeerRefusal::malformed);
         const std::size_t said = peers.server.output().size();
-        peers.server.receive(to_server[0], start_ns);  // nobody listens any more
+        peers.server.receive(to_server[0], start_ns);  // the session has ended
         EXPECT_EQ(peers.server.output().size(), said);
     }
     for (const Bytes& bytes : {to_server[0], to_server[1], to_server[4],
@@ -317,7 +317,7 @@ TEST(PeerSession, WhatIsOutOfTurnEndsIt) {
     open.server.receive(frame_of([](FrameWriter& w) { w.put(request_of(0, 1, 1, 1)); }), start_ns);
     open.client.receive(frame_of([](FrameWriter& w) { w.put(Challenge{}); }), start_ns,
                         open.answers);
-    EXPECT_EQ(open.server.why(), PeerRefusal::malformed);  // request 0 is no request
+    EXPECT_EQ(open.server.why(), PeerRefusal::malformed);  // request id 0 is invalid
     EXPECT_EQ(open.client.why(), PeerRefusal::malformed);
 }
 
@@ -361,7 +361,7 @@ TEST(PeerSession, RefusesWhatItCannotServe) {
     turned.ts_before_ns = 2;
     turned.ts_behind_ns = 1;
     EXPECT_EQ(refusal_of(turned), feed::Refusal::malformed);
-    EXPECT_TRUE(peers.server.open());  // and answers what can be answered
+    EXPECT_TRUE(peers.server.open());  // it still answers valid requests
     EXPECT_EQ(peers.client.request(request_of(8, 1, 1, 1), start_ns), std::nullopt);
     peers.talk();
     EXPECT_EQ(peers.answers.done, (std::vector<std::uint64_t>{8}));
@@ -409,7 +409,7 @@ TEST(PeerSession, GivesNoMoreThanItsBudget) {
     EXPECT_EQ(peers.answers.refusals.back().second, feed::Refusal::over_budget);
     peers.pass(10 * second_ns);
     EXPECT_TRUE(ask(1000));
-    EXPECT_FALSE(ask(501));  // what was not used in time is not saved up
+    EXPECT_FALSE(ask(501));  // the budget of unused seconds is not saved up
 }
 
 TEST(PeerSession, AReaderWhoDoesNotReadIsNotToldMore) {
@@ -456,7 +456,7 @@ TEST(PeerSession, WhatIsInFlightFailsWithTheConnection) {
     EXPECT_EQ(peers.client_counters.ends.read(SessionEnd::closed), 1U);
 }
 
-// --- what a peer sends is not believed ---
+// --- the client checks what a peer sends ---
 
 class PeerThatLies : public testing::Test {
   protected:
@@ -563,7 +563,7 @@ TEST(PeerSession, AStrangerHasLittleTime) {
     EXPECT_EQ(peers.client.why(), PeerRefusal::late);
 }
 
-// --- bytes spoiled on the way: nothing but what was kept comes out, and nothing breaks ---
+// --- bytes corrupted on the way: the client passes on only blocks that the server kept ---
 
 TEST(PeerSession, SpoiltBytesBringNothingFalse) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -587,7 +587,7 @@ TEST(PeerSession, SpoiltBytesBringNothingFalse) {
         }
         peers.client.receive(down, start_ns, peers.answers);
         peers.client.close(SessionEnd::closed, peers.answers);
-        // Every request came to one end, and blocks were of the line.
+        // Every request ended exactly once, and all blocks were of the line.
         ASSERT_EQ(peers.answers.done.size() + peers.answers.refusals.size(), 20U);
         for (const auto& [line, bytes] : peers.answers.blocks) {
             ASSERT_EQ(line, 1);

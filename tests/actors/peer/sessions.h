@@ -1,6 +1,6 @@
 // path: cold
 //
-// Two peers without sockets, and blocks that are simpler than any venue's.
+// Two peers without sockets, and a block format that is simpler than any venue's.
 #pragma once
 
 #include "actors/peer/client_session.h"
@@ -26,7 +26,7 @@ inline Bytes bytes_of(std::string_view text) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// What a test's block is: its numbers, its time, and some more bytes.
+/// A block of a test: its numbers, its time, and padding bytes.
 struct TestBlock {
     std::uint32_t first = 0;
     std::uint32_t messages = 0;
@@ -68,7 +68,7 @@ inline Nonce nonce_of(std::uint8_t byte) {
     return nonce;
 }
 
-/// A series that was quoted and traded.
+/// The record of a series with quotes and trades.
 inline StateRecord state_of_series() {
     StateRecord record;
     record.line = 1;
@@ -92,7 +92,7 @@ inline StateRecord state_of_series() {
     return record;
 }
 
-/// Remembers what it is told.
+/// Records all answers.
 struct Answers final : feed::RepairAnswers {
     void block(std::uint16_t line, std::span<const std::byte> bytes) override {
         blocks.push_back({line, Bytes(bytes.begin(), bytes.end())});
@@ -119,7 +119,7 @@ inline feed::RepairRequest request_of(std::uint64_t id, std::uint16_t line, std:
             std::numeric_limits<std::int64_t>::max()};
 }
 
-/// A client and a server on one wire.
+/// A client and a server, connected without sockets.
 class Peers {
   public:
     explicit Peers(Identity server_is = identity_of(1), Identity client_is = identity_of(2),
@@ -141,7 +141,7 @@ class Peers {
         }
     }
 
-    /// Until neither has anything to say.
+    /// Exchanges bytes until neither side has output.
     void talk() {
         while (!server.output().empty() || !client.output().empty()) {
             const Bytes down(server.output().begin(), server.output().end());
@@ -153,7 +153,7 @@ class Peers {
         }
     }
 
-    /// The time goes on, both look, and talk.
+    /// Advances the time, steps both sides and exchanges their output.
     void pass(std::int64_t ns) {
         now_ns += ns;
         server.step(now_ns);

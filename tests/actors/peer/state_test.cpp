@@ -1,7 +1,7 @@
 // path: cold
 //
-// State transfer without sockets: frames, both sides of a connection, and the whole of it between
-// two books.
+// State transfer without sockets: frames, both sides of a connection, and the transfer between two
+// books.
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
 #include "actors/peer/state_frames.h"
@@ -123,7 +123,7 @@ TEST(StateFrames, WhatNoBookSaysIsNone) {
     EXPECT_TRUE(bad([](StateRecord& r) { r.trades = {}; }));
 }
 
-/// Gives what it is given.
+/// A source of the records that the test put into it.
 struct Giver final : StateGiver {
     std::optional<PeerRefusal> begin() override {
         begun = !refusal;
@@ -159,7 +159,7 @@ struct Taker final : StateTaker {
 
 struct StateSession : testing::Test {
     void SetUp() override {
-        peers.server.give_state_of(&giver);
+        peers.server.set_state_giver(&giver);
         peers.talk();
         ASSERT_TRUE(peers.client.open());
     }
@@ -209,7 +209,7 @@ TEST_F(StateSession, SaysWhyThereIsNone) {
     ask();
     giver.refusal = PeerRefusal::over_budget;
     ask();
-    peers.server.give_state_of(nullptr);
+    peers.server.set_state_giver(nullptr);
     ask();
     EXPECT_EQ(taker.outcomes,
               (std::vector{StateOutcome::has_none, StateOutcome::broken, StateOutcome::has_none}));
@@ -237,7 +237,7 @@ TEST_F(StateSession, EndsWhenNothingMoreComes) {
     peers.pass(2 * second_ns);
     EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
     giver.records = {quoted()};
-    peers.pass(1000);  // of a request that was given up
+    peers.pass(1000);  // the answer to a request that was given up
     EXPECT_EQ(taker.records.size(), 1U);
 }
 
@@ -281,35 +281,35 @@ TEST_F(StateSession, AMalformedRequestEndsTheConnection) {
     EXPECT_TRUE(peers.server.ended());
 }
 
-// --- the whole of it ---
+// --- the transfer between two books ---
 
-/// A book on a core of its own, and its desk.
+/// A book on a core of its own, and its state exchange.
 struct Instance {
     explicit Instance(bool takes) {
-        auto [near, far] = StateRoads::make();
+        auto [near, far] = StateRings::make();
         book.join_transfer({.takes = takes, .journal_messages = 4096}, std::move(near));
         book.on_start({});
-        std::vector<std::optional<StateRoads>> roads;
+        std::vector<std::optional<StateRings>> roads;
         roads.emplace_back(std::move(far));
-        desk = std::make_unique<StateDesk>(Sharding::series, std::move(roads));
+        exchange = std::make_unique<StateExchange>(Sharding::series, std::move(roads));
     }
 
     void step(std::int64_t now_ns) {
-        desk->step();
+        exchange->step();
         book.on_timer(now_ns);
     }
 
     Book book{BookConfig{.series_capacity = 1000}, 1};
-    std::unique_ptr<StateDesk> desk;
+    std::unique_ptr<StateExchange> exchange;
 };
 
-/// A giver and a taker of state, with a connection between them.
+/// An instance that sends state and one that receives it, with a connection between them.
 struct StateOfPeers : testing::Test, StateSource {
     void SetUp() override {
-        peers.server.give_state_of(giver.desk.get());
+        peers.server.set_state_giver(giver.exchange.get());
         transfer = std::make_unique<StateTransfer>(
-            *taker.desk, std::vector<std::uint16_t>{1, 2}, 8 * second_ns,
-            [this](const News& item) { news.push_back(item); });
+            *taker.exchange, std::vector<std::uint16_t>{1, 2}, 8 * second_ns,
+            [this](const PeerEvent& event) { peer_events.push_back(event); });
         peers.talk();
     }
 
@@ -337,15 +337,15 @@ struct StateOfPeers : testing::Test, StateSource {
         copy.play(taker.book);
     }
 
-    /// The transfer and the connection live by clocks of different threads.
+    /// The transfer and the connection use clocks of different threads.
     static constexpr std::int64_t thread_began_ns = 1'790'000'000 * second_ns;
 
     Instance giver{false};
     Instance taker{true};
     bool connected = true;
-    bool stuck = false;  ///< the giver's cores
+    bool stuck = false;  ///< the sending instance's core does not run
     std::vector<std::vector<std::uint16_t>> asked;
-    std::vector<News> news;
+    std::vector<PeerEvent> peer_events;
     Peers peers;
     std::unique_ptr<StateTransfer> transfer;
 };
@@ -363,8 +363,8 @@ TEST_F(StateOfPeers, IsTakenAndTold) {
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->whole().read(), 1U);
     EXPECT_EQ(transfer->counts().read(StateCount::taken), 2U);
-    ASSERT_EQ(news.size(), 1U);
-    EXPECT_EQ(news[0].kind, News::Kind::state_taken);
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_EQ(peer_events[0].kind, PeerEvent::Kind::state_taken);
     for (const char* symbol : {"SPY", "QQQ"}) {
         EXPECT_EQ(series_json(*taker.book.find(key_of(symbol))),
                   series_json(*giver.book.find(key_of(symbol))));
@@ -379,7 +379,7 @@ TEST_F(StateOfPeers, OnlyTheLinesThatDidNotJoinAreAskedAgain) {
     Events mark;
     mark.add(feed::EventKind::line_mark, 1, 1);
     play(mark);
-    Events ahead;  // of what the peer has said until then
+    Events ahead;  // this instance's line 2 begins behind the peer's position on it
     ahead.add(feed::EventKind::line_mark, 2, 3);
     ahead.play(taker.book);
     pass(second_ns);
@@ -394,8 +394,8 @@ TEST_F(StateOfPeers, OnlyTheLinesThatDidNotJoinAreAskedAgain) {
     EXPECT_EQ(transfer->whole().read(), 1U);
 }
 
-/// The peer knows no series of it yet, and has come less far than this instance began: what lies
-/// between is on its way to the peer alone.
+/// The peer has no series of the line yet, and its position is before this instance's first
+/// message: only the peer will receive the messages between the two.
 TEST_F(StateOfPeers, ALineWithoutSeriesHoldsUpTheEndUntilItJoins) {
     Events both;
     both.add(feed::EventKind::line_mark, 1, 1);
@@ -434,7 +434,7 @@ TEST_F(StateOfPeers, ALineThatThePeerHasNotHeardHoldsUpTheEnd) {
     EXPECT_TRUE(taker.book.find(key_of("SPY")));
 }
 
-/// Of lines on which nothing comes at all, nobody has anything to give.
+/// Lines without any message have no state, and the transfer ends without it.
 TEST_F(StateOfPeers, LinesThatNobodyHearsEndItInTimeAndWhole) {
     pass(5 * second_ns);
     EXPECT_FALSE(transfer->over());
@@ -455,11 +455,11 @@ TEST_F(StateOfPeers, ALineThatIsNotHeardIsTakenAtLast) {
 }
 
 TEST_F(StateOfPeers, TwoThatWereStartedTogetherDoNotWaitForEachOther) {
-    giver.desk->set_taking(true);
+    giver.exchange->set_taking(true);
     pass(4 * second_ns);
     EXPECT_TRUE(transfer->over());
-    ASSERT_EQ(news.size(), 1U);
-    EXPECT_EQ(news[0].kind, News::Kind::state_missing);
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_EQ(peer_events[0].kind, PeerEvent::Kind::state_missing);
 }
 
 TEST_F(StateOfPeers, OneThatGivesNothingIsGivenUpAndAllEndsInTime) {
@@ -472,8 +472,8 @@ TEST_F(StateOfPeers, OneThatGivesNothingIsGivenUpAndAllEndsInTime) {
     pass(3 * second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->whole().read(), 0U);
-    ASSERT_EQ(news.size(), 1U);
-    EXPECT_EQ(news[0].kind, News::Kind::state_missing);
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_EQ(peer_events[0].kind, PeerEvent::Kind::state_missing);
 }
 
 TEST_F(StateOfPeers, WithoutAPeerItEndsInTime) {
@@ -483,19 +483,19 @@ TEST_F(StateOfPeers, WithoutAPeerItEndsInTime) {
     pass(2 * second_ns);
     EXPECT_TRUE(transfer->over());
     EXPECT_EQ(transfer->whole().read(), 0U);
-    ASSERT_EQ(news.size(), 1U);
-    EXPECT_EQ(news[0].kind, News::Kind::state_missing);
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_EQ(peer_events[0].kind, PeerEvent::Kind::state_missing);
 }
 
 TEST_F(StateOfPeers, AWalkThatNobodyWantsAnyMoreComesToItsEnd) {
-    ASSERT_FALSE(giver.desk->begin());
-    EXPECT_EQ(giver.desk->begin(), PeerRefusal::over_budget);
-    giver.desk->leave();
-    EXPECT_EQ(giver.desk->begin(), PeerRefusal::over_budget);
+    ASSERT_FALSE(giver.exchange->begin());
+    EXPECT_EQ(giver.exchange->begin(), PeerRefusal::over_budget);
+    giver.exchange->leave();
+    EXPECT_EQ(giver.exchange->begin(), PeerRefusal::over_budget);
     for (int i = 0; i < 100; ++i) {
         giver.step(i * 1'000'000);
     }
-    EXPECT_FALSE(giver.desk->begin());
+    EXPECT_FALSE(giver.exchange->begin());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Peers over real sockets of the loopback, in one thread; the time is the test's own.
+// Peers over real loopback sockets in one thread; the test passes in the time.
 #include "actors/peer/peers.h"
 #include "actors/peer/secret_file.h"
 #include "tests/feed/opra/samples.h"
@@ -35,7 +35,7 @@ constexpr nic::Ipv4 loopback{0x7F00'0001};
 constexpr std::string_view secret_text = "0123456789abcdef0123456789abcdef";
 constexpr std::array<std::uint16_t, 1> lines{1};
 
-/// A folder of its own, gone at the end.
+/// A temporary folder, removed at the end.
 class Folder {
   public:
     Folder() {
@@ -85,7 +85,7 @@ struct Answers final : feed::RepairAnswers {
     std::vector<std::pair<std::uint64_t, feed::Refusal>> refusals;
 };
 
-/// An instance: what it keeps, whom it asks.
+/// An instance with its history, its server and its clients.
 struct Instance {
     std::unique_ptr<feed::History> history;
     std::unique_ptr<Peers> peers;
@@ -133,7 +133,7 @@ class Transport : public testing::Test {
         }
         instance.peers = Peers::open(
             config, "opra", "opra", instance.history.get(), {},
-            [this](const News& item) { news.push_back(item); }, problems);
+            [this](const PeerEvent& event) { events.push_back(event); }, problems);
         for (const Problem& problem : problems) {
             ADD_FAILURE() << problem.text;
         }
@@ -148,7 +148,7 @@ class Transport : public testing::Test {
         if (config.allow.empty()) {
             config.allow = {{loopback, 0xFFFF'FFFF}};
         }
-        // Port 0 stands for nobody listening; here it lets the system choose.
+        // Port 0 would mean no server, so the test looks for a free port itself.
         config.listen.port = port == 0 ? free_port() : port;
         port = config.listen.port;
         open(server, config, true);
@@ -175,7 +175,7 @@ class Transport : public testing::Test {
         return ntohs(at.sin_port);
     }
 
-    /// Steps both until it holds; the time goes on by `step_ns` a step.
+    /// Steps both instances until the condition holds; each step advances the time by `step_ns`.
     template <class Holds>
     bool until(Holds holds, std::int64_t step_ns = 1'000'000) {
         const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -193,9 +193,9 @@ class Transport : public testing::Test {
 
     bool connected() { return client.peers->clients()[0].connected.read() == 1; }
 
-    bool told(News::Kind kind, const char* text) {
-        return std::any_of(news.begin(), news.end(), [&](const News& item) {
-            return item.kind == kind && item.text.find(text) != std::string::npos;
+    bool reported(PeerEvent::Kind kind, const char* text) {
+        return std::any_of(events.begin(), events.end(), [&](const PeerEvent& event) {
+            return event.kind == kind && event.text.find(text) != std::string::npos;
         });
     }
 
@@ -214,7 +214,7 @@ class Transport : public testing::Test {
     int files = 0;
     std::uint16_t port = 0;
     std::int64_t now_ns = 1000 * second_ns;
-    std::vector<News> news;
+    std::vector<PeerEvent> events;
     Instance server;
     Instance client;
 };
@@ -235,8 +235,8 @@ TEST_F(Transport, BlocksComeOverASocket) {
     EXPECT_EQ(client.sources[0]->request(request_of(2, 100, 10), now_ns), std::nullopt);
     ASSERT_TRUE(until([&] { return !client.answers.refusals.empty(); }));
     EXPECT_EQ(client.answers.refusals[0].second, feed::Refusal::not_kept);
-    EXPECT_TRUE(told(News::Kind::connected, "it can ask"));
-    EXPECT_TRUE(told(News::Kind::connected, "it is asked"));
+    EXPECT_TRUE(reported(PeerEvent::Kind::connected, "it can ask"));
+    EXPECT_TRUE(reported(PeerEvent::Kind::connected, "it is asked"));
 }
 
 TEST_F(Transport, ManyAnswersAtOnceComeWhole) {
@@ -258,15 +258,15 @@ TEST_F(Transport, ManyAnswersAtOnceComeWhole) {
 TEST_F(Transport, AnotherSecretIsRefusedAndTold) {
     serve();
     ask(config_of("another secret, which is long enough"));
-    ASSERT_TRUE(until([&] { return told(News::Kind::refused, "not_authenticated"); }));
-    EXPECT_TRUE(told(News::Kind::turned_away, "not_authenticated"));
+    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::refused, "not_authenticated"); }));
+    EXPECT_TRUE(reported(PeerEvent::Kind::turned_away, "not_authenticated"));
     EXPECT_FALSE(connected());
     EXPECT_EQ(client.sources[0]->request(request_of(1, 1, 1), now_ns),
               feed::Refusal::not_connected);
     EXPECT_EQ(server.peers->server()->counters().refusals.read(PeerRefusal::not_authenticated), 1U);
-    for (const News& item : news) {
-        EXPECT_THAT(item.text, Not(HasSubstr("another secret")));
-        EXPECT_THAT(item.text, Not(HasSubstr(std::string{secret_text})));
+    for (const PeerEvent& event : events) {
+        EXPECT_THAT(event.text, Not(HasSubstr("another secret")));
+        EXPECT_THAT(event.text, Not(HasSubstr(std::string{secret_text})));
     }
 }
 
@@ -275,8 +275,9 @@ TEST_F(Transport, WhoIsNotListedIsNotLetIn) {
     config.allow = {{nic::Ipv4{0x0A00'0001}, 0xFFFF'FFFF}};
     serve(config);
     ask();
-    ASSERT_TRUE(until([&] { return told(News::Kind::turned_away, "not configured"); }));
-    ASSERT_TRUE(until([&] { return told(News::Kind::lost, "does it know this address"); }));
+    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::turned_away, "not configured"); }));
+    ASSERT_TRUE(
+        until([&] { return reported(PeerEvent::Kind::lost, "does it know this address"); }));
     EXPECT_GE(server.peers->server()->counters().counts.read(ServerCount::unlisted), 1U);
     EXPECT_EQ(server.peers->server()->counters().counts.read(ServerCount::connections), 0U);
 }
@@ -284,14 +285,14 @@ TEST_F(Transport, WhoIsNotListedIsNotLetIn) {
 TEST_F(Transport, APeerThatComesLaterIsFound) {
     port = free_port();
     ask();
-    ASSERT_TRUE(until([&] { return told(News::Kind::lost, "cannot be reached"); }));
+    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::lost, "cannot be reached"); }));
     serve();
     ASSERT_TRUE(until([&] { return connected(); }));
     EXPECT_EQ(client.sources[0]->request(request_of(1, 1, 1), now_ns), std::nullopt);
     server.stop();
     ASSERT_TRUE(until([&] { return !client.answers.refusals.empty(); }));
     EXPECT_EQ(client.answers.refusals[0].second, feed::Refusal::disconnected);
-    EXPECT_TRUE(told(News::Kind::lost, "closed"));
+    EXPECT_TRUE(reported(PeerEvent::Kind::lost, "closed"));
     EXPECT_FALSE(connected());
     serve();
     ASSERT_TRUE(until([&] { return connected(); }));
@@ -318,7 +319,7 @@ class Stranger {
                   static_cast<ssize_t>(text.size()));
     }
 
-    /// Adds what has come; true once the server closed.
+    /// Reads the bytes that have arrived; true once the server has closed the connection.
     bool closed() {
         std::array<std::byte, 4096> buffer{};
         const ssize_t count = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -328,7 +329,7 @@ class Stranger {
         return count == 0 || (count < 0 && errno != EAGAIN);
     }
 
-    /// The type and first byte of the reason of the last frame heard.
+    /// The type, and the first byte of the reason, of the last frame received.
     [[nodiscard]] std::optional<PeerRefusal> refusal() const {
         FrameReader reader;
         reader.push(heard_);
@@ -386,7 +387,7 @@ TEST_F(Transport, OfProvenOnesOnlySoManyAreLetIn) {
     EXPECT_TRUE(connected());
 }
 
-/// As many as may be open are held by who proves nothing, and each that is closed comes back.
+/// Strangers hold all connections that may be open, and reconnect whenever one is closed.
 TEST_F(Transport, WhoProvesNothingKeepsNobodyOut) {
     PeerConfig config = config_of();
     config.connections_max = 8;
@@ -407,7 +408,7 @@ TEST_F(Transport, WhoProvesNothingKeepsNobodyOut) {
     }
     EXPECT_EQ(server.peers->server()->counters().ends.read(SessionEnd::gave_way), 30U);
     EXPECT_EQ(server.peers->server()->counters().counts.read(ServerCount::crowded), 0U);
-    EXPECT_TRUE(told(News::Kind::turned_away, "it gave way to a newer one"));
+    EXPECT_TRUE(reported(PeerEvent::Kind::turned_away, "it gave way to a newer one"));
 }
 
 TEST_F(Transport, TheAddressThatHoldsMostGivesWay) {
@@ -448,7 +449,7 @@ class TransportTls : public Transport {
             folder.path(name + ".pem"));
     }
 
-    /// Signed by that authority, trusting `trusts`.
+    /// A certificate signed by the given authority, in a config that trusts `trusts`.
     TlsConfig certificate_of(const std::string& name, const std::string& authority,
                              const std::string& trusts) {
         EXPECT_EQ(openssl("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=" +
@@ -501,22 +502,22 @@ TEST_F(TransportTls, WhoDoesNotBeginKeepsNobodyOut) {
 TEST_F(TransportTls, AStrangersCertificateIsNotTaken) {
     serve(with(certificate_of("server", "authority", "authority")));
     ask(with(certificate_of("client", "other", "authority")));
-    ASSERT_TRUE(until([&] { return told(News::Kind::turned_away, "did not begin"); }));
-    ASSERT_TRUE(until([&] { return told(News::Kind::lost, ""); }));
+    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::turned_away, "did not begin"); }));
+    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::lost, ""); }));
     EXPECT_FALSE(connected());
 }
 
 TEST_F(TransportTls, NorIsTheServersIfAnotherAuthoritySignedIt) {
     serve(with(certificate_of("server", "other", "authority")));
     ask(with(certificate_of("client", "authority", "authority")));
-    ASSERT_TRUE(until([&] { return told(News::Kind::lost, "TLS"); }));
+    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::lost, "TLS"); }));
     EXPECT_FALSE(connected());
 }
 
 TEST_F(TransportTls, WhoSpeaksPlainIsNotHeard) {
     serve(with(certificate_of("server", "authority", "authority")));
     ask();
-    ASSERT_TRUE(until([&] { return told(News::Kind::refused, "late"); }, second_ns / 10));
+    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::refused, "late"); }, second_ns / 10));
     EXPECT_FALSE(connected());
     EXPECT_EQ(server.peers->server()->counters().counts.read(ServerCount::connections), 0U);
 }

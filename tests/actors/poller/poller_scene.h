@@ -310,13 +310,13 @@ struct Scene {
         line.streams = {group_a, group_b};
         line.retransmission[0] = group_v;
         setup.lines.push_back(line);
-        auto [ends, others] = make_roads({1});
+        auto [ends, others] = make_repair_rings({1});
         setup.roads = std::move(ends);
-        roads = std::make_unique<RecoveryRoads>(std::move(others));
+        roads = std::make_unique<RecoveryRepairRings>(std::move(others));
         std::optional<Ring<FirstCopy>::Halves> copies;
         if (keeps != Keeps::nothing) {
             copies = Ring<FirstCopy>::make(Ring<FirstCopy>::slots_for(1));
-            setup.history = std::make_unique<HistoryRoad>(std::move(copies->producer));
+            setup.history = std::make_unique<HistoryRingWriter>(std::move(copies->producer));
         }
         auto tap = Ring<TappedPacket>::make(Ring<TappedPacket>::slots_for(PacketTap::slots));
         setup.tap = std::make_unique<PacketTap>(std::move(tap.producer));
@@ -330,7 +330,7 @@ struct Scene {
                 std::make_unique<feed::History>(
                     lines, feed::HistoryConfig{.keep_ns = 1'000'000 * ms, .memory_bytes = 1 << 20}),
                 nullptr);
-            peers->add_road({{1}, std::move(copies->consumer)});
+            peers->add_history_ring({{1}, std::move(copies->consumer)});
         }
     }
 
@@ -411,7 +411,7 @@ struct Scene {
     std::vector<Script*> scripts;
     std::unique_ptr<Consumer<Event>> consumer;
     std::unique_ptr<Consumer<TappedPacket>> tapped;
-    std::unique_ptr<RecoveryRoads> roads;
+    std::unique_ptr<RecoveryRepairRings> roads;
     std::unique_ptr<Poller<Toy>> poller;
     std::unique_ptr<peer::PeerTask> peers;  ///< where something is kept
 };

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The roads between pollers and recovery, and the task at their end.
+// The repair rings between pollers and recovery, and the recovery task.
 #include "actors/recovery/recovery_task.h"
 
 #include "actors/appliance/thread_loops.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr feed::Position base = 2 * feed::numbers_per_turn;
 
-/// Bytes that tell which block they are of.
+/// Bytes that identify the block.
 std::vector<std::byte> block_of(std::uint32_t which) {
     std::vector<std::byte> bytes(which * 37 % 1500);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -32,7 +32,7 @@ std::vector<std::byte> block_of(std::uint32_t which) {
 }
 
 TEST(Roads, bring_every_block_whole_and_in_order) {
-    auto [ends, others] = make_roads({1, 2, 3});
+    auto [ends, others] = make_repair_rings({1, 2, 3});
     std::uint32_t given = 0;
     std::uint32_t taken = 0;
     while (given < 20'000) {  // many times around the ring
@@ -53,15 +53,15 @@ TEST(Roads, bring_every_block_whole_and_in_order) {
 }
 
 TEST(Roads, refuse_what_finds_no_room) {
-    auto [ends, others] = make_roads({1});
+    auto [ends, others] = make_repair_rings({1});
     const std::vector<std::byte> block(1000);
     std::size_t carried = 0;
     while (others.carry(0, block)) {
         ++carried;
     }
-    EXPECT_EQ(carried, PollerRoads::repairs_slots / RepairRecord::records_for(1000));
-    EXPECT_FALSE(others.carry(0, std::vector<std::byte>(PollerRoads::block_bytes_max + 1)));
-    for (std::size_t i = 0; i < PollerRoads::notes_slots + 5; ++i) {
+    EXPECT_EQ(carried, PollerRepairRings::repairs_slots / RepairRecord::records_for(1000));
+    EXPECT_FALSE(others.carry(0, std::vector<std::byte>(PollerRepairRings::block_bytes_max + 1)));
+    for (std::size_t i = 0; i < PollerRepairRings::notes_slots + 5; ++i) {
         ends->note({base + i, base + i + 1, 0, 0, 0, RepairNote::Kind::missing});
     }
     EXPECT_EQ(ends->notes_dropped().read(), 5U);
@@ -69,7 +69,7 @@ TEST(Roads, refuse_what_finds_no_room) {
 
 TEST(Roads, join_two_threads) {
     constexpr std::uint32_t blocks = 5'000;
-    auto [ends, others] = make_roads({1});
+    auto [ends, others] = make_repair_rings({1});
     std::thread recovery{[&road = others] {
         for (std::uint32_t which = 0; which < blocks;) {
             if (road.carry(0, block_of(which))) {
@@ -92,7 +92,7 @@ TEST(Roads, join_two_threads) {
     recovery.join();
 }
 
-/// Asked for, it brings one block at once.
+/// A source that answers each request with one block in its next step.
 class Bringer final : public feed::RepairSource {
   public:
     explicit Bringer(std::vector<feed::RepairRequest>& asked) : asked_(asked) {}
@@ -123,9 +123,9 @@ class Bringer final : public feed::RepairSource {
 
 struct Scene {
     Scene() {
-        std::vector<RecoveryRoads> roads;
+        std::vector<RecoveryRepairRings> roads;
         for (const auto& lines : {std::vector<std::uint16_t>{1, 2}, {7}}) {
-            auto [ends, others] = make_roads(lines);
+            auto [ends, others] = make_repair_rings(lines);
             pollers.push_back(std::move(ends));
             roads.push_back(std::move(others));
         }
@@ -149,7 +149,7 @@ struct Scene {
     }
 
     static constexpr std::int64_t start_ns = 1'000'000 * ms;
-    std::vector<std::unique_ptr<PollerRoads>> pollers;
+    std::vector<std::unique_ptr<PollerRepairRings>> pollers;
     std::vector<feed::RepairRequest> asked;
     std::unique_ptr<RecoveryTask> task;
 };
@@ -201,7 +201,7 @@ TEST(RecoveryTask, naps_no_longer_than_until_there_is_something_to_ask) {
     EXPECT_EQ(scene.task->nap_ns(), 200'000);
 }
 
-/// As one that finds no descriptor does.
+/// Throws in its step, as a source that cannot open a descriptor does.
 struct FailingSource final : feed::RepairSource {
     [[nodiscard]] std::string_view name() const override { return "failing"; }
 
@@ -218,8 +218,8 @@ struct FailingSource final : feed::RepairSource {
 };
 
 TEST(RecoveryTask, whose_source_throws_ends_alone) {
-    auto [ends, others] = make_roads({1});
-    std::vector<RecoveryRoads> roads;
+    auto [ends, others] = make_repair_rings({1});
+    std::vector<RecoveryRepairRings> roads;
     roads.push_back(std::move(others));
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     sources.push_back(std::make_unique<FailingSource>());
@@ -227,7 +227,7 @@ TEST(RecoveryTask, whose_source_throws_ends_alone) {
     ThreadControl control;
     const nic::Clock clock;
     std::thread thread{[&] { run_recovery(&task, nullptr, -1, clock, control); }};
-    thread.join();  // nobody told it to stop
+    thread.join();  // ended by itself, without a request to stop
     EXPECT_TRUE(control.ended.load());
     EXPECT_EQ(control.failure, "socket: Too many open files");
     task.finish();

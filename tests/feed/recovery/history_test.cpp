@@ -14,7 +14,7 @@
 
 namespace pinstrike::feed {
 
-/// For the messages of failed expectations.
+/// Text for the messages of failed expectations.
 static void PrintTo(const KeptRange& range, std::ostream* out) {
     *out << range.first << ".." << range.last << " stamped " << range.from_ts_ns << ".."
          << range.to_ts_ns;
@@ -29,7 +29,7 @@ constexpr std::array<std::uint16_t, 3> lines{7, 1, 203};
 
 using Bytes = std::vector<std::byte>;
 
-/// Bytes that tell the block from others.
+/// Bytes that identify the block.
 Bytes bytes_of(std::uint64_t identity, std::size_t size) {
     Bytes bytes(size);
     for (std::size_t i = 0; i < size; ++i) {
@@ -138,7 +138,7 @@ TEST(History, LetsGoOfWhatIsOld) {
     EXPECT_EQ(of.history.oldest_ts_ns(), 0);
     EXPECT_EQ(of.history.counters().read(HistoryCount::aged), 3U);
     EXPECT_EQ(of.history.counters().read(HistoryCount::crowded), 0U);
-    of.keep(1, 3, 1, 50);  // its clock went back: it is kept as long as if it arrived now
+    of.keep(1, 3, 1, 50);  // the clock went back: the block counts as arrived at the latest time
     EXPECT_EQ(of.history.oldest_ts_ns(), 1000);
 }
 
@@ -158,10 +158,10 @@ TEST(History, TheOldestMakeRoom) {
 TEST(History, RefusesWhatDoesNotFit) {
     HistoryOf of({.keep_ns = 1000, .memory_bytes = 4800});
     EXPECT_FALSE(of.keep(2, 1, 1, 1));  // no such line
-    EXPECT_FALSE(of.keep(1, 0, 1, 1));  // 0 is no number
+    EXPECT_FALSE(of.keep(1, 0, 1, 1));  // 0 is not a valid number
     EXPECT_FALSE(of.keep(1, 1, 0, 1));
     EXPECT_FALSE(of.keep(1, 1, 257, 1));
-    EXPECT_FALSE(of.keep(1, 1, 1, 1, 4753));  // with what stands before it, more than all memory
+    EXPECT_FALSE(of.keep(1, 1, 1, 1, 4753));  // with its header, larger than all memory
     EXPECT_TRUE(of.keep(1, 1, 256, 1, 4752));
     EXPECT_TRUE(of.keep(1, 257, 256, 1, 4752));
     EXPECT_EQ(of.firsts(1, 1, 257), (Numbers{257}));
@@ -182,14 +182,14 @@ TEST(History, AnAnswerIsBounded) {
     EXPECT_EQ(of.firsts(1, 5, 1).size(), repair_messages_max);
 }
 
-/// Everything that arrived, searched from end to end.
+/// A model that keeps every block that arrived and searches all of them.
 class Model {
   public:
     void keep(const KeptBlock& block) {
         arrived_.push_back({block, Bytes(block.bytes.begin(), block.bytes.end())});
     }
 
-    /// Of the `count` blocks that arrived last.
+    /// The matching blocks among the last `count` ones.
     [[nodiscard]] std::vector<Bytes> find(const RepairRequest& request, std::size_t count) const {
         std::vector<Bytes> found;
         for (auto it = arrived_.end() - static_cast<std::ptrdiff_t>(count); it != arrived_.end();
@@ -203,14 +203,15 @@ class Model {
         return found;
     }
 
-    /// Blocks that arrived at this time or later.
+    /// The number of blocks that arrived at this time or later.
     [[nodiscard]] std::size_t since(std::int64_t ts_ns) const {
         return static_cast<std::size_t>(
             std::count_if(arrived_.begin(), arrived_.end(),
                           [=](const Kept& kept) { return kept.block.ts_arrival_ns >= ts_ns; }));
     }
 
-    /// What the last `count` blocks and one more would take: 48 bytes beside each, and whole 48.
+    /// Memory of the last `count` blocks and one more: each has a header of 48 bytes and is padded
+    /// to a multiple of 48.
     [[nodiscard]] std::size_t bytes_of_more_than(std::size_t count) const {
         std::size_t bytes = 0;
         const std::size_t all = std::min(count + 1, arrived_.size());
@@ -280,7 +281,7 @@ struct Script {
     std::int64_t now_ns = 1'000'000;
 };
 
-/// The history is the end of what arrived, and finds in it what a search from end to end finds.
+/// The history holds the blocks that arrived last, and finds the same blocks as the model.
 void run_against_model(std::uint64_t seed) {
     Script script(seed);
     const HistoryConfig config{.keep_ns = 200 + static_cast<std::int64_t>(script.below(2000)),
@@ -298,7 +299,7 @@ void run_against_model(std::uint64_t seed) {
         ASSERT_LE(history.used_bytes(), config.memory_bytes);
         const std::size_t young = model.since(script.now_ns - config.keep_ns);
         ASSERT_LE(count, young);
-        if (count < young) {  // only for want of room; at a ring's end some of it is left out
+        if (count < young) {  // only if memory is short; the end of the ring may be unused
             ASSERT_GT(model.bytes_of_more_than(count) + 1100, config.memory_bytes);
         }
         const RepairRequest request = script.next_request();

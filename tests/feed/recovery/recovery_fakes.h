@@ -1,6 +1,6 @@
 // path: cold
 //
-// A source that does as the test says, and remembers what it was asked.
+// A source that the test controls and that records its requests.
 #pragma once
 
 #include "feed/recovery/recovery.h"
@@ -16,13 +16,13 @@
 
 namespace pinstrike::feed::test {
 
-/// What a source was asked, and what of it is still wanted. Outlives the source.
+/// The requests of a source, and which of them are still open. Outlives the source.
 struct Asked {
     std::vector<RepairRequest> requests;
     std::map<std::uint64_t, RepairRequest> in_flight;
-    std::optional<Refusal> refuses;  ///< whatever it is asked
+    std::optional<Refusal> refuses;  ///< refuses every request, if set
     std::function<void(const RepairRequest&, std::int64_t now_ns)> watch;
-    std::vector<std::function<void(RepairAnswers&)>> to_tell;  ///< at its next step
+    std::vector<std::function<void(RepairAnswers&)>> to_tell;  ///< runs in its next step
 };
 
 class FakeSource final : public RepairSource {
@@ -63,7 +63,7 @@ class FakeSource final : public RepairSource {
     bool passive_;
 };
 
-class FakeRoad final : public RepairRoad {
+class FakeSink final : public RepairSink {
   public:
     bool full = false;
     std::vector<std::pair<std::uint16_t, std::size_t>> carried;  ///< line, bytes
@@ -76,7 +76,7 @@ class FakeRoad final : public RepairRoad {
     }
 };
 
-/// Every number noted missing ended in one way, or is open.
+/// Checks that every number noted missing is counted under one outcome, or is open.
 inline std::string imbalance(const Recovery& recovery) {
     const auto count = [&](RecoveryCount which) { return recovery.counters().read(which); };
     const std::uint64_t ended = count(RecoveryCount::filled) + count(RecoveryCount::repaired) +

@@ -1,9 +1,9 @@
 // path: cold
 //
-// Recovery against a trivial model: a set of numbers. Whatever is noted, answered, refused or left
-// unanswered, and however the time goes: no number is asked for while it is in flight, or after it
-// was found or given up, or before it is due; no second sees more than the budget; every number
-// noted ends in exactly one count; everything is bounded.
+// Recovery against a trivial model, a set of numbers. Under random notes, answers, refusals,
+// missing answers and times: no number is requested while it is in flight, after it was found or
+// given up, or before it is due; no second exceeds the budget; every number noted is counted under
+// exactly one outcome; all sizes stay bounded.
 #include "feed/recovery/recovery.h"
 #include "tests/feed/recovery/recovery_fakes.h"
 
@@ -65,7 +65,7 @@ class Model {
         }
     }
 
-    /// False if some of them were missing before: an arbiter notes each but once.
+    /// False if some of them were missing before: an arbiter notes each number only once.
     [[nodiscard]] bool missing(std::size_t line, Position begin, Position end,
                                std::int64_t now_ns) {
         const auto noted = ever_[line].lower_bound(begin);
@@ -168,7 +168,7 @@ class Play {
         check();
     }
 
-    /// Waits until nothing is left to do; then everything has been asked for or says why not.
+    /// Runs until every number was found or given up, and checks the totals.
     void end() {
         for (Asked& asked : asked_) {
             asked.refuses.reset();
@@ -190,7 +190,7 @@ class Play {
     }
 
   private:
-    /// Every deadline is met, as the thread would.
+    /// Steps at every deadline, as the recovery thread does.
     void pass(std::int64_t ns) {
         const std::int64_t until_ns = now_ns_ + ns;
         for (std::size_t steps = 0; recovery_->next_deadline_ns() <= until_ns; ++steps) {
@@ -207,7 +207,7 @@ class Play {
         model_.found(line, begin, end);
     }
 
-    /// One of the requests in flight comes to something.
+    /// Answers or refuses one of the requests in flight.
     void answer(const Act& act) {
         Asked& asked = asked_[act.count % 2];
         if (asked.in_flight.empty()) {
@@ -237,7 +237,7 @@ class Play {
     RecoveryConfig config_;
     std::array<Asked, 2> asked_;
     Model model_;
-    FakeRoad road_;
+    FakeSink road_;
     std::unique_ptr<Recovery> recovery_;
     std::int64_t now_ns_ = 0;
 };
@@ -265,7 +265,7 @@ TEST(RecoveryProperty, KeepsItsRules) {
     EXPECT_TRUE(held);
 }
 
-/// With room, a budget and a source that takes every request, nothing is left unasked.
+/// With room, budget and a source that accepts every request, every number is requested.
 TEST(RecoveryProperty, AsksForEverythingThatIsMissing) {
     const bool held = rc::check("everything is asked for", [] {
         RecoveryConfig config;

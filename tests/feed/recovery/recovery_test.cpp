@@ -28,7 +28,7 @@ struct RecoveryTest : testing::Test {
                           .ranges_max = 64};
     std::array<Asked, 2> asked;
     bool first_passive = false;
-    FakeRoad road;
+    FakeSink road;
     std::unique_ptr<Recovery> recovery;
     std::int64_t now_ns = 0;
 
@@ -61,7 +61,7 @@ struct RecoveryTest : testing::Test {
         return recovery->counters().read(which);
     }
 
-    /// "4:2-3 4:7-7": what the source was asked, and that since the last look.
+    /// The requests since the last call, as "4:2-3 4:7-7" (line:first-last).
     std::string requests(std::size_t source = 0) {
         std::string out;
         for (const RepairRequest& request : asked[source].requests) {
@@ -160,7 +160,7 @@ TEST_F(RecoveryTest, WhatARequestStillLacksIsAskedOfTheNextSource) {
     found(4, 5);
     asked[0].to_tell.push_back([&](RepairAnswers& answers) { answers.finished(last_id()); });
     at(2 * ms);
-    found(9, 9);  // was on its way when the source had finished
+    found(9, 9);  // the block was still on its way when the source had finished
     at(10 * ms);
     EXPECT_EQ(requests(1), "4:1-3 4:6-8 4:10-10");
     EXPECT_EQ(recovery->refused(0).read(Refusal::incomplete), 1U);
