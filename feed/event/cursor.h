@@ -1,7 +1,7 @@
 // path: hot
 //
-// How bytes from the wire are read and written: big-endian loads and stores at an address whose
-// length was checked before, and a Cursor that checks as it goes.
+// Reads and writes bytes of the wire: big-endian loads and stores at an address that the caller has
+// checked, and a bounds-checked Cursor.
 #pragma once
 
 #include <bit>
@@ -32,7 +32,7 @@ template <std::integral T>
     }
 }
 
-/// sizeof(T) bytes in memory order; the caller has checked that they are there.
+/// sizeof(T) bytes in memory order; the caller has checked the bounds.
 template <std::integral T>
 [[nodiscard]] inline T load_native(const std::byte* at) {
     T value;
@@ -40,7 +40,7 @@ template <std::integral T>
     return value;
 }
 
-/// A big-endian integer; the caller has checked that its bytes are there.
+/// A big-endian integer; the caller has checked the bounds.
 template <std::integral T>
 [[nodiscard]] inline T load_big_endian(const std::byte* at) {
     return byte_swapped(load_native<T>(at));
@@ -52,14 +52,14 @@ inline void store_big_endian(std::byte* at, T value) {
     std::memcpy(at, &swapped, sizeof swapped);
 }
 
-/// Reads forward through bytes that nobody checked yet; never past their end.
+/// Reads forward through unchecked bytes and never past their end.
 class Cursor {
   public:
     explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
     [[nodiscard]] std::size_t left() const { return bytes_.size(); }
 
-    /// The next big-endian integer, or nothing where the bytes are short (none is consumed then).
+    /// The next big-endian integer; nothing, and no byte consumed, if too few bytes are left.
     template <std::integral T>
     [[nodiscard]] std::optional<T> take() {
         if (bytes_.size() < sizeof(T)) {
@@ -70,7 +70,7 @@ class Cursor {
         return value;
     }
 
-    /// The same of a little-endian integer: what we write ourselves stands so.
+    /// The same for a little-endian integer, the order of this program's own formats.
     template <std::integral T>
     [[nodiscard]] std::optional<T> take_little() {
         if (bytes_.size() < sizeof(T)) {
@@ -81,7 +81,7 @@ class Cursor {
         return value;
     }
 
-    /// The next `count` bytes, or nothing where they are short (none is consumed then).
+    /// The next `count` bytes; nothing, and no byte consumed, if fewer are left.
     [[nodiscard]] std::optional<std::span<const std::byte>> take(std::size_t count) {
         if (bytes_.size() < count) {
             return std::nullopt;

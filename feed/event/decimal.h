@@ -6,8 +6,8 @@
 
 namespace pinstrike::feed {
 
-/// Appends value / 10^decimals with exactly that many decimals: 1330 and 1 is "133.0", -5 and 2 is
-/// "-0.05", 200 and 0 is "200". `decimals` is at most 18.
+/// Appends value / 10^decimals with exactly `decimals` decimals: 1330 and 1 gives "133.0", -5 and 2
+/// gives "-0.05", 200 and 0 gives "200". `decimals` is at most 18.
 void append_decimal(std::string& out, std::int64_t value, unsigned decimals);
 
 [[nodiscard]] std::string decimal_text(std::int64_t value, unsigned decimals);

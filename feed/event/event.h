@@ -1,8 +1,8 @@
 // path: hot
 //
-// What an actor receives. An Event is one message (or one thing that happened to a line) in records
-// of one cache line: the first holds header and body, a message with more to say takes up to
-// `records` of them, contiguous, pushed all or none.
+// Events, as actors receive them. An Event is one message, or one change of a line's state, in
+// records of one cache line each. The first record holds header and body; a longer message takes
+// Header::records contiguous records, which are pushed all or none.
 //
 // Integers are in host order. A price is an integer and a code, as sent: value = price /
 // 10^decimals(code) (OPRA 7.13 Denominator Code). Of a quote, transaction id and the participant's
@@ -21,26 +21,26 @@ namespace pinstrike::feed {
 enum class EventKind : std::uint8_t {
     none,           ///< never delivered
     quote,          ///< k, q
-    trade,          ///< a, cancels included
+    trade,          ///< a, including cancels
     open_interest,  ///< d
     end_of_day,     ///< f
-    series_map,     ///< R, and what the day's file announces before the first message
+    series_map,     ///< R, and the series of the day's file, before the first message
     underlying,     ///< Y
     text,           ///< C
-    control,        ///< H: once per line, told to every core
-    gap,            ///< messages lost, or found after all; told to every core it concerns
-    line_state,     ///< a stream or line fell silent, came back; told to every core
-    line_mark,      ///< all up to this number, stamped so, was delivered; told where it is of use
+    control,        ///< H: once per line, sent to every core
+    gap,            ///< messages lost, or found after all; sent to every core it concerns
+    line_state,     ///< a stream or line fell silent or came back; sent to every core
+    line_mark,      ///< all messages up to this number were delivered; sent to cores that need it
 };
 
 /// Bits of Header::flags.
 enum EventFlag : std::uint8_t {
-    flag_late = 1,           ///< its number had been declared lost: newer messages went before it
+    flag_late = 1,           ///< its number had been declared lost; newer messages came before it
     flag_before_day = 2,     ///< late, and from before the line's last start of day
     flag_before_flush = 4,   ///< late, and from before the line's last flush of quotes (or day)
     flag_retransmitted = 8,  ///< from a V block or another source of repair
-    flag_inferred = 16,      ///< a control that nobody saw: its effect shows that it was missed
-    flag_from_file = 32,     ///< a series map of the day's file: has no number and no times
+    flag_inferred = 16,      ///< a control that was lost, inferred from its effect
+    flag_from_file = 32,     ///< a series map of the day's file: without number and times
 };
 
 /// The first 32 bytes of every event.
@@ -48,8 +48,8 @@ struct Header {
     EventKind kind = EventKind::none;
     Venue venue = Venue::opra;
     std::uint8_t flags = 0;
-    std::uint8_t records = 1;         ///< of 64 bytes, this one included
-    std::uint16_t line = 0;           ///< as the venue numbers its lines
+    std::uint8_t records = 1;         ///< records of 64 bytes, including this one
+    std::uint16_t line = 0;           ///< the venue's number of the line
     std::uint8_t session = 0;         ///< session indicator byte as sent
     char participant = ' ';           ///< originator as sent
     std::int64_t ts_exchange_ns = 0;  ///< block timestamp, since the Unix epoch
@@ -92,7 +92,7 @@ struct EndOfDay {
     std::int32_t high;
 };
 
-/// A series and the line that it comes on for the day.
+/// A series and the line that carries it on this day.
 struct SeriesMap {
     SeriesKey series;
     std::uint16_t mapped_line;
@@ -101,37 +101,37 @@ struct SeriesMap {
 };
 
 struct Underlying {
-    std::uint64_t symbol;  ///< as SeriesKey::symbol_word()
+    std::uint64_t symbol;  ///< the format of SeriesKey::symbol_word()
     std::int32_t value;    ///< types other than I
     std::int32_t bid;      ///< type I
     std::int32_t offer;    ///< type I
 };
 
-/// Administrative text: the first 30 bytes here, the rest in the records that follow, 64 each.
+/// Administrative text: the first 30 bytes; the following records hold 64 bytes each.
 struct Text {
     static constexpr std::size_t first_bytes = 30;
     std::uint16_t length_bytes;
     char text[first_bytes];
 };
 
-/// What a control makes consumers forget of the series whose latest message came on its line.
+/// The state that a control invalidates, for all series whose latest message came on its line.
 enum class Forget : std::uint8_t { nothing, quotes, day };
 
-/// Header::type is the control's type; sequence its block's number.
+/// Header::type is the control's type, Header::sequence its block's number.
 struct Control {
     Forget forget;
     bool ends_day = false;  ///< no original data follows until the next start of day
 };
 
 enum class GapCause : std::uint8_t {
-    line,         ///< neither stream brought them in time
+    line,         ///< neither stream delivered them in time
     undecodable,  ///< received, but not decodable
-    ring_full,    ///< refused by this core's ring: lost to this core alone
-    repaired,     ///< not a loss: what was declared lost has been found (late events precede this)
+    ring_full,    ///< this core's ring was full: only this core lost them
+    repaired,     ///< not a loss: messages declared lost were found (late events precede this)
 };
 
 /// Numbers first..last of Header::line, inclusive, as on the wire (they may span the wrap). For
-/// ring_full: within this range `messages` were refused, the others arrived.
+/// ring_full, `messages` of this range did not fit and the others arrived.
 struct Gap {
     std::uint32_t first;
     std::uint32_t last;
@@ -150,11 +150,11 @@ struct LineStateChange {
 struct Best {
     std::int32_t price;
     std::uint32_t size;
-    char participant;  ///< 0 where there is none
+    char participant;  ///< 0: there is no best bid or offer
     char code;
 };
 
-/// One cache line. Which member of `body` holds is said by header.kind.
+/// One record of one cache line; header.kind selects the valid member of `body`.
 struct alignas(64) Event {
     Header header;
 
@@ -169,15 +169,16 @@ struct alignas(64) Event {
         Control control;
         Gap gap;
         LineStateChange line_state;
-        SeriesKey series;  ///< of quote, trade, open_interest, end_of_day, series_map alike
+        SeriesKey series;  ///< first in quote, trade, open_interest, end_of_day and series_map
     } body;
 };
 
 static_assert(sizeof(Event) == 64 && sizeof(Event::Body) == 32);
 static_assert(offsetof(Event, body) == 32);
 
-/// Asks for the slot that is written some time after `slot`, whoever fills slots in a row: it was
-/// last in another core's cache. All at once, when the row is full, they would have to queue.
+/// Prefetches, for writing, the slot 64 records after `slot`, for producers that fill consecutive
+/// slots: its cache line was last in another core's cache. Without it, the stores of a full row
+/// would wait for all these transfers at once.
 inline void ask_ahead(const Event* slot) {
     constexpr std::size_t ahead = 64;
     __builtin_prefetch(slot + ahead, 1);
@@ -209,7 +210,7 @@ static_assert(sizeof(EndOfDayRest) == sizeof(Event));
 template <class Rest>
 const Rest& rest_of(const Event& event) {
     static_assert(sizeof(Rest) == sizeof(Event));
-    return *reinterpret_cast<const Rest*>(&event + 1);  // tidy: records lie side by side
+    return *reinterpret_cast<const Rest*>(&event + 1);  // tidy: records are contiguous
 }
 
 /// Decimals of a denominator code A-I (OPRA 7.13 Denominator Code): A 1 ... H 8, I 0.

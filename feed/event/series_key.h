@@ -10,10 +10,11 @@ namespace pinstrike::feed {
 
 /// One option series of one session: 16 bytes, compared and hashed as two words.
 ///
-/// `name` holds, in memory order: symbol (5 ASCII bytes, space filled), the expiration letter (A-L
-/// call, M-X put, by month; bit 7 set for the GTH session, whose series are their own), day, year -
-/// 2000. `strike_e8` is the strike in units of 1e-8, so the same strike sent with two denominators
-/// is one key. Source: OPRA 7.13 Denominator Code, 7.14 Expiration Block.
+/// `name` holds, in memory order: symbol (5 ASCII bytes, space filled), the expiration letter
+/// (A-L call, M-X put, by month; bit 7 set for the GTH session, which has separate series), day,
+/// year - 2000. `strike_e8` is the strike in units of 1e-8, so the same strike sent with two
+/// denominators is one key. Source: OPRA 7.13 Denominator Code, 7.14
+/// Expiration Block.
 struct SeriesKey {
     std::uint64_t name = 0;
     std::int64_t strike_e8 = 0;
@@ -53,14 +54,14 @@ static_assert(sizeof(SeriesKey) == 16);
 
 __extension__ using Wide = unsigned __int128;
 
-/// A multiply-fold: the high and low half of a 128-bit product, mixed. Strong enough for a table
-/// indexed by its low bits and a router that takes its high ones.
+/// A multiply-fold: the xor of the high and low half of a 128-bit product. Good enough for a table
+/// indexed by the low bits and a router that uses the high bits.
 inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
     const auto product = static_cast<Wide>(a) * b;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// One hash for router and table.
+/// The hash of a series, for router and table.
 inline std::uint64_t hash(const SeriesKey& key) {
     return fold(key.name ^ 0x9E37'79B9'7F4A'7C15ULL,
                 static_cast<std::uint64_t>(key.strike_e8) ^ 0xD6E8'FEB8'6659'FD93ULL);

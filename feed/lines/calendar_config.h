@@ -6,26 +6,26 @@
 
 namespace pinstrike::feed {
 
-/// From `open` of one day to `close`, which is on the next where it is not behind `open`.
+/// From `open` to `close`; a `close` that is not after `open` is on the next day.
 struct DailyHours {
     std::chrono::minutes open{};
     std::chrono::minutes close{};
     friend bool operator==(const DailyHours&, const DailyHours&) = default;
 };
 
-/// Hours of one trade date, where they are not the usual ones.
+/// Hours of one trade date that differ from the usual ones.
 struct DayHours {
     std::chrono::year_month_day date{};
     DailyHours regular;  ///< from 0:00 to 0:00: the usual ones
     DailyHours gth;      ///< likewise
 };
 
-/// When to expect data. Times are of the exchanges' clocks (America/New_York).
+/// When to expect data. Times are New York times (America/New_York).
 struct CalendarConfig {
-    /// Whether the hours below are heeded; else the feed counts as on the air at any time.
+    /// False: the hours below are ignored, and data is expected at any time.
     bool heeded = false;
-    /// From before the start of day to behind the end of day (OPRA 5.02 Schedule of Daily OPRA
-    /// Messages), a little wider.
+    /// From a little before the start of day to a little after the end of day (OPRA 5.02
+    /// Schedule of Daily OPRA Messages).
     DailyHours regular{std::chrono::hours{1}, std::chrono::hours{18} + std::chrono::minutes{15}};
     DailyHours gth{std::chrono::hours{19} + std::chrono::minutes{30},
                    std::chrono::hours{11} + std::chrono::minutes{45}};
@@ -34,7 +34,7 @@ struct CalendarConfig {
     std::vector<DayHours> days;
 };
 
-/// Days of the exchanges' calendar, both included.
+/// A range of New York dates, both included.
 struct Days {
     std::chrono::local_days first;
     std::chrono::local_days last;

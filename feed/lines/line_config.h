@@ -10,11 +10,11 @@
 
 namespace pinstrike::feed {
 
-/// One line of the venue: its number and where its two streams come.
+/// One line of the venue: its number and the multicast groups of its two streams.
 struct LineConfig {
     std::uint16_t number = 0;
     std::array<nic::Group, streams_count> streams;
-    /// Retransmission groups; port 0 means none is listened to.
+    /// Retransmission groups; port 0: not joined.
     std::array<nic::Group, streams_count> retransmission;
 
     friend bool operator==(const LineConfig&, const LineConfig&) = default;

@@ -1,9 +1,9 @@
 // path: hot
 //
-// Whether what a line carries is original data. Behind the end of day, and outside session hours,
-// OPRA tests: starts of day that begin no day, and messages that were never quoted or traded (OPRA
-// 6 Control, 3.05.6 Block Sequence Number). They are numbered and accounted for like all others,
-// but no core is given them.
+// Tells original messages of a line from tests. After the end of day and outside session hours,
+// OPRA sends tests: starts of day that begin no trading day, and messages without real quotes or
+// trades (OPRA 6 Control, 3.05.6 Block Sequence Number). They are numbered and accounted for like
+// all others, but no core gets them.
 #pragma once
 
 #include "feed/event/event.h"
@@ -14,12 +14,12 @@
 
 namespace pinstrike::feed {
 
-/// One line. Where no hours are known, all that comes is original.
+/// The trading day of one line. Without session hours, all messages are original.
 class LineDay {
   public:
     explicit LineDay(const SessionHours& hours) : hours_(&hours) {}
 
-    /// A start of day has come, stamped so. Does it begin a day?
+    /// A start of day has arrived. Returns whether it begins a trading day.
     [[nodiscard]] bool start(std::int64_t ts_exchange_ns, std::int64_t now_ns) {
         const bool begins = hours_->on_air(now_ns);
         if (begins) {
@@ -31,10 +31,11 @@ class LineDay {
         return begins;
     }
 
-    /// The end of day has come, the hours of the next one too, but no start of day since.
+    /// The end of day has arrived and the next session hours have begun, but no start of day has
+    /// arrived since.
     [[nodiscard]] bool start_is_due() const { return start_due_ && open_; }
 
-    /// The end of day has come, stamped so.
+    /// The end of day has arrived.
     void end(std::int64_t ts_exchange_ns) {
         start_due_ = true;
         if (!hours_->stretches().empty()) {
@@ -42,8 +43,8 @@ class LineDay {
         }
     }
 
-    /// Now and then: with the session's hours the next day begins and ends, though its start or end
-    /// was not heard.
+    /// Called periodically: begins and ends the day by the session hours, in case its start or end
+    /// of day was lost.
     void look(std::int64_t now_ns) {
         const bool on_air = hours_->on_air(now_ns);
         if (on_air && !on_air_) {
@@ -56,11 +57,11 @@ class LineDay {
 
     [[nodiscard]] const SessionHours& hours() const { return *hours_; }
 
-    /// Has a day begun, and not ended?
+    /// A trading day has begun and not ended.
     [[nodiscard]] bool open() const { return open_; }
 
-    /// Is what is stamped so, and comes now, original? Where the day has ended, what is from before
-    /// its end comes late.
+    /// Whether a message with this time stamp that arrives now is original. After the end of the
+    /// day, a message stamped before the end is original too: it is only late.
     [[nodiscard]] bool original(std::int64_t ts_exchange_ns) const {
         return open_ || ts_exchange_ns < closed_ts_ns_;
     }
@@ -68,7 +69,7 @@ class LineDay {
   private:
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::min();
 
-    /// What is stamped at that time or later is of no day.
+    /// Messages stamped at that time or later are tests.
     void close(std::int64_t ts_exchange_ns) {
         if (open_) {
             open_ = false;
@@ -79,8 +80,8 @@ class LineDay {
     const SessionHours* hours_;
     std::int64_t closed_ts_ns_ = never_ns;  ///< of the latest day
     bool open_ = true;
-    bool on_air_ = false;     ///< when looked last
-    bool start_due_ = false;  // no day ends by the clock alone: it may be set away and back
+    bool on_air_ = false;     ///< at the last look()
+    bool start_due_ = false;  ///< set by the end of day only: the clock may be set away and back
 };
 
 }  // namespace pinstrike::feed

@@ -15,7 +15,7 @@ namespace {
 constexpr auto a = static_cast<std::size_t>(Stream::a);
 constexpr auto b = static_cast<std::size_t>(Stream::b);
 
-/// One line as a config spells it out.
+/// One line as it is written in a config.
 struct LineKeys {
     std::uint16_t number = 0;
     nic::Group a;
@@ -58,7 +58,7 @@ Node written(const LineConfig& line) {
     return node;
 }
 
-/// One element: a mapping with groups, or numbers and ranges.
+/// Reads one element: a mapping with groups, or numbers and ranges.
 bool read_element(const Section<LineKeys>& section, const Form<std::vector<std::uint16_t>>& ranges,
                   const Node& node, const std::string& path, std::vector<LineConfig>& into,
                   Reader& reader) {

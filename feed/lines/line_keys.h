@@ -1,7 +1,7 @@
 // path: cold
 //
-// The keys of lines. A line whose groups the venue publishes is given by its number alone; its
-// groups are then filled in by publish_groups().
+// The keys of lines. The config names a line whose groups the venue publishes by its number alone;
+// publish_groups() then fills in the groups.
 #pragma once
 
 #include "config/places.h"
@@ -16,18 +16,18 @@
 
 namespace pinstrike::feed {
 
-/// "1-96, 220", or a list of numbers, ranges and {number, a, b} with groups of their own. The place
-/// of line 220 is "lines#220". A line without groups has UDP port 0 in both.
+/// Reads "1-96, 220", or a list of numbers, ranges and {number, a, b} with groups of their own.
+/// Notes the place of line 220 as "lines#220". A line without groups has UDP port 0 in both.
 Form<std::vector<LineConfig>> lines_form();
 
 using PublishedLine = std::function<std::optional<LineConfig>(std::uint16_t)>;
 
-/// Fills in the groups that the config left to the venue. `retransmission`: also the groups on
-/// which repairs are sent. A line that the venue does not publish is a Problem.
+/// Fills in the groups that the config leaves to the venue; with `retransmission`, also the
+/// retransmission groups. Adds a problem for a line that the venue does not publish.
 void publish_groups(std::vector<LineConfig>& lines, const PublishedLine& published,
                     bool retransmission, const Places& places, Problems& problems);
 
-/// Every number once, every group once. Expects all groups to be filled in.
+/// Adds a problem for every line or group that occurs twice. All groups must be filled in.
 void check_lines(std::span<const LineConfig> lines, const Places& places, Problems& problems);
 
 }  // namespace pinstrike::feed

@@ -1,8 +1,8 @@
 // path: hot
 //
-// Which streams of a line are heard. A line with nothing to say still says so at least every ten
-// seconds (line integrity, OPRA 6 Control), so a stream that brings no packet at all for longer has
-// failed somewhere on its way. Silence counts only while the line's session is on the air.
+// The state of a line's streams. An idle line still sends line integrity at least every ten seconds
+// (OPRA 6 Control), so a stream without any packet for longer has failed somewhere. Silence counts
+// only during the session hours of the line.
 #pragma once
 
 #include "config/counter.h"
@@ -16,35 +16,36 @@
 namespace pinstrike::feed {
 
 struct SilenceConfig {
-    std::int64_t silent_after_ns = 12'000'000'000;  ///< one line integrity, late or lost
-    std::int64_t down_after_ns = 36'000'000'000;    ///< three
+    std::int64_t silent_after_ns = 12'000'000'000;  ///< one line integrity is late or lost
+    std::int64_t down_after_ns = 36'000'000'000;    ///< three are
 };
 
-/// Which streams a feed has: one that no port brings is expected by nobody.
+/// Which streams a feed receives; the others are not watched.
 using StreamsReceived = std::array<bool, streams_count>;
 inline constexpr StreamsReceived both_streams{true, true};
 
-/// One line, watched by its poller's housekeeping; its state may be read by any thread.
+/// Watches one line, called by its poller's housekeeping. Any thread may read the state.
 ///
-/// A stream goes from up to stream_silent to stream_down and, with its next packet, back to up. The
-/// line is down while none of the streams that it has is up. Before its first packet a stream is up
-/// until the same time has passed since the first look.
+/// A stream goes from up to stream_silent to stream_down, and with its next packet back to up. The
+/// line is down while none of its received streams is up. A stream without any packet yet is up
+/// until the same time has passed since the first look().
 class LineWatch {
   public:
     explicit LineWatch(const SilenceConfig& config, const StreamsReceived& received = both_streams)
         : config_(config), received_(received) {}
 
-    /// The thread that looks. A state that has been told stays until it changes.
+    /// Must be called by the thread that calls look(). Reports nothing: the next look() applies it.
     void configure(const SilenceConfig& config) { config_ = config; }
 
-    /// Silence is measured by a time that goes on evenly where the wall clock is set.
+    /// Silence is measured by a time that does not jump when the wall clock is set.
     struct Moment {
         std::int64_t even_ns;
         std::int64_t wall_ns;
     };
 
-    /// `packets`: of each stream, so far. `on_air`: whether the line's session is on. What has
-    /// changed is told as tell(LineState, stream), 'A', 'B' or, of the line as a whole, ' '.
+    /// `packets`: the packets of each stream so far. `on_air`: whether the line is in its session
+    /// hours. Reports each change by tell(LineState, stream); the stream is 'A', 'B', or ' ' for
+    /// the line.
     template <class Tell>
     void look(const Moment& now, const std::array<std::uint64_t, streams_count>& packets,
               bool on_air, Tell tell) {
@@ -86,10 +87,11 @@ class LineWatch {
         return state_of(streams_[static_cast<std::size_t>(stream)]);
     }
 
-    /// Is neither stream up?
+    /// No received stream is up.
     [[nodiscard]] bool down() const { return down_.read() != 0; }
 
-    /// The look that found the stream's latest packet, since the Unix epoch; 0: never heard.
+    /// Wall time of the look() that found the stream's latest packet, since the Unix epoch; 0:
+    /// none.
     [[nodiscard]] std::uint64_t heard_ns(Stream stream) const {
         return streams_[static_cast<std::size_t>(stream)].heard_ns.read();
     }
@@ -97,7 +99,7 @@ class LineWatch {
   private:
     struct Watched {
         std::uint64_t packets = 0;
-        std::int64_t since_ns = 0;  ///< when the silence began, if there is one
+        std::int64_t since_ns = 0;  ///< start of the current silence, in even time
         Counter state;              ///< a LineState
         Counter heard_ns;
     };
@@ -106,7 +108,8 @@ class LineWatch {
         return static_cast<LineState>(stream.state.read());
     }
 
-    /// A state does not get better by silence.
+    /// The state after a silence of this length; never better than the present state, even if the
+    /// limits were raised.
     [[nodiscard]] LineState silence(std::int64_t silent_ns, LineState state) const {
         const LineState found = silent_ns >= config_.down_after_ns     ? LineState::stream_down
                                 : silent_ns >= config_.silent_after_ns ? LineState::stream_silent

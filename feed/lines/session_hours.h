@@ -9,11 +9,11 @@
 
 namespace pinstrike::feed {
 
-/// When a session is on the air: stretches of time, made from a calendar by the venue. Without any
-/// it always is.
+/// The session hours of a line as intervals of time, which the venue derives from the calendar.
+/// Without any interval the session is always on.
 class SessionHours {
   public:
-    /// From `begin_ns` until before `end_ns`, since the Unix epoch.
+    /// From `begin_ns` to `end_ns` (excluded), since the Unix epoch.
     struct Stretch {
         std::int64_t begin_ns;
         std::int64_t end_ns;
@@ -22,7 +22,7 @@ class SessionHours {
 
     SessionHours() = default;
 
-    /// In order, without overlap.
+    /// `stretches` must be in order and must not overlap.
     explicit SessionHours(std::vector<Stretch> stretches) : stretches_(std::move(stretches)) {}
 
     [[nodiscard]] bool on_air(std::int64_t now_ns) const {

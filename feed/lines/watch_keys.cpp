@@ -25,7 +25,7 @@ std::optional<unsigned> two_digits(std::string_view text, unsigned limit) {
     return static_cast<unsigned>(*number);
 }
 
-/// "19:45"
+/// Reads "19:45".
 std::optional<std::chrono::minutes> parse_time(std::string_view text) {
     if (text.size() != 5 || text[2] != ':') {
         return std::nullopt;

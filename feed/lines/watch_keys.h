@@ -1,6 +1,6 @@
 // path: cold
 //
-// The keys of what is expected of lines, and when.
+// The keys of the calendar, and of the times after which a stream counts as silent or down.
 #pragma once
 
 #include "config/section.h"

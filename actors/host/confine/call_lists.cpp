@@ -16,30 +16,30 @@ using nic::SystemCall;
 
 constexpr std::uint64_t whole_word = ~std::uint64_t{0};
 
-/// What any of them may come to do.
+/// The calls of every hot thread.
 constexpr std::array common{
-    // waiting, and waking who waits
+    // waiting, and waking other threads
     SystemCall{"clock_nanosleep"},
     SystemCall{"futex"},
     SystemCall{"nanosleep"},
     SystemCall{"restart_syscall"},
     SystemCall{"sched_yield"},
-    // the clock, where the kernel must be asked for it
+    // reading the clock, if the vDSO has to make the call
     SystemCall{"clock_gettime"},
     SystemCall{"gettimeofday"},
-    // memory, at the end of a thread, and where one allocates that should not; never to be run
+    // memory, at the end of a thread and for unexpected allocations; never executable
     SystemCall{"brk"},
     SystemCall{"madvise"},
     SystemCall{"mmap", 2, PROT_EXEC, 0},
     SystemCall{"mprotect", 2, PROT_EXEC, 0},
     SystemCall{"mremap"},
     SystemCall{"munmap"},
-    // signals, and an end
+    // signals, and the end of a thread or of the process
     SystemCall{"exit"},
     SystemCall{"exit_group"},
     SystemCall{"rt_sigprocmask"},
     SystemCall{"rt_sigreturn"},
-    // what a failed CHECK does: it says why, and aborts
+    // a failed PINSTRIKE_CHECK, which prints the reason and aborts
     SystemCall{"getpid"},
     SystemCall{"gettid"},
     SystemCall{"rt_sigaction", 0, whole_word, SIGABRT},
@@ -68,7 +68,8 @@ std::vector<SystemCall> core_calls(std::span<const std::string_view> of_actors) 
 
 std::string to_text(std::vector<SystemCall> calls) {
     const auto before = [](const SystemCall& a, const SystemCall& b) {
-        return std::pair{a.name, b.argument} < std::pair{b.name, a.argument};  // whole ones first
+        return std::pair{a.name, b.argument} <
+               std::pair{b.name, a.argument};  // unrestricted calls first
     };
     std::sort(calls.begin(), calls.end(), before);
     std::string text;

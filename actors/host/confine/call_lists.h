@@ -1,7 +1,7 @@
 // path: cold
 //
-// Which system calls each kind of hot thread may make: found by watching them (strace) over every
-// kind of port, and by reading what may happen seldom.
+// The system calls that each kind of hot thread may make: observed with strace over every kind of
+// port, plus calls of rare code paths, found by reading the code.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -14,14 +14,14 @@
 
 namespace pinstrike::actors {
 
-/// Of a poller that reads these ports.
+/// The calls of a poller that reads these ports.
 [[nodiscard]] std::vector<nic::SystemCall> poller_calls(const FeedConfig& config,
                                                         std::span<const std::size_t> ports);
 
-/// Of an actor core whose actors call these besides (Actor::system_calls).
+/// The calls of an actor core whose actors also need `of_actors` (Actor::system_calls).
 [[nodiscard]] std::vector<nic::SystemCall> core_calls(std::span<const std::string_view> of_actors);
 
-/// "futex, ioctl (some), nanosleep": each name once, for people.
+/// Text such as "futex, ioctl (some), nanosleep", with each name once.
 [[nodiscard]] std::string to_text(std::vector<nic::SystemCall> calls);
 
 }  // namespace pinstrike::actors

@@ -18,7 +18,7 @@
 namespace pinstrike::actors {
 namespace {
 
-/// As the kernel takes them: bits by capability.
+/// Bit sets, indexed by capability.
 struct CapabilitySets {
     std::uint64_t effective = 0;
     std::uint64_t permitted = 0;
@@ -37,8 +37,9 @@ CapabilitySets read_sets() {
     return sets;
 }
 
-/// Keeps these of the calling thread's, inherits none, lets no program gain any. The bounding set
-/// can only be cut with CAP_SETPCAP; without it, no_new_privs says the same.
+/// Reduces the calling thread's capabilities to `kept`, makes none inheritable, and prevents any
+/// program from gaining some. Reducing the bounding set needs CAP_SETPCAP; without that,
+/// no_new_privs has the same effect.
 void keep_only(std::uint64_t kept) {
     ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     for (unsigned capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
@@ -54,7 +55,7 @@ void keep_only(std::uint64_t kept) {
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/// Threads that hold more than they should, or might again.
+/// The names of threads that hold more capabilities than expected, or could gain some.
 std::vector<std::string> holders(std::uint64_t kept_here) {
     constexpr int hexadecimal = 16;
     const auto self = static_cast<int>(::syscall(SYS_gettid));

@@ -1,8 +1,8 @@
 // path: cold
 //
-// After everything is open, the process has no use for the rights it was started with. They are
-// dropped for good, in every thread and for every program it might run: all but those that a port
-// needs to end cleanly, which the control thread keeps, and hot threads never have.
+// After everything is open, the process no longer needs the rights that it was started with. It
+// drops them for good, in every thread and for every program that it might execute. Only the
+// control thread keeps those that a port needs to close cleanly.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -13,24 +13,24 @@
 
 namespace pinstrike::actors {
 
-/// Of all ports of the config, each once.
+/// The rights that the ports of the config need until the end, each once.
 [[nodiscard]] std::vector<nic::Right> rights_kept(const FeedConfig& config);
 
-/// "none", or names and purposes; for people.
+/// Text: "none", or names and purposes.
 [[nodiscard]] std::string to_text(const std::vector<nic::Right>& rights);
 
 struct Confinement {
-    std::string kept;                  ///< "CAP_NET_ADMIN" as far as there was such a right; "none"
-    std::vector<std::string> remarks;  ///< what could not be dropped
+    std::string kept;                  ///< text of the rights that the process had and keeps
+    std::vector<std::string> remarks;  ///< threads that could not drop their rights
 };
 
-/// From the control thread, once all is open. Threads made from now on by the calling one begin
-/// with what it keeps; hot threads drop that too (drop_all_rights). Neither this process nor what
-/// it runs gains rights again (no_new_privs). `secret`: nobody but root may look into its memory,
-/// and none of it is dumped.
+/// Must be called by the control thread, once everything is open. Threads that it makes later begin
+/// with the rights that it keeps; hot threads drop these too (drop_all_rights). Neither this
+/// process nor a program that it executes can gain rights again (no_new_privs). `secret`: only root
+/// may read the process's memory, and core dumps are disabled.
 [[nodiscard]] Confinement drop_rights(const std::vector<nic::Right>& kept, bool secret);
 
-/// The calling thread keeps none. Safe in a signal handler.
+/// Drops all rights of the calling thread. Safe in a signal handler.
 void drop_all_rights();
 
 }  // namespace pinstrike::actors

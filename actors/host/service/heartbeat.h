@@ -1,6 +1,6 @@
 // path: cold
 //
-// Whether all threads are alive: each must have taken a turn since all of them last had.
+// Tells whether all threads make progress.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace pinstrike::actors {
 
 class Heartbeat {
   public:
-    /// `turns`: of each thread so far, always in the same order. True if all have gone on since the
-    /// last time that it was true; since the start, at first.
+    /// `turns`: the loop iterations of each thread so far, always in the same order. True if every
+    /// count has changed since the last call that returned true, or since the start.
     [[nodiscard]] bool beats(std::span<const std::uint64_t> turns) {
         before_.resize(turns.size(), 0);
         for (std::size_t i = 0; i < turns.size(); ++i) {

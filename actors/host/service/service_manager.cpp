@@ -29,7 +29,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
     return whole && number > 0 ? std::optional{number} : std::nullopt;
 }
 
-/// The watchdog of another process is none of ours.
+/// Nothing if WATCHDOG_PID names another process.
 std::optional<std::int64_t> watchdog_of_environment() {
     constexpr std::int64_t ns_per_us = 1000;
     const std::string_view process = variable("WATCHDOG_PID");
@@ -41,7 +41,8 @@ std::optional<std::int64_t> watchdog_of_environment() {
     return *us * ns_per_us;
 }
 
-/// Connected to a path, or to an abstract name that begins with "@". -1: errno says why not.
+/// A socket connected to a path, or to an abstract name that begins with "@"; -1 and errno on an
+/// error.
 int connected_to(std::string_view address) {
     sockaddr_un to{};
     to.sun_family = AF_UNIX;

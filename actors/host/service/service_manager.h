@@ -1,8 +1,8 @@
 // path: cold
 //
-// Systemd's service manager, where it started this program: it is told by the datagrams of
-// sd_notify(3), whose few words are stable and documented there for those who do without its
-// library. Where nobody listens, all of it does nothing.
+// Notifies systemd's service manager by the datagrams of sd_notify(3), whose format is stable and
+// documented for programs that do not link libsystemd. Does nothing if no service manager started
+// this program.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace pinstrike::actors {
 
 class ServiceManager {
   public:
-    /// By NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. Open it before rights are dropped.
+    /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and connects the socket. Must be called
+    /// before rights are dropped.
     static ServiceManager of_environment();
 
     ServiceManager() = default;
@@ -26,14 +27,14 @@ class ServiceManager {
 
     [[nodiscard]] bool listens() const { return socket_ >= 0; }
 
-    /// Why it cannot be told though it asked to be; empty: it can, or did not ask.
+    /// Why the socket named by NOTIFY_SOCKET cannot be used; empty: it can, or none is named.
     [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
 
-    /// How long it waits for "WATCHDOG=1" before it ends the program; none: it does not wait.
+    /// The time without "WATCHDOG=1" after which systemd ends the program; nothing: no watchdog.
     [[nodiscard]] std::optional<std::int64_t> watchdog_ns() const { return watchdog_ns_; }
 
-    /// Assignments, one a line: "READY=1", "STATUS=...", "WATCHDOG=1", "STOPPING=1". Never waits: a
-    /// word that finds no room is lost, and the next one follows.
+    /// Sends assignments, one per line: "READY=1", "STATUS=...", "WATCHDOG=1", "STOPPING=1". Never
+    /// blocks: the datagram is lost if the socket's buffer is full.
     void tell(std::string_view assignments) const;
 
   private:

@@ -13,32 +13,33 @@ namespace {
 
 constexpr std::int64_t s = 1'000'000'000;
 
-/// Looks at a line whose streams have brought so many packets; what is told as "A silent".
+/// Calls look() with packet counts and records the reported changes as text such as "A silent".
 struct Watcher {
     explicit Watcher(const StreamsReceived& received = both_streams)
         : watch(SilenceConfig{}, received) {}
 
     LineWatch watch;
-    std::vector<std::string> told;
+    std::vector<std::string> changes;
 
     void look(std::int64_t at_s, std::uint64_t a, std::uint64_t b, bool on_air = true) {
-        told.clear();
+        changes.clear();
         const LineWatch::Moment now{at_s * s + 1, 1'000'000 * s + at_s * s};
         watch.look(now, {a, b}, on_air, [this](LineState state, char stream) {
             const char* words[] = {"up", "silent", "down", "line down"};
             const auto which = static_cast<std::size_t>(state);
-            told.push_back(stream == ' ' ? words[which] : std::string{stream} + " " + words[which]);
+            changes.push_back(stream == ' ' ? words[which]
+                                            : std::string{stream} + " " + words[which]);
         });
     }
 };
 
-using Told = std::vector<std::string>;
+using Changes = std::vector<std::string>;
 
 TEST(LineWatch, TellsNothingWhileBothStreamsAreHeard) {
     Watcher line;
     for (int i = 0; i < 100; ++i) {
         line.look(10 * i, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(i));
-        EXPECT_EQ(line.told, Told{});
+        EXPECT_EQ(line.changes, Changes{});
     }
     EXPECT_EQ(line.watch.heard_ns(Stream::a), (1'000'000 + 990) * s);
 }
@@ -47,16 +48,16 @@ TEST(LineWatch, TellsOfSilenceOnceAndOfItsEnd) {
     Watcher line;
     line.look(0, 1, 1);
     line.look(11, 1, 5);
-    EXPECT_EQ(line.told, Told{});
+    EXPECT_EQ(line.changes, Changes{});
     line.look(12, 1, 6);
-    EXPECT_EQ(line.told, Told{"A silent"});
+    EXPECT_EQ(line.changes, Changes{"A silent"});
     line.look(13, 1, 7);
-    EXPECT_EQ(line.told, Told{});
+    EXPECT_EQ(line.changes, Changes{});
     line.look(36, 1, 8);
-    EXPECT_EQ(line.told, Told{"A down"});
+    EXPECT_EQ(line.changes, Changes{"A down"});
     EXPECT_FALSE(line.watch.down());
     line.look(37, 2, 9);
-    EXPECT_EQ(line.told, Told{"A up"});
+    EXPECT_EQ(line.changes, Changes{"A up"});
 }
 
 TEST(LineWatch, CallsTheLineDownWhenNeitherStreamIsHeard) {
@@ -64,34 +65,34 @@ TEST(LineWatch, CallsTheLineDownWhenNeitherStreamIsHeard) {
     line.look(0, 1, 1);
     line.look(5, 1, 2);
     line.look(12, 1, 2);
-    EXPECT_EQ(line.told, Told{"A silent"});
+    EXPECT_EQ(line.changes, Changes{"A silent"});
     line.look(17, 1, 2);
-    EXPECT_EQ(line.told, (Told{"B silent", "line down"}));
+    EXPECT_EQ(line.changes, (Changes{"B silent", "line down"}));
     EXPECT_TRUE(line.watch.down());
     line.look(18, 1, 3);
-    EXPECT_EQ(line.told, (Told{"B up", "up"}));
+    EXPECT_EQ(line.changes, (Changes{"B up", "up"}));
 }
 
 TEST(LineWatch, ExpectsNoStreamThatTheFeedDoesNotHave) {
     Watcher line{{true, false}};
     line.look(0, 1, 0);
     line.look(100, 2, 0);
-    EXPECT_EQ(line.told, Told{});
+    EXPECT_EQ(line.changes, Changes{});
     EXPECT_TRUE(line.watch.receives(Stream::a));
     EXPECT_FALSE(line.watch.receives(Stream::b));
     line.look(112, 2, 0);
-    EXPECT_EQ(line.told, (Told{"A silent", "line down"}));
+    EXPECT_EQ(line.changes, (Changes{"A silent", "line down"}));
     line.look(113, 3, 0);
-    EXPECT_EQ(line.told, (Told{"A up", "up"}));
+    EXPECT_EQ(line.changes, (Changes{"A up", "up"}));
 }
 
 TEST(LineWatch, CallsALineDownThatIsNeverHeard) {
     Watcher line;
     line.look(0, 0, 0);
     line.look(11, 0, 0);
-    EXPECT_EQ(line.told, Told{});
+    EXPECT_EQ(line.changes, Changes{});
     line.look(12, 0, 0);
-    EXPECT_EQ(line.told, (Told{"A silent", "B silent", "line down"}));
+    EXPECT_EQ(line.changes, (Changes{"A silent", "B silent", "line down"}));
     EXPECT_EQ(line.watch.heard_ns(Stream::a), 0U);
 }
 
@@ -100,22 +101,22 @@ TEST(LineWatch, ExpectsNothingOffTheAir) {
     line.look(0, 1, 1);
     for (int i = 1; i < 100; ++i) {
         line.look(10 * i, 1, 1, false);
-        EXPECT_EQ(line.told, Told{});
+        EXPECT_EQ(line.changes, Changes{});
     }
     line.look(1000, 1, 1);
     line.look(1001, 1, 1);
-    EXPECT_EQ(line.told, Told{});
+    EXPECT_EQ(line.changes, Changes{});
     line.look(1002, 1, 1);
-    EXPECT_EQ(line.told, (Told{"A silent", "B silent", "line down"}));
+    EXPECT_EQ(line.changes, (Changes{"A silent", "B silent", "line down"}));
 }
 
 TEST(LineWatch, GetsNoBetterByAClockThatIsSetBack) {
     Watcher line;
     line.look(0, 1, 1);
     line.look(40, 1, 2);
-    EXPECT_EQ(line.told, Told{"A down"});
+    EXPECT_EQ(line.changes, Changes{"A down"});
     line.look(20, 1, 3);
-    EXPECT_EQ(line.told, Told{});
+    EXPECT_EQ(line.changes, Changes{});
 }
 
 TEST(SessionHours, AreOnTheAirInTheirStretches) {

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the program gives up once it runs: rights, in every thread, and system calls of hot threads.
-// The tests confine threads of their own, or a child, for what is given up does not come back.
+// Dropping rights in every thread, and filtering the system calls of hot threads. The tests confine
+// threads of their own or a child process, because dropped rights cannot be regained.
 #include "actors/appliance/thread_loops.h"
 #include "actors/host/confine/call_lists.h"
 #include "actors/host/confine/rights.h"
@@ -44,7 +44,7 @@ int errno_of(long result) {
     return result < 0 ? errno : 0;
 }
 
-/// An actor that calls the kernel with each batch of time.
+/// An actor that makes one system call when it stops.
 class Caller final : public Actor {
   public:
     Caller(std::function<void()> call, std::vector<std::string_view> declared)
@@ -63,7 +63,7 @@ class Caller final : public Actor {
     std::vector<std::string_view> declared_;
 };
 
-/// Runs a core, filtered as the appliance does it, whose actor makes this call at its end.
+/// Runs a core with the appliance's filter whose actor makes this call at its end.
 RefusedCalls run_filtered(std::function<void()> call, std::vector<std::string_view> declared = {}) {
     std::vector<std::unique_ptr<Actor>> actors;
     actors.push_back(std::make_unique<Caller>(std::move(call), declared));
@@ -131,7 +131,7 @@ TEST(CallFilter, isOfItsThreadAlone) {
     EXPECT_EQ(errno_of(::open("/dev/null", O_RDONLY | O_CLOEXEC)), 0);
 }
 
-/// A program that ends on its own mistake still says which.
+/// A failed PINSTRIKE_CHECK can still print its message.
 TEST(CallFilter, aFailedCheckStillSaysWhy) {
     EXPECT_DEATH(static_cast<void>(run_filtered([] { PINSTRIKE_CHECK(1 == 2); })), "1 == 2");
 }
@@ -144,7 +144,7 @@ nic::PortConfig port_of(nic::PortKind kind, const char* vdev, const char* pci) {
     return port;
 }
 
-/// Of every kind of port: no name is unknown, no rule contradicts another.
+/// For every kind of port, the filter accepts all names and finds no contradicting rules.
 TEST(CallFilter, takesTheListsOfAllPorts) {
     FeedConfig config;
     const auto add = [&](nic::PortKind kind, const char* vdev, const char* pci) {
@@ -176,16 +176,16 @@ TEST(CallFilter, takesTheListsOfAllPorts) {
     EXPECT_THAT(to_text(core_calls({})), Not(HasSubstr("io_uring_enter")));
 }
 
-/// A poller of a uring port, whose list is the common one and a question about an interface; and
-/// one of a PCI device.
+/// A poller of a uring port, whose list has the common calls and an interface query; and a poller
+/// of a PCI device.
 std::vector<nic::SystemCall> calls_of_poller(nic::PortKind kind, const char* pci = "") {
     FeedConfig config;
     config.ports.push_back(port_of(kind, "", pci));
     return poller_calls(config, std::array{std::size_t{0}});
 }
 
-/// A call that is allowed with some arguments, with arguments that are not. Made in spite of the
-/// filter it would do nothing, or fail in another way.
+/// A call with arguments that its rule does not allow. If the filter let it pass, it would have no
+/// effect or fail with another error.
 struct RefusedCall {
     const char* name;
     std::vector<nic::SystemCall> allowed;
@@ -241,7 +241,7 @@ TEST(CallFilter, refusesEachCallThatIsAllowedWithOtherArgumentsOnly) {
     }
 }
 
-/// In a child, which says how it went by its status: rights do not come back.
+/// Runs in a child process, which returns the result as its status: rights cannot be regained.
 int status_of_child(const std::function<int()>& run) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -271,7 +271,7 @@ TEST(Rights, areDroppedInThreadsThatWereThereBefore) {
         }
         const bool may_bound = ::prctl(PR_CAPBSET_DROP, CAP_CHECKPOINT_RESTORE, 0, 0, 0) == 0;
         const Confinement confinement = drop_rights({}, true);
-        // Whoever may not change the bounding set is held by no_new_privs alone.
+        // Without the right to change the bounding set, only no_new_privs holds.
         const std::string none =
             "0000000000000000 0000000000000000" + std::string{may_bound ? " 0000000000000000" : ""};
         const bool here = held_by(static_cast<int>(::getpid())).starts_with(none);
@@ -279,7 +279,7 @@ TEST(Rights, areDroppedInThreadsThatWereThereBefore) {
             held_by(other.load()).starts_with(none) && held_by(other.load()).ends_with(" 1");
         stop.store(true);
         thread.join();
-        const bool closed = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;  // it has a secret
+        const bool closed = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;  // called with a secret
         return (confinement.remarks.empty() ? 0 : 1) + (confinement.kept == "none" ? 0 : 2) +
                (here ? 0 : 4) + (there ? 0 : 8) + (closed ? 0 : 16);
     });
@@ -292,7 +292,7 @@ TEST(Rights, keepsWhatIsNamedAndThere) {
             status_of_thread(static_cast<int>(::getpid()), "CapPrm") != "0000000000000000";
         const Confinement confinement = drop_rights({{12, "CAP_NET_ADMIN", "why"}}, false);
         const std::string wanted = was_there ? "CAP_NET_ADMIN (why)" : "none";
-        const bool open = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;  // it has no secret
+        const bool open = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;  // called without a secret
         return (confinement.kept == wanted && confinement.remarks.empty() ? 0 : 1) + (open ? 0 : 2);
     });
     EXPECT_EQ(status, 0);

@@ -25,7 +25,7 @@ TEST(Heartbeat, beatsOnlyWhenAllHaveGoneOn) {
     EXPECT_TRUE(heart.beats(std::array<std::uint64_t, 2>{9, 2}));
 }
 
-/// A manager of an abstract name, and what a service is started with.
+/// A service manager that listens on an abstract name, and the environment of its service.
 class ServiceManagerTest : public testing::Test {
   protected:
     ServiceManagerTest() {
@@ -46,7 +46,7 @@ class ServiceManagerTest : public testing::Test {
         }
     }
 
-    /// Empty: nothing.
+    /// The next datagram; empty: none.
     [[nodiscard]] std::string heard() const {
         std::array<char, 256> text{};
         const ssize_t bytes = ::recv(socket_, text.data(), text.size(), 0);
@@ -100,7 +100,7 @@ TEST_F(ServiceManagerTest, saysWhyItIsNotTold) {
     const ServiceManager none = ServiceManager::of_environment();
     EXPECT_FALSE(none.listens());
     EXPECT_EQ(none.obstacle(), "");
-    none.tell("READY=1");  // nobody: nothing happens
+    none.tell("READY=1");  // no service manager: does nothing
 }
 
 }  // namespace
