@@ -1,7 +1,6 @@
 // path: cold
 //
-// The account beside what the links brought: its own identities, and each figure against the
-// harness's.
+// Checks the account: its own identities, and each figure against what the links delivered.
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>
@@ -60,12 +59,13 @@ void check_gaps(const LineTruth& truth, const LineExpectation& line,
         return;
     }
     const auto [at, other] = std::ranges::mismatch(wanted, account.gaps);
-    const auto word = [](const auto& ranges, auto place) {
+    const auto range_text = [](const auto& ranges, auto place) {
         return place == ranges.end() ? std::string{"none"}
                                      : fmt::format("{}-{}", place->first, place->second);
     };
     findings.add(fmt::format("account, line {}: the list of gaps has {} where {} is lost",
-                             truth.number, word(account.gaps, other), word(wanted, at)));
+                             truth.number, range_text(account.gaps, other),
+                             range_text(wanted, at)));
 }
 
 std::uint64_t count_brought(const LineTruth& truth, const LineExpectation& line, auto&& counts) {
@@ -133,8 +133,8 @@ void check_account(const Plan& plan, const Truth& truth, const std::vector<LineE
         missed += port.missed.value_or(0);
     }
     std::uint64_t handed = 0;
-    for (const auto& witness : host.witnesses()) {
-        handed += witness->handed().size();
+    for (const auto& receive_log : host.receive_logs()) {
+        handed += receive_log->packets().size();
     }
     Comparison compare{"ports", findings};
     compare.expect(handed, packets, "packets");

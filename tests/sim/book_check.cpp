@@ -1,7 +1,7 @@
 // path: cold
 //
-// The books: series by series beside a model that was told the same events, and beside the truth
-// wherever they do not say that they cannot know.
+// Checks the books series by series: against a model that was fed the same events, and against the
+// truth in all that they do not mark as stale or unknown.
 #include "actors/book/book_json.h"
 #include "feed/opra/traffic/reserved_symbols.h"
 #include "feed/opra/traffic/truth_book.h"
@@ -32,17 +32,16 @@ std::string key_of(const Json& series) {
                        line >= 201 && line <= 204 ? " GTH" : "");
 }
 
-/// The twin's lines, each time that it was started; empty where no state is taken.
+/// The expectations of the twin's lines for each run of the twin; empty if no state is copied.
 using TwinLives = std::span<const std::vector<LineExpectation>>;
 
-/// Whether a host came to know of a block: it was heard, or known to be lost.
+/// Whether a host knows of a block: it received the block, or declared it lost.
 bool knows(const LineExpectation& line, const Block& block) {
     const Fate fate = line.blocks[block.index].fate;
     return line.heard && block.index >= line.begin_block && (delivers(fate) || fate == Fate::lost);
 }
 
-/// The line's blocks that came before the last that a host knew of; all of a line that it never
-/// heard.
+/// The end of the line's blocks that a host knows of; all blocks if it never received the line.
 std::size_t known_end(const LineTruth& truth, const LineExpectation& line) {
     std::size_t end = truth.blocks.size();
     while (line.heard && end != 0 && !knows(line, *truth.blocks[end - 1])) {
@@ -51,10 +50,11 @@ std::size_t known_end(const LineTruth& truth, const LineExpectation& line) {
     return end;
 }
 
-/// Behind the message that a core had come to, as it says with a series' state: the first of this
-/// number behind the reset that it names, for not every reset begins its numbers anew; or a reset,
-/// which bears the number before the first behind it. `first`: the block that it heard first,
-/// should it have heard no reset. Behind the line's end: there is none.
+/// The place behind the message that a state covers: the first message of this number behind the
+/// reset that the state names, because not every reset restarts the numbers; or the place behind a
+/// reset, which has the number before its first message. `first`: the first block received, in case
+/// the core had received no reset. Returns a place behind the line's end if there is no such
+/// message.
 Place covered_end(const LineTruth& line, const Truth& truth, const actors::CoveredPlace& covered,
                   const Block& first) {
     const Block* reset = truth.stamped(covered.reset_ts_ns);
@@ -71,12 +71,12 @@ Place covered_end(const LineTruth& line, const Truth& truth, const actors::Cover
     return line.messages.size() + 1;
 }
 
-/// What a host was told: by its own streams, and by a state of its twin's, which also speaks of
-/// what was sent before the host began, or was missed unawares, as the last ones before a reset may
-/// be. (It waits for the streams to come as far as it does.)
-class HeardOf {
+/// The blocks that a host knows of: from its own streams, and from states that its twin sent. These
+/// also cover blocks that were sent before the host started, or whose loss the host cannot detect,
+/// as the last ones before a reset. (A state is applied only once the streams have reached it.)
+class KnownBlocks {
   public:
-    HeardOf(const Truth& truth, const std::vector<LineExpectation>& lines, TwinLives twin)
+    KnownBlocks(const Truth& truth, const std::vector<LineExpectation>& lines, TwinLives twin)
         : truth_(truth), lines_(lines), twin_(twin) {
         for (std::size_t i = 0; i < lines.size(); ++i) {
             ends_.push_back(known_end(truth.lines()[i], lines[i]));
@@ -87,38 +87,38 @@ class HeardOf {
         return knows(lines_[block.line], block);
     }
 
-    /// By these, or by the twin: as far as its word of a series went, or, without one, at most: all
-    /// that it ever came to know.
-    [[nodiscard]] bool by_twin(const Block& block, const Twin::Said* word = nullptr) const {
+    /// Known from the streams, or from the twin: up to the place of a state, or, without one, all
+    /// blocks that the twin ever knew of.
+    [[nodiscard]] bool by_twin(const Block& block, const Twin::SentState* state = nullptr) const {
         const auto knew = [&](const std::vector<LineExpectation>& life) {
             return knows(life[block.line], block) &&
-                   (word == nullptr || reaches(*word, life[block.line], block));
+                   (state == nullptr || reaches(*state, life[block.line], block));
         };
         return by_streams(block) ||
                (block.index < ends_[block.line] && std::ranges::any_of(twin_, knew));
     }
 
-    /// Up to the place that the twin's word of a series covers, by the twin alone: that stands for
-    /// what the host had heard, also where the twin had missed some unawares.
-    [[nodiscard]] bool by_word(const Block& block, const Twin::Said& word) const {
+    /// As by_twin(), but for blocks that the state covers, only the twin counts: the state replaces
+    /// what the host knew, even if the twin missed some of the blocks without detecting it.
+    [[nodiscard]] bool by_state(const Block& block, const Twin::SentState& state) const {
         const auto covers = [&](const std::vector<LineExpectation>& life) {
-            return word.line == block.line_number && reaches(word, life[block.line], block);
+            return state.line == block.line_number && reaches(state, life[block.line], block);
         };
         const auto knew = [&](const std::vector<LineExpectation>& life) {
             return covers(life) && knows(life[block.line], block);
         };
         return std::ranges::any_of(twin_, covers) ? std::ranges::any_of(twin_, knew)
-                                                  : by_twin(block, &word);
+                                                  : by_twin(block, &state);
     }
 
   private:
-    /// It says nothing against what is of another line than its own.
-    [[nodiscard]] bool reaches(const Twin::Said& word, const LineExpectation& heard,
+    /// Whether the state covers the block; true for a block of another line than the state's.
+    [[nodiscard]] bool reaches(const Twin::SentState& state, const LineExpectation& heard,
                                const Block& block) const {
         const LineTruth& line = truth_.lines()[block.line];
         const Block& first = *line.blocks[heard.begin_block];
-        return word.line != block.line_number ||
-               block.begin < covered_end(line, truth_, word.covered, first);
+        return state.line != block.line_number ||
+               block.begin < covered_end(line, truth_, state.covered, first);
     }
 
     const Truth& truth_;
@@ -127,13 +127,13 @@ class HeardOf {
     std::vector<std::size_t> ends_;  ///< known_end of each line
 };
 
-/// The book of all blocks before this time that were heard of.
-template <class IsHeardOf>
-std::map<std::string, Json> true_series(const Truth& truth, IsHeardOf heard_of,
+/// The true book of all blocks before this time that satisfy `is_known`.
+template <class IsKnown>
+std::map<std::string, Json> true_series(const Truth& truth, IsKnown is_known,
                                         std::int64_t before_ns) {
     feed::opra::traffic::BookTruth book;
     for (const Block& block : truth.blocks()) {
-        if (block.ts_ns >= before_ns || block.test || !heard_of(block)) {
+        if (block.ts_ns >= before_ns || block.test || !is_known(block)) {
             continue;
         }
         feed::opra::traffic::SentBlock sent;
@@ -184,12 +184,12 @@ void check_against_model(std::size_t core, const Host& host, Findings& findings)
     }
 }
 
-/// What a book can be held to, line by line.
-class Standards {
+/// Which properties a book must have, line by line.
+class BookRequirements {
   public:
-    /// `state_whole`: a host that takes state was given all that its twin had.
-    Standards(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-              TwinLives twin, bool state_whole)
+    /// `state_whole`: the state transfer reported that it copied all of the twin's state.
+    BookRequirements(const Plan& plan, const Truth& truth,
+                     const std::vector<LineExpectation>& lines, TwinLives twin, bool state_whole)
         : truth_(truth),
           lines_(lines),
           twin_(twin),
@@ -197,19 +197,19 @@ class Standards {
           state_taken_(plan.state.taken),
           state_whole_(state_whole) {}
 
-    /// What is called fresh must be the truth.
+    /// Fresh sides must equal the truth.
     [[nodiscard]] bool exact(std::size_t line) const {
         return everywhere(line, [](const LineExpectation& one) { return one.exact; });
     }
 
-    /// Everything must be: nothing was lost. A state that joined nothing that was heard of its line
-    /// is stale.
+    /// All fields must equal the truth, because nothing was lost. A state is stale if no original
+    /// message of its line was received.
     [[nodiscard]] bool whole(std::size_t line) const {
         return complete(line) && (!state_taken_ || heard_original(line));
     }
 
-    /// Every series must be there: nothing was lost; nor, where state was taken, by a twin that was
-    /// there from the first block on.
+    /// Every series must be present, because nothing was lost; if state was copied, neither by the
+    /// twin, which must have run from the first block on.
     [[nodiscard]] bool complete(std::size_t line) const {
         const bool known = !state_taken_ || (state_whole_ && twin_.size() == 1);
         return known && everywhere(line, [](const LineExpectation& one) { return one.whole(); }) &&
@@ -219,14 +219,14 @@ class Standards {
     }
 
   private:
-    /// Something that is no test: of tests no core is told.
+    /// Whether a message other than a test was received.
     [[nodiscard]] bool heard_original(std::size_t line) const {
         return std::ranges::any_of(truth_.lines()[line].blocks, [&](const Block* block) {
             return !block->test && delivers(lines_[line].blocks[block->index].fate);
         });
     }
 
-    /// Of the line; over several days, of all lines, since series move from one to another.
+    /// Whether it holds for the line, or, over several days, for all lines, because series move.
     template <class Is>
     [[nodiscard]] bool everywhere(std::size_t line, Is is) const {
         const auto holds = [&](const std::vector<LineExpectation>& all) {
@@ -245,15 +245,15 @@ class Standards {
 
 class TruthCheck {
   public:
-    TruthCheck(const Plan& plan, const Truth& truth, const HeardOf& heard, const Twin* twin,
-               const Standards& standards, Findings& findings, Weight& weight)
+    TruthCheck(const Plan& plan, const Truth& truth, const KnownBlocks& heard, const Twin* twin,
+               const BookRequirements& requirements, Findings& findings, Coverage& coverage)
         : truth_(truth),
-          heard_(heard),
+          known_blocks_(heard),
           twin_(twin),
-          standards_(standards),
+          requirements_(requirements),
           series_(by_streams_before(never_ns)),
           findings_(findings),
-          weight_(weight) {
+          coverage_(coverage) {
         if (plan.state.taken) {
             by_state_ = by_twin_before(never_ns);
         }
@@ -278,41 +278,42 @@ class TruthCheck {
         const std::size_t line = truth_.line_index(mine["line"].get<std::uint16_t>());
         const bool test =
             feed::opra::traffic::is_reserved_symbol(mine["symbol"].get<std::string>());
-        if (!standards_.exact(line) || test) {
-            return;  // the truth of books leaves tests out
+        if (!requirements_.exact(line) || test) {
+            return;  // true_series() leaves out tests
         }
         if (moved_.contains(key)) {
-            return;  // which line's messages of it count, or are heard first, is by chance
+            return;  // the order in which its two lines arrive is not determined
         }
         std::vector<Json> wanted = wanted_of(key);
         if (wanted.empty()) {
-            return findings_.add("a book has a series that nobody spoke of: " + mine.dump());
+            return findings_.add("a book has a series that was never sent: " + mine.dump());
         }
-        const bool whole = standards_.whole(line) && !refused;
+        const bool whole = requirements_.whole(line) && !refused;
         count(mine, whole);
-        const std::size_t most = wanted.size() - 1;  // from here on: all that it was told
+        const std::size_t most = wanted.size() - 1;  // entries before it: by the streams alone
         const auto is_true = [&] {
             return agrees(mine, wanted, "bid") && agrees(mine, wanted, "offer") &&
                    (!whole || std::ranges::count(wanted.begin() + static_cast<std::ptrdiff_t>(most),
                                                  wanted.end(), mine) != 0);
         };
         if (!is_true()) {
-            add_words(series, key, mine["line"].get<std::uint16_t>(), wanted);
+            add_states(series, key, mine["line"].get<std::uint16_t>(), wanted);
         }
-        if (!is_true() && !stands_by_word(series, key, mine, wanted)) {
+        if (!is_true() && !matches_state(series, key, mine, wanted)) {
             findings_.add(fmt::format("{}, and a book says\n    {}\n  the truth\n    {}",
                                       whole ? "nothing was lost" : "what is called fresh differs",
                                       mine.dump(), wanted[most].dump()));
         }
     }
 
-    /// Where everything must be known, no book may be without a series; all were checked.
+    /// Reports series that must be in a book and are in none. Must be called after all check()
+    /// calls.
     void check_none_missing() {
         for (const auto& [key, series] : by_state_.empty() ? series_ : by_state_) {
             const std::size_t line = truth_.line_index(series["line"].get<std::uint16_t>());
             const bool expected =
-                standards_.complete(line) && !found_.contains(key) && !moved_.contains(key);
-            if (expected && (by_state_.empty() || was_told(key, line))) {
+                requirements_.complete(line) && !found_.contains(key) && !moved_.contains(key);
+            if (expected && (by_state_.empty() || was_known(key, line))) {
                 findings_.add("nothing was lost, and no book has a series: " + series.dump());
             }
         }
@@ -321,7 +322,7 @@ class TruthCheck {
   private:
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
-    /// By what the host's streams told it, and by what the twin's state may have told beside them.
+    /// The allowed states: by the host's streams, and by these together with all the twin knew.
     [[nodiscard]] std::vector<Json> wanted_of(const std::string& key) const {
         std::vector<Json> wanted;
         for (const auto* known : {&series_, &by_state_}) {
@@ -332,50 +333,53 @@ class TruthCheck {
         return wanted;
     }
 
-    /// What the twin's word of it makes of it, each time: it may have gone less far than all that
-    /// the twin came to know. Where it says nothing of the series, it had heard nothing of it as
-    /// far as its words of the line's others go.
-    void add_words(const feed::SeriesKey& series, const std::string& key, std::uint16_t line,
-                   std::vector<Json>& wanted) const {
+    /// Adds the allowed state for each state of the series that the twin sent, which may cover less
+    /// than all that the twin knew. If it sent none, the twin had received no message of the series
+    /// up to the place of its latest state of the line.
+    void add_states(const feed::SeriesKey& series, const std::string& key, std::uint16_t line,
+                    std::vector<Json>& wanted) const {
         if (twin_ == nullptr) {
             return;
         }
-        const auto words = twin_->said_of(series);
-        for (const Twin::Said& said : words) {
-            add(key, wanted, [&](const Block& block) { return heard_.by_twin(block, &said); });
+        const auto states = twin_->states_sent(series);
+        for (const Twin::SentState& state : states) {
+            add(key, wanted,
+                [&](const Block& block) { return known_blocks_.by_twin(block, &state); });
         }
-        if (words.empty()) {
+        if (states.empty()) {
             add_by_latest(key, line, wanted);
         }
     }
 
     void add_by_latest(const std::string& key, std::uint16_t line,
                        std::vector<Json>& wanted) const {
-        const Twin::Said* said = twin_->latest_of(line);
+        const Twin::SentState* state = twin_->latest_state(line);
         add(key, wanted, [&](const Block& block) {
-            return said == nullptr ? heard_.by_streams(block) : heard_.by_twin(block, said);
+            return state == nullptr ? known_blocks_.by_streams(block)
+                                    : known_blocks_.by_twin(block, state);
         });
     }
 
-    /// By the streams, or by the twin before it gave its state: what it came to know later, and the
-    /// streams missed unawares, is in no book.
-    [[nodiscard]] bool was_told(const std::string& key, std::size_t line) const {
-        std::vector<Json> told;
-        add_by_latest(key, truth_.lines()[line].number, told);
-        return !told.empty();
+    /// Whether the streams, or the twin up to its latest state, knew of the series: no book has
+    /// what the twin received later and the streams missed without detecting it.
+    [[nodiscard]] bool was_known(const std::string& key, std::size_t line) const {
+        std::vector<Json> wanted;
+        add_by_latest(key, truth_.lines()[line].number, wanted);
+        return !wanted.empty();
     }
 
-    /// The twin's word of it stands for what the host had heard, but for the sides of which it says
-    /// nothing.
-    [[nodiscard]] bool stands_by_word(const feed::SeriesKey& series, const std::string& key,
-                                      const Json& mine, const std::vector<Json>& wanted) const {
-        std::vector<Json> by_word;
-        for (const Twin::Said& said :
-             twin_ == nullptr ? std::span<const Twin::Said>{} : twin_->said_of(series)) {
-            add(key, by_word, [&](const Block& block) { return heard_.by_word(block, said); });
+    /// Whether the series equals a state that the twin sent, with later messages, in all but its
+    /// sides, and its sides are allowed.
+    [[nodiscard]] bool matches_state(const feed::SeriesKey& series, const std::string& key,
+                                     const Json& mine, const std::vector<Json>& wanted) const {
+        std::vector<Json> by_state;
+        for (const Twin::SentState& state :
+             twin_ == nullptr ? std::span<const Twin::SentState>{} : twin_->states_sent(series)) {
+            add(key, by_state,
+                [&](const Block& block) { return known_blocks_.by_state(block, state); });
         }
         return agrees(mine, wanted, "bid") && agrees(mine, wanted, "offer") &&
-               std::ranges::any_of(by_word, [&mine](const Json& one) {
+               std::ranges::any_of(by_state, [&mine](const Json& one) {
                    return without_sides(one) == without_sides(mine);
                });
     }
@@ -387,25 +391,27 @@ class TruthCheck {
         return series;
     }
 
-    template <class IsHeardOf>
-    void add(const std::string& key, std::vector<Json>& wanted, IsHeardOf heard_of) const {
-        const auto known = true_series(truth_, heard_of, never_ns);
+    template <class IsKnown>
+    void add(const std::string& key, std::vector<Json>& wanted, IsKnown is_known) const {
+        const auto known = true_series(truth_, is_known, never_ns);
         if (const auto at = known.find(key); at != known.end()) {
             wanted.push_back(at->second);
         }
     }
 
     [[nodiscard]] std::map<std::string, Json> by_streams_before(std::int64_t before_ns) const {
-        const auto by_streams = [this](const Block& block) { return heard_.by_streams(block); };
+        const auto by_streams = [this](const Block& block) {
+            return known_blocks_.by_streams(block);
+        };
         return true_series(truth_, by_streams, before_ns);
     }
 
     [[nodiscard]] std::map<std::string, Json> by_twin_before(std::int64_t before_ns) const {
-        const auto by_twin = [this](const Block& block) { return heard_.by_twin(block); };
+        const auto by_twin = [this](const Block& block) { return known_blocks_.by_twin(block); };
         return true_series(truth_, by_twin, before_ns);
     }
 
-    /// Those of an earlier day that are on another line at the end.
+    /// Notes the series of an earlier day that are on another line at the end.
     void note_moved(const std::map<std::string, Json>& earlier) {
         for (const auto& [key, state] : earlier) {
             const auto now = series_.find(key);
@@ -415,7 +421,7 @@ class TruthCheck {
         }
     }
 
-    /// What it calls fresh of a side is what somebody may have told it.
+    /// Whether a fresh side equals that of one of the allowed states.
     static bool agrees(const Json& mine, const std::vector<Json>& wanted, const std::string& side) {
         const std::string best = "best_" + side;
         const std::string state = side + "_state";
@@ -427,37 +433,37 @@ class TruthCheck {
     void count(const Json& mine, bool whole) {
         for (const char* const state : {"bid_state", "offer_state"}) {
             if (mine[state] == "fresh") {
-                ++weight_.sides_fresh;
+                ++coverage_.sides_fresh;
             } else {
-                weight_.sides_vague += whole ? 0 : 1;
+                coverage_.sides_vague += whole ? 0 : 1;
             }
         }
-        weight_.series_whole += whole ? 1 : 0;
+        coverage_.series_whole += whole ? 1 : 0;
     }
 
     const Truth& truth_;
-    const HeardOf& heard_;
+    const KnownBlocks& known_blocks_;
     const Twin* twin_;
-    const Standards& standards_;
+    const BookRequirements& requirements_;
     std::map<std::string, Json> series_;
-    std::map<std::string, Json> by_state_;  ///< where state is taken
-    std::set<std::string> moved_;           ///< series that came on several lines
-    std::set<std::string> found_;           ///< series that some book has
+    std::map<std::string, Json> by_state_;  ///< by streams and twin; empty if no state is copied
+    std::set<std::string> moved_;           ///< series that several lines carried
+    std::set<std::string> found_;           ///< series that a book has
     Findings& findings_;
-    Weight& weight_;
+    Coverage& coverage_;
 };
 
 }  // namespace
 
 void check_books(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                 TwinLives twin, Host& host, Findings& findings, Weight& weight) {
+                 TwinLives twin, Host& host, Findings& findings, Coverage& coverage) {
     const actors::peer::StateTransfer* transfer = host.transfer();
     const bool state_whole = transfer != nullptr && transfer->whole().read() == 1;
-    const Standards standards{plan, truth, lines, twin, state_whole};
-    const HeardOf heard{truth, lines, twin};
-    TruthCheck check{plan, truth, heard, host.twin(), standards, findings, weight};
+    const BookRequirements requirements{plan, truth, lines, twin, state_whole};
+    const KnownBlocks heard{truth, lines, twin};
+    TruthCheck check{plan, truth, heard, host.twin(), requirements, findings, coverage};
     if (transfer != nullptr) {
-        weight.states_taken += transfer->counts().read(actors::peer::StateCount::taken);
+        coverage.states_taken += transfer->counts().read(actors::peer::StateCount::taken);
     }
     bool refused_any = false;
     for (std::size_t core = 0; core < host.cores_count(); ++core) {

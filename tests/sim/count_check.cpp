@@ -1,6 +1,7 @@
 // path: cold
 //
-// Counts beside what the links brought and what cores were told: also those that no account prints.
+// Checks the counters, including those that the account does not print, against what the links
+// delivered and what the cores got.
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>
@@ -17,18 +18,18 @@ namespace {
 using feed::EventKind;
 using feed::LineCount;
 
-/// What one core was told of a line.
-struct Told {
-    std::uint64_t gaps = 0;      ///< not of its own ring
+/// What one core got of a line.
+struct CoreReports {
+    std::uint64_t gaps = 0;      ///< other than those of its own ring
     std::uint64_t late = 0;      ///< messages
     std::uint64_t inferred = 0;  ///< resets
 };
 
-/// What one core's book was told late.
-struct LateToBook {
+/// The late events of one core's book.
+struct LateBookEvents {
     std::uint64_t before_day = 0;
     std::uint64_t counted = 0;  ///< quotes, trades, open interest
-    std::uint64_t perhaps = 0;  ///< summaries: only of series that it has
+    std::uint64_t perhaps = 0;  ///< summaries, which count only for series that the book has
 
     void note(const feed::Event& event) {
         const EventKind kind = event.header.kind;
@@ -46,15 +47,15 @@ struct LateToBook {
     }
 };
 
-/// What was handed to the line's poller, in its order.
+/// What the line's poller received, in order.
 struct Brought {
-    std::uint64_t resets = 0;           ///< each once, from the first block heard on
+    std::uint64_t resets = 0;           ///< each once, from the first block received on
     std::uint64_t reset_copies = 0;     ///< of both streams
-    std::uint64_t holds = 0;            ///< blocks before which something had not come yet
-    std::uint64_t realigned = 0;        ///< streams that came into a numbering without its reset
-    std::uint64_t repair_controls = 0;  ///< retransmitted, without a number
-    std::uint64_t repairs = 0;          ///< messages of the groups of retransmission
-    /// Of each stream, messages: of blocks that it brought first, and those that cannot be decoded.
+    std::uint64_t holds = 0;            ///< blocks that arrived before an earlier one
+    std::uint64_t realigned = 0;        ///< times that a stream changed epoch without its reset
+    std::uint64_t repair_controls = 0;  ///< retransmitted blocks without numbers
+    std::uint64_t repairs = 0;          ///< messages of the retransmission groups
+    /// Messages of each stream: of blocks that it delivered first, and undecodable ones.
     std::array<std::uint64_t, feed::streams_count> first{};
     std::array<std::uint64_t, feed::streams_count> undecodable{};
 };
@@ -66,7 +67,7 @@ class LineReader {
           begin_(line.begin_block),
           heard_(truth.blocks.size()),
           next_(truth.epochs.size(), line.begin_block) {
-        // Before a reset that is heard first, both streams are in no numbering that was sent.
+        // If the first block is a reset, both streams are in no known epoch before it.
         const Block& first = *truth.blocks[line.begin_block];
         epochs_.fill(first.epoch + (first.renumbers() ? 0 : 1));
     }
@@ -96,7 +97,7 @@ class LineReader {
     [[nodiscard]] const Brought& brought() const { return out_; }
 
   private:
-    /// One of its numbering, which must come first.
+    /// Whether an earlier block of the same epoch has not arrived yet.
     [[nodiscard]] bool lacks_one_before(const Block& block) {
         std::size_t& next = next_[block.epoch];
         while (next < block.index && (heard_[next] || !truth_.blocks[next]->numbered() ||
@@ -109,15 +110,15 @@ class LineReader {
     const LineTruth& truth_;
     std::size_t begin_;
     std::vector<bool> heard_;        ///< by block
-    std::vector<std::size_t> next_;  ///< by numbering: all before this one were heard
-    std::array<std::size_t, feed::streams_count> epochs_{};  ///< of each stream, plus one
+    std::vector<std::size_t> next_;  ///< by epoch: all blocks before this index were received
+    std::array<std::size_t, feed::streams_count> epochs_{};  ///< epoch of each stream, plus one
     Brought out_;
 };
 
 Brought brought_to(const LineTruth& truth, std::size_t line, const LineExpectation& expected,
-                   const Witness& witness) {
+                   const ReceiveLog& receive_log) {
     LineReader reader{truth, expected};
-    for (const Handed& handed : witness.handed()) {
+    for (const ReceivedPacket& handed : receive_log.packets()) {
         const Flight& flight = *handed.flight;
         if (flight.line == line && flight.whole && flight.block != nullptr) {
             reader.read(flight);
@@ -155,11 +156,12 @@ class CountCheck {
         }
     }
 
-    /// What the core counted is what it was given, and what pollers wrote for all is what came.
+    /// Checks the core's counters, and the pollers' counts of broadcasts, against the core's
+    /// events.
     void read_core(std::size_t core) {
-        told_.emplace_back(lines_.size());
+        reports_.emplace_back(lines_.size());
         std::array<std::uint64_t, 256> kinds{};
-        LateToBook late;
+        LateBookEvents late;
         const std::vector<feed::Event>& records = host_.recorder(core).records();
         for (std::size_t at = 0; at < records.size(); at += records[at].header.records) {
             const feed::Event& event = records[at];
@@ -167,7 +169,7 @@ class CountCheck {
             late.note(event);
             const std::size_t line = truth_.line_index(event.header.line);
             if (line < lines_.size()) {
-                note(told_[core][line], event);
+                note(reports_[core][line], event);
             }
         }
         const auto of = [&kinds](EventKind kind) { return kinds[static_cast<std::size_t>(kind)]; };
@@ -192,8 +194,9 @@ class CountCheck {
                broadcast, whose + "broadcasts to it");
     }
 
-    /// Where state is taken what came late is applied again; what a full table refuses is not late.
-    void check_book(std::size_t core, const LateToBook& late) {
+    /// `late` is not checked if state was copied, because late messages are then applied twice, or
+    /// if the table was full, because refused messages do not count as late.
+    void check_book(std::size_t core, const LateBookEvents& late) {
         using actors::BookCount;
         const actors::BookCounters& counters = host_.book(core).counters();
         const std::string whose = fmt::format("book of core {}: ", core);
@@ -208,15 +211,15 @@ class CountCheck {
         }
     }
 
-    void note(Told& told, const feed::Event& event) {
+    void note(CoreReports& reports, const feed::Event& event) {
         const bool control = event.header.kind == EventKind::control;
         if (event.header.kind == EventKind::gap) {
             const feed::GapCause cause = event.body.gap.cause;
-            told.gaps += cause == feed::GapCause::line || cause == feed::GapCause::undecodable;
+            reports.gaps += cause == feed::GapCause::line || cause == feed::GapCause::undecodable;
             rings_full_ = rings_full_ || cause == feed::GapCause::ring_full;
         } else {
-            told.late += (event.header.flags & feed::flag_late) != 0 ? 1 : 0;
-            told.inferred += control && (event.header.flags & feed::flag_inferred) != 0 ? 1 : 0;
+            reports.late += (event.header.flags & feed::flag_late) != 0 ? 1 : 0;
+            reports.inferred += control && (event.header.flags & feed::flag_inferred) != 0 ? 1 : 0;
         }
     }
 
@@ -236,7 +239,7 @@ class CountCheck {
             return;
         }
         const Brought brought =
-            brought_to(truth, index, line, *host_.witnesses()[host_.poller_of(index)]);
+            brought_to(truth, index, line, *host_.receive_logs()[host_.poller_of(index)]);
         expect(brought.reset_copies,
                count(LineCount::resets) + count(LineCount::resets_repeated) +
                    count(LineCount::resets_stale),
@@ -245,14 +248,14 @@ class CountCheck {
                whose + "retransmitted_controls");
         expect(0, count(LineCount::invalid_sequence), whose + "invalid_sequence");
         if (line.exact) {
-            if (count(LineCount::resets) < brought.resets) {  // one of before may be told as well
+            if (count(LineCount::resets) < brought.resets) {  // earlier resets may count as well
                 findings_.add(fmt::format("counts, {}resets is {}, though {} came", whose,
                                           count(LineCount::resets), brought.resets));
             }
             expect(0, count(LineCount::resets_inferred), whose + "resets_inferred");
         }
         check_messages(line, brought, arbiter, whose);
-        check_told(index, counters, whose);
+        check_reports(index, counters, whose);
         if (line.whole()) {
             if (!plan_.twin.there && plan_.retransmission.share == 0) {  // nothing else fills holes
                 expect(brought.holds, count(LineCount::holds), whose + "holds");
@@ -286,16 +289,16 @@ class CountCheck {
         }
     }
 
-    /// Of tests nobody is told, nor of what a full ring refused.
-    void check_told(std::size_t index, const feed::LineCounters& counters,
-                    const std::string& whose) {
+    /// Skips lines with tests, which no core gets, and runs in which a ring was full.
+    void check_reports(std::size_t index, const feed::LineCounters& counters,
+                       const std::string& whose) {
         const bool tests = std::ranges::any_of(truth_.lines()[index].blocks,
                                                [](const Block* block) { return block->test; });
         if (tests || rings_full_) {
             return;
         }
         std::uint64_t late = 0;
-        for (const std::vector<Told>& core : told_) {
+        for (const std::vector<CoreReports>& core : reports_) {
             late += core[index].late;
             expect(core[index].gaps, counters.read(LineCount::gaps), whose + "gaps");
             expect(core[index].inferred, counters.read(LineCount::resets_inferred),
@@ -306,7 +309,7 @@ class CountCheck {
         }
     }
 
-    /// Each number that was noted missing has one end.
+    /// Each number that was noted missing is counted under exactly one outcome.
     void check_recovery() {
         using feed::RecoveryCount;
         const auto& counters = host_.recovery()->recovery().counters();
@@ -324,7 +327,7 @@ class CountCheck {
     const std::vector<LineExpectation>& lines_;
     Host& host_;
     Findings& findings_;
-    std::vector<std::vector<Told>> told_;  ///< by core and line
+    std::vector<std::vector<CoreReports>> reports_;  ///< by core and line
     bool rings_full_ = false;
 };
 

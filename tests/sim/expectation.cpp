@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
-/// When something was first handed over: its turn, and the patience by then.
+/// When a block was first received: its index in the receive log, and the wait clock by then.
 struct Moment {
     std::size_t turn = never;
     std::int64_t waited_ns = 0;
@@ -31,18 +31,18 @@ struct Moment {
     }
 };
 
-/// What a block takes of the memory of those that wait, as feed/arbitration/hold.h lays them out.
+/// Memory of a block in the hold buffer, as feed/arbitration/hold.h lays it out.
 std::size_t bytes_in_hold(const Block& block) {
     constexpr std::size_t unit_bytes = sizeof(feed::HeldBlock);
     return unit_bytes * (1 + (block.bytes.size() + unit_bytes - 1) / unit_bytes);
 }
 
-/// Whether there is memory for all that may have to wait: for what came within any one window.
-bool finds_room(std::size_t line, const Witness& witness, const ArbiterMeans& means) {
-    constexpr std::size_t much_bytes = 512 << 10;  // with less, a reset's wait needs room as well
+/// Whether the hold buffer has room for all blocks that arrived within any one window.
+bool finds_room(std::size_t line, const ReceiveLog& receive_log, const ArbiterMeans& means) {
+    constexpr std::size_t much_bytes = 512 << 10;  // with less, a late reset may not find room
     std::size_t waiting_bytes = 0;
-    std::deque<const Handed*> waiting;
-    for (const Handed& handed : witness.handed()) {
+    std::deque<const ReceivedPacket*> waiting;
+    for (const ReceivedPacket& handed : receive_log.packets()) {
         const Flight& flight = *handed.flight;
         if (flight.line != line || !flight.whole || (!flight.to_line && !flight.repair)) {
             continue;
@@ -60,7 +60,7 @@ bool finds_room(std::size_t line, const Witness& witness, const ArbiterMeans& me
     return means.hold_bytes >= much_bytes;
 }
 
-/// Whether all but their block times is the same.
+/// Whether the blocks are equal but for their headers' time.
 bool are_copies(const Block& one, const Block& other) {
     constexpr std::size_t header_bytes = feed::opra::block::header_bytes;
     return one.numbered() && other.numbered() && one.header.sequence == other.header.sequence &&
@@ -68,10 +68,10 @@ bool are_copies(const Block& one, const Block& other) {
                               std::span{other.bytes}.subspan(header_bytes));
 }
 
-class Reading {
+class LineAnalysis {
   public:
-    Reading(const LineTruth& truth, std::size_t line, const Witness& witness,
-            std::span<const Block* const> repairs)
+    LineAnalysis(const LineTruth& truth, std::size_t line, const ReceiveLog& receive_log,
+                 std::span<const Block* const> repairs)
         : truth_(truth),
           first_(truth.blocks.size()),
           offered_(truth.blocks.size(), never),
@@ -80,13 +80,13 @@ class Reading {
         for (const Block* block : repairs) {
             if (block != nullptr && block->line == line) {
                 out_.blocks[block->index].offered = true;
-                offered_[block->index] = 0;  // it is not known when
+                offered_[block->index] = 0;  // its time is not known
             }
         }
         std::size_t turn = 0;
         known_.resize(truth.epochs.size());
         begun_.resize(truth.epochs.size());
-        for (const Handed& handed : witness.handed()) {
+        for (const ReceivedPacket& handed : receive_log.packets()) {
             const Flight& flight = *handed.flight;
             if (flight.line == line && flight.repair) {
                 read_repair(*flight.block, turn);
@@ -104,14 +104,14 @@ class Reading {
                 out_.inexact_why = "numbers begin anew without a reset";
             }
             decide_fates();
-            judge_resets(window_ns, much_memory);
-            judge_times(window_ns, much_memory);
+            check_resets(window_ns, much_memory);
+            check_times(window_ns, much_memory);
         }
         return std::move(out_);
     }
 
   private:
-    void read(const Handed& handed, std::size_t turn) {
+    void read(const ReceivedPacket& handed, std::size_t turn) {
         const Flight& flight = *handed.flight;
         StreamExpectation& stream = out_.streams[static_cast<std::size_t>(flight.stream)];
         ++stream.packets;
@@ -137,7 +137,7 @@ class Reading {
         first_[block.index].note({turn, handed.waited_ns});
     }
 
-    /// It fills what is known to be missing, and nothing else.
+    /// A retransmission fills known holes and nothing else.
     void read_repair(const Block& block, std::size_t turn) {
         if (begun_[block.epoch] && block.end() <= known_[block.epoch]) {
             out_.blocks[block.index].offered = true;
@@ -171,14 +171,14 @@ class Reading {
         }
     }
 
-    void doubt(const Block& reset, const char* why) {
+    void mark_inexact(const Block& reset, const char* why) {
         out_.exact = false;
         out_.inexact_why =
             fmt::format("{}: reset to {} stamped {}", why, reset.header.sequence, reset.ts_ns);
     }
 
-    /// Where a number lies in the numbering before this reset, counted over its wrap: 0 for the
-    /// first number of that numbering, negative in front of it.
+    /// The place of a number in the numbering before this reset, counted over the wrap: 0 for the
+    /// first number of that numbering, negative before it.
     [[nodiscard]] std::int64_t place_before(const Block& reset, std::uint32_t number) const {
         constexpr auto numbers_count = static_cast<std::int64_t>(0xFFFF'FFFF);
         const auto steps = static_cast<std::int64_t>(
@@ -186,8 +186,8 @@ class Reading {
         return steps > numbers_count / 2 ? steps - numbers_count : steps;
     }
 
-    /// The place of the reset that began the numbering before this reset, where that one was heard
-    /// before this turn; else in front of all.
+    /// The place of the reset that began the numbering before this reset, if it was received before
+    /// this turn; otherwise a value below all places.
     [[nodiscard]] std::int64_t begin_before(const Block& reset, std::size_t turn) const {
         constexpr std::int64_t unknown = std::numeric_limits<std::int32_t>::min();
         for (std::size_t i = reset.index; i-- > 0;) {
@@ -199,7 +199,7 @@ class Reading {
         return unknown;
     }
 
-    /// The last place in the numbering before this reset that was heard before this turn.
+    /// The last place in the numbering before this reset that was received before this turn.
     [[nodiscard]] std::int64_t highest_before(const Block& reset, std::size_t turn) const {
         std::int64_t highest = begin_before(reset, turn);
         for (std::size_t i = reset.index; i-- > 0;) {
@@ -218,8 +218,9 @@ class Reading {
         return place_before(reset, truth_.number_at(block.end() - 1));
     }
 
-    /// Whether what is behind the reset, heard before it, could as well be what goes on from the
-    /// numbers before it, at once or behind what was repaired: then no receiver can know.
+    /// Whether a block behind the reset that was received before it could also continue the numbers
+    /// before the reset, directly or behind a repaired hole: no receiver can tell these cases
+    /// apart.
     [[nodiscard]] bool seems_to_go_on(const Block& reset) const {
         const std::size_t turn = first_[reset.index].turn;
         const std::int64_t last = highest_before(reset, turn);
@@ -230,7 +231,7 @@ class Reading {
             }
             const std::int64_t by_then = highest_before(reset, first_[i].turn);
             const std::int64_t begin = place_before(reset, block.header.sequence);
-            // What lies astride the beginning of a numbering is not of it.
+            // A block that spans the beginning of a numbering does not belong to it.
             const bool next = begin <= last + 1 && begin > begin_before(reset, turn);
             if ((next && end_before(reset, block) > by_then) ||
                 repairs_lead_to(reset, block, by_then)) {
@@ -240,8 +241,8 @@ class Reading {
         return false;
     }
 
-    /// Whether what filled the hole between this place and the block before the reset came is of
-    /// the block's numbering, not of the one before it, which has the same numbers.
+    /// Whether, before the reset arrived, the hole between this place and the block was filled with
+    /// repairs of the block's numbering instead of the previous one, which has the same numbers.
     [[nodiscard]] bool repairs_lead_to(const Block& reset, const Block& block,
                                        std::int64_t place) const {
         return std::ranges::any_of(truth_.blocks, [&](const Block* other) {
@@ -251,8 +252,9 @@ class Reading {
         });
     }
 
-    /// Whether a block behind the reset, heard before it, is equal but for its time to one of the
-    /// numbering before: the arbiter takes it for a copy (feed/arbitration/recent_blocks.h).
+    /// Whether a block behind the reset that was received before it equals, but for its time, one
+    /// of the previous numbering: the arbiter treats it as a copy
+    /// (feed/arbitration/recent_blocks.h).
     [[nodiscard]] bool repeats_before(const Block& reset) const {
         const auto early = [&](const Block* block) {
             return block->epoch == reset.epoch && block->numbered() &&
@@ -265,14 +267,15 @@ class Reading {
         });
     }
 
-    /// Whether a repair of what nobody missed came between these turns. Data from behind a reset
-    /// that has not come yet may seem to be far ahead, over the wrap: then it filled a hole.
+    /// Whether a repair of numbers that were not known to be missing arrived between these turns.
+    /// Data behind a reset that has not arrived yet may seem to be far ahead, over the wrap: the
+    /// repair then filled the hole before it.
     [[nodiscard]] bool repaired_between(std::size_t begin, std::size_t end) const {
         return std::ranges::any_of(early_repairs_,
                                    [=](std::size_t turn) { return begin < turn && turn < end; });
     }
 
-    /// Whether data behind the reset, and then the next reset, were heard before it.
+    /// Whether data behind the reset, and the next reset, were received before it.
     [[nodiscard]] bool overtaken_with_data(const Block& reset) const {
         const std::size_t turn = first_[reset.index].turn;
         bool data = false;
@@ -286,7 +289,7 @@ class Reading {
         return false;
     }
 
-    /// Whether the next two resets were heard before it: the arbiter looks back over one.
+    /// Whether the next two resets were received before it: the arbiter looks back over only one.
     [[nodiscard]] bool overtaken_twice(const Block& reset) const {
         const auto overtakes = [&](const Block* block) {
             return block->index > reset.index && block->renumbers() &&
@@ -295,9 +298,10 @@ class Reading {
         return std::ranges::count_if(truth_.blocks, overtakes) >= 2;
     }
 
-    /// A reset must be heard before what is behind it, or within the window.
-    void judge_resets(std::int64_t window_ns, bool much_memory) {
-        Moment behind;  // first heard of all blocks behind the one looked at
+    /// Marks the line inexact unless each reset was received before the blocks behind it, or within
+    /// the window after them.
+    void check_resets(std::int64_t window_ns, bool much_memory) {
+        Moment behind;  // first receipt of any block behind the current one
         for (auto at = truth_.blocks.rbegin(); at != truth_.blocks.rend(); ++at) {
             const Block& block = **at;
             if (block.index < out_.begin_block) {
@@ -308,21 +312,21 @@ class Reading {
                 BlockFate& fate = out_.blocks[block.index];
                 fate.clean = first.turn < behind.turn;
                 if (!first.ever()) {
-                    doubt(block, "on neither stream");
+                    mark_inexact(block, "on neither stream");
                 } else if (!fate.clean && !much_memory) {
-                    doubt(block, "behind its data, with little memory");
+                    mark_inexact(block, "behind its data, with little memory");
                 } else if (!fate.clean && first.waited_ns - behind.waited_ns >= window_ns) {
-                    doubt(block, "too long behind its data");
+                    mark_inexact(block, "too long behind its data");
                 } else if (!fate.clean && overtaken_twice(block)) {
-                    doubt(block, "behind two resets that follow it");
+                    mark_inexact(block, "behind two resets that follow it");
                 } else if (!fate.clean && overtaken_with_data(block)) {
-                    doubt(block, "behind the reset that follows it");
+                    mark_inexact(block, "behind the reset that follows it");
                 } else if (!fate.clean && repaired_between(behind.turn, first.turn)) {
-                    doubt(block, "behind its data, and repairs between them");
+                    mark_inexact(block, "behind its data, and repairs between them");
                 } else if (!fate.clean && repeats_before(block)) {
-                    doubt(block, "behind data that is equal to data before it");
+                    mark_inexact(block, "behind data that is equal to data before it");
                 } else if (!fate.clean && seems_to_go_on(block)) {
-                    doubt(block, "behind data that seemed to go on");
+                    mark_inexact(block, "behind data that seemed to go on");
                 }
                 out_.late_possible = out_.late_possible || !fate.clean;
             }
@@ -330,10 +334,10 @@ class Reading {
         }
     }
 
-    /// What was brought before a hole's wait was over must be in order.
-    void judge_times(std::int64_t window_ns, bool much_memory) {
-        Moment later_epoch;  // first heard of any numbering behind the block's
-        Moment behind;       // first heard behind the block, in its epoch
+    /// A block received before its hole's wait was over must be delivered in order.
+    void check_times(std::int64_t window_ns, bool much_memory) {
+        Moment later_epoch;  // first receipt of any block of a later epoch
+        Moment behind;       // first receipt of any block behind the current one in its epoch
         std::size_t epoch = truth_.epochs.size();
         for (auto at = truth_.blocks.rbegin(); at != truth_.blocks.rend(); ++at) {
             const Block& block = **at;
@@ -357,20 +361,20 @@ class Reading {
 
     const LineTruth& truth_;
     std::vector<Place> known_;  ///< by epoch: behind the last number known to have existed
-    std::vector<bool> begun_;   ///< by epoch: its reset was heard, or the line's first block
+    std::vector<bool> begun_;   ///< by epoch: its reset, or the line's first block, was received
     std::vector<Moment> first_;
     std::vector<std::size_t> offered_;        ///< by block: the turn of its first repair
-    std::vector<std::size_t> early_repairs_;  ///< turns of those beyond what was known to exist
+    std::vector<std::size_t> early_repairs_;  ///< turns of repairs of numbers not known to exist
     std::vector<std::int64_t> heard_ns_;
     LineExpectation out_;
 };
 
 }  // namespace
 
-LineExpectation expect_line(const LineTruth& truth, std::size_t line, const Witness& witness,
+LineExpectation expect_line(const LineTruth& truth, std::size_t line, const ReceiveLog& receive_log,
                             std::span<const Block* const> repairs, const ArbiterMeans& means) {
-    return Reading{truth, line, witness, repairs}.conclude(means.window_ns,
-                                                           finds_room(line, witness, means));
+    return LineAnalysis{truth, line, receive_log, repairs}.conclude(
+        means.window_ns, finds_room(line, receive_log, means));
 }
 
 }  // namespace pinstrike::sim

@@ -1,11 +1,11 @@
 // path: cold
 //
-// What follows for a line from what OPRA sent and what its poller was handed whole: the fate that
-// each block must have, by the rules of sequencing alone (OPRA 3.05.6 Block Sequence Number). Asks
-// the program nothing.
+// Derives, for each block of a line, whether it must be delivered, repaired or lost, from what OPRA
+// sent and from the valid packets that the poller received. Uses only the rules of sequencing
+// (OPRA 3.05.6 Block Sequence Number) and none of the program's results.
 //
-// Where no rule says what a receiver could know (a reset that neither stream brought in time), the
-// line is not `exact`: then only what always holds is asked of it.
+// If the rules do not determine what a receiver can know (for example after a reset that neither
+// stream delivered in time), the line is not `exact`, and only what always holds is checked.
 #pragma once
 
 #include "tests/sim/truth.h"
@@ -21,11 +21,11 @@
 namespace pinstrike::sim {
 
 enum class Fate : std::uint8_t {
-    before_start,  ///< sent before the first block that was heard: not missing, not wanted
-    brought,       ///< at least one whole copy was handed to the poller: must be delivered
-    repaired,      ///< no copy was, but it was offered: must be delivered
-    lost,          ///< no copy was, and something behind it was heard: must be declared lost
-    unknowable,    ///< no copy was, and nothing says that it existed
+    before_start,  ///< sent before the first block received: neither missing nor delivered
+    brought,       ///< the poller received at least one valid copy: must be delivered
+    repaired,      ///< no copy was received, but a repair was: must be delivered
+    lost,          ///< no copy was received, but a later block was: must be declared lost
+    unknowable,    ///< no copy was received, and no later block shows that it existed
 };
 
 [[nodiscard]] inline bool delivers(Fate fate) {
@@ -34,10 +34,10 @@ enum class Fate : std::uint8_t {
 
 struct BlockFate {
     Fate fate = Fate::unknowable;
-    bool offered = false;       ///< by the twin, or by the groups of retransmission when missed
-    bool in_time = false;       ///< brought: must be in order, not late
-    bool overtaken = false;     ///< brought: but a later numbering was heard of first
-    bool clean = false;         ///< of a reset: heard before anything behind it
+    bool offered = false;       ///< repaired by the twin, or by a retransmission while missing
+    bool in_time = false;       ///< received, and must be delivered in order, not late
+    bool overtaken = false;     ///< received after a block of a later numbering
+    bool clean = false;         ///< a reset, received before all blocks behind it
     std::int64_t heard_ns = 0;  ///< true time
 };
 
@@ -57,27 +57,27 @@ struct LineExpectation {
     std::uint64_t brought = 0;  ///< messages
     std::uint64_t repaired = 0;
     std::uint64_t lost = 0;
-    bool late_possible = false;  ///< something brought may be late
+    bool late_possible = false;  ///< some delivered message may be late
 
-    /// Of a message of the block: where the block comes, what cannot be decoded is lost.
+    /// The fate of a message: an undecodable message of a delivered block is lost.
     [[nodiscard]] Fate fate_of(const Block& block, std::size_t message) const {
         const Fate fate = blocks[block.index].fate;
         return delivers(fate) && !block.can_decode(message) ? Fate::lost : fate;
     }
 
-    /// Nothing missing, nothing late: the book of its series is the truth's.
+    /// Nothing is missing or late: the book of its series equals the truth.
     [[nodiscard]] bool whole() const { return heard && exact && lost == 0 && !late_possible; }
 };
 
-/// What the arbiter was given to work with.
+/// The limits of the arbiter.
 struct ArbiterMeans {
     std::int64_t window_ns = 0;
     std::size_t hold_bytes = 0;
 };
 
-/// `repairs`: what the twin brought, of any line.
+/// `repairs`: the blocks that the twin sent, of any line.
 [[nodiscard]] LineExpectation expect_line(const LineTruth& truth, std::size_t line,
-                                          const Witness& witness,
+                                          const ReceiveLog& receive_log,
                                           std::span<const Block* const> repairs,
                                           const ArbiterMeans& means);
 

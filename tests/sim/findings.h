@@ -8,7 +8,7 @@
 
 namespace pinstrike::sim {
 
-/// What differs from what had to be, in words. The first few say enough.
+/// The differences that the checks found, as text. Keeps the first few and counts the rest.
 class Findings {
   public:
     void add(std::string what) {

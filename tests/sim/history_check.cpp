@@ -1,6 +1,6 @@
 // path: cold
 //
-// What the pollers sent along for peers: every block that they took.
+// Checks the history for peers: it must hold every block that a poller accepted.
 #include "feed/opra/layout.h"
 #include "tests/sim/oracle.h"
 
@@ -14,7 +14,7 @@ namespace pinstrike::sim {
 
 namespace {
 
-/// Nothing was let go, and nothing found the road full.
+/// No block was removed from the history, and no block found the ring to it full.
 bool keeps_all(Host& host, std::size_t pollers) {
     const feed::HistoryCounters& counts = host.history()->counters();
     bool all =
@@ -25,7 +25,7 @@ bool keeps_all(Host& host, std::size_t pollers) {
     return all;
 }
 
-/// A copy that was sent again says so in its header.
+/// Ignores the headers, because a retransmitted copy is marked there.
 bool same_messages(std::span<const std::byte> one, std::span<const std::byte> other) {
     constexpr std::size_t header = feed::opra::block::header_bytes;
     return std::ranges::equal(one.subspan(header), other.subspan(header));
@@ -47,8 +47,8 @@ bool is_kept(feed::History& history, const Block& block) {
 }  // namespace
 
 void check_history(const Truth& truth, const std::vector<LineExpectation>& lines, Host& host,
-                   Findings& findings, Weight& weight) {
-    if (!keeps_all(host, host.witnesses().size())) {
+                   Findings& findings, Coverage& coverage) {
+    if (!keeps_all(host, host.receive_logs().size())) {
         return;
     }
     for (const Block& block : truth.blocks()) {
@@ -57,11 +57,11 @@ void check_history(const Truth& truth, const std::vector<LineExpectation>& lines
             !delivers(line.blocks[block.index].fate)) {
             continue;
         }
-        ++weight.blocks_kept;
+        ++coverage.blocks_kept;
         if (!is_kept(*host.history(), block)) {
-            findings.add(fmt::format("line {}: the block of {} from {} was taken, and is not kept",
-                                     block.line_number, block.messages.size(),
-                                     block.header.sequence));
+            findings.add(
+                fmt::format("line {}: the block of {} from {} was accepted, but is not kept",
+                            block.line_number, block.messages.size(), block.header.sequence));
         }
     }
 }

@@ -24,12 +24,12 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
-/// Nothing happens for so long: then nobody needs to look every millisecond.
+/// If no packet will arrive for so long, steps become longer than a millisecond.
 constexpr std::int64_t night_ns = 15'000 * ms;
 constexpr std::int64_t morning_ns = 1'000 * ms;  // before the traffic begins again
 constexpr std::int64_t night_step_ns = 10'000 * ms;
 
-/// The end of the stops of this thread that hold this time, or the time itself.
+/// The end of the thread's stalls that cover this time, or the time itself.
 std::int64_t after_stops(const std::vector<Stop>& stops, std::size_t thread, std::int64_t at_ns) {
     for (const Stop& stop : stops) {
         if (stop.thread == thread && at_ns >= stop.at_ns && at_ns < stop.at_ns + stop.for_ns) {
@@ -84,7 +84,7 @@ std::unique_ptr<actors::HistoryRingWriter> Host::make_history_ring(
     return std::make_unique<actors::HistoryRingWriter>(std::move(ring.producer));
 }
 
-/// Keeps everything: that it lets go in time is tested elsewhere.
+/// A history that removes nothing; removal is tested elsewhere.
 void Host::make_keeper() {
     if (!plan_.host.keeps_history) {
         return;
@@ -126,7 +126,7 @@ void Host::make_recovery(std::unique_ptr<Twin> twin) {
 void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs) {
     const HostPlan& host = plan_.host;
     Poller& poller = pollers_[index];
-    Witness& witness = *witnesses_.emplace_back(std::make_unique<Witness>());
+    ReceiveLog& receive_log = *receive_logs_.emplace_back(std::make_unique<ReceiveLog>());
     actors::PollerSetup setup;
     setup.name = fmt::format("poll{}", index);
     setup.arbitration = host.arbitration;
@@ -154,7 +154,7 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
         auto port = std::make_unique<LinkPort>(
             fmt::format("nic{}", nic),
             LinkPortOptions{host.queue_packets, host.nic_checks, host.nic_stamps, host.nic_keeps},
-            witness);
+            receive_log);
         poller.ports.push_back(port.get());
         setup.ports.push_back(
             {port->name(), std::move(port), host.udp_checksum, {}, host.burst_packets});
@@ -194,7 +194,7 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     make_state_exchange(std::move(roads));
 }
 
-/// Who has a twin takes; the twin itself only gives.
+/// A host with a twin receives state; the twin itself only sends it.
 void Host::make_state_exchange(std::vector<std::optional<actors::StateRings>> roads) {
     if (!plan_.state.taken) {
         return;
@@ -231,7 +231,7 @@ std::size_t Host::nic_of(const Flight& flight) const {
     return (flight.stream == feed::Stream::b) != swapped ? 1 : 0;
 }
 
-/// What has arrived by now is in the queues of the NICs, or missed.
+/// Puts the packets that have arrived into the queues of the NICs, or counts them as missed.
 void Host::bring_until(std::int64_t true_ns) {
     for (Poller& poller : pollers_) {
         while (poller.arrived < poller.flights.size() &&
@@ -255,7 +255,7 @@ std::int64_t Host::next_arrival_ns() const {
 
 void Host::step(Poller& poller, std::size_t index) {
     bring_until(now_ns_);
-    witnesses_[index]->begin_step(program_ns(now_ns_), now_ns_);
+    receive_logs_[index]->begin_step(program_ns(now_ns_), now_ns_);
     const std::size_t packets = poller.task->step(program_ns(now_ns_));
     const HostPlan& host = plan_.host;
     std::int64_t next_ns = 0;
@@ -300,7 +300,7 @@ void Host::step_keeper() {
     keeper_next_ns_ = now_ns_ + random_of_keeper_.between(1, 2 * ms);
 }
 
-/// Whose turn is next takes it: when its next one is. Null if that is later than `until_ns`.
+/// Steps the part whose turn is next and returns its next time; null if that is after `until_ns`.
 std::int64_t* Host::step_next(std::int64_t until_ns) {
     std::int64_t* next_ns = &recovery_next_ns_;
     const std::size_t recovery = pollers_.size() + cores_.size();
@@ -346,14 +346,14 @@ void Host::run_until(std::int64_t until_ns) {
     bring_until(now_ns_);
 }
 
-/// Nothing waits in a queue of a NIC, and nobody for an answer.
+/// No packet waits in a queue of a NIC, and the host need not stay awake for a request.
 bool Host::calm() const {
     return !awake_ && std::ranges::none_of(pollers_, [](const Poller& poller) {
         return std::ranges::any_of(poller.ports, [](auto* port) { return !port->empty(); });
     });
 }
 
-/// Nor does anything in a ring.
+/// In addition to calm(), all rings are empty.
 bool Host::quiet() const {
     return calm() &&
            std::ranges::none_of(cores_, [](const Core& core) { return core.core->has_work(); });
@@ -390,11 +390,11 @@ void Host::run(std::span<const Flight> flights) {
         last_ns = std::max(last_ns, traffic_ns_ + stop.at_ns + stop.for_ns);
     }
     run_until(last_ns);
-    constexpr std::int64_t patience_ns = 100 * ms;  // for waits, housekeeping and what is owed
+    constexpr std::int64_t patience_ns = 100 * ms;  // for holds, housekeeping and pending gaps
     do {
         run_until(now_ns_ + host.arbitration.window_ns + patience_ns);
     } while (!quiet());
-    constexpr std::int64_t repair_ns = 3'000 * ms;  // asked again, and again
+    constexpr std::int64_t repair_ns = 3'000 * ms;  // for repeated requests
     run_until(now_ns_ + (recovery_ ? repair_ns : patience_ns));
     end();
 }

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The appliance without threads: real pollers, rings, cores and actors, whose steps are taken by
-// turns, in an order and at a pace drawn from the seed, on simulated time.
+// The appliance without threads: real pollers, rings, cores and actors, which one thread steps in
+// simulated time, in an order and at a pace drawn from the seed.
 #pragma once
 
 #include "actors/book/book.h"
@@ -30,7 +30,7 @@
 
 namespace pinstrike::sim {
 
-/// Keeps every record that its core got.
+/// An actor that keeps every record that its core got.
 class Recorder final : public actors::Actor {
   public:
     [[nodiscard]] std::string_view name() const override { return "recorder"; }
@@ -39,42 +39,42 @@ class Recorder final : public actors::Actor {
         records_.insert(records_.end(), batch.records().begin(), batch.records().end());
     }
 
-    void on_timer(std::int64_t /*now_ns*/) override { timers_.beat(); }
+    void on_timer(std::int64_t /*now_ns*/) override { timers_.mark(); }
 
-    /// Before each step of its core.
+    /// Called before each step of its core.
     void begin_step(std::int64_t true_ns) { timers_.step(true_ns); }
 
     [[nodiscard]] const std::vector<feed::Event>& records() const { return records_; }
 
-    [[nodiscard]] const Rhythm& timers() const { return timers_; }
+    [[nodiscard]] const IntervalMonitor& timers() const { return timers_; }
 
   private:
     std::vector<feed::Event> records_;
-    Rhythm timers_;
+    IntervalMonitor timers_;
 };
 
 class Host {
   public:
-    /// `twin`: who is asked for what is lost; null: nobody is.
+    /// `twin`: the source of repairs; null: no recovery.
     Host(const Plan& plan, std::unique_ptr<Twin> twin);
 
-    /// Lives through all of it. Flights in the order of their arrival.
+    /// Runs to the end. `flights` are in the order of their arrival.
     void run(std::span<const Flight> flights);
 
-    /// Or only as long as is wanted.
+    /// Instead of run(): starts, and runs up to a time.
     void begin(std::span<const Flight> flights);
     void run_until(std::int64_t until_ns);
 
-    /// Nobody sleeps at night while something is asked of it.
+    /// While set, the host keeps its short steps at night, to answer requests.
     void keep_awake(bool awake) { awake_ = awake; }
 
-    /// The way to the books' state; null: it goes nowhere.
+    /// The access to the books' state; null: no state is exchanged.
     [[nodiscard]] actors::peer::StateExchange* exchange() { return exchange_.get(); }
 
     // After run().
 
-    [[nodiscard]] const std::vector<std::unique_ptr<Witness>>& witnesses() const {
-        return witnesses_;
+    [[nodiscard]] const std::vector<std::unique_ptr<ReceiveLog>>& receive_logs() const {
+        return receive_logs_;
     }
 
     /// The poller that has the line of this index.
@@ -90,28 +90,28 @@ class Host {
 
     [[nodiscard]] const Recorder& recorder(std::size_t i) const { return *cores_[i].recorder; }
 
-    /// Of what the recorder got, what had come before the host was told to end. Everything had to
-    /// be told by then, if it was given the time.
+    /// The number of the recorder's records that came before the host was told to end. With enough
+    /// time (had_time_to_flush), all events must have come by then.
     [[nodiscard]] std::size_t records_before_end(std::size_t core) const {
         return cores_[core].records_before_end;
     }
 
-    [[nodiscard]] bool had_time_to_tell() const { return plan_.host.stop_after_ns == 0; }
+    [[nodiscard]] bool had_time_to_flush() const { return plan_.host.stop_after_ns == 0; }
 
     [[nodiscard]] actors::Account account();
 
-    /// What the twin brought.
+    /// The blocks that the twin sent.
     [[nodiscard]] std::span<const Block* const> repairs() const;
 
     [[nodiscard]] const Twin* twin() const { return twin_; }
 
-    /// Null where there is no twin.
+    /// Null: there is no twin.
     [[nodiscard]] const actors::RecoveryTask* recovery() const { return recovery_.get(); }
 
-    /// Null where no state is taken.
+    /// Null: no state is copied.
     [[nodiscard]] const actors::peer::StateTransfer* transfer() const { return transfer_.get(); }
 
-    /// What its pollers sent along for peers; null where nothing is kept.
+    /// The history for peers; null: none is kept.
     [[nodiscard]] feed::History* history() {
         return keeper_ == nullptr ? nullptr : keeper_->history();
     }
@@ -119,7 +119,7 @@ class Host {
     /// Packets that found a port's queue full.
     [[nodiscard]] std::uint64_t missed() const;
 
-    // Its life, in true time.
+    // Start and present, in true time.
 
     [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }
 
@@ -132,7 +132,7 @@ class Host {
         std::unique_ptr<actors::PollerTask> task;
         std::vector<LinkPort*> ports;  ///< a queue of each NIC
         std::vector<const Flight*> flights;
-        std::size_t arrived = 0;  ///< of the flights
+        std::size_t arrived = 0;  ///< number of flights that have arrived
         std::int64_t next_ns = 0;
     };
 
@@ -166,8 +166,8 @@ class Host {
 
     const Plan& plan_;
     Random random_;
-    Random random_of_keeper_;  ///< so that a seed's world beside it stays as it was
-    std::vector<std::unique_ptr<Witness>> witnesses_;
+    Random random_of_keeper_;  ///< separate, so that the keeper does not change the rest of a seed
+    std::vector<std::unique_ptr<ReceiveLog>> receive_logs_;
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
     std::vector<actors::RecoveryRepairRings> roads_;  ///< until recovery takes them
@@ -179,11 +179,11 @@ class Host {
     std::vector<actors::HistoryRingReader> history_rings_;  ///< until the keeper takes them
     std::unique_ptr<actors::peer::PeerTask> keeper_;
     std::int64_t keeper_next_ns_ = std::numeric_limits<std::int64_t>::max();
-    std::int64_t traffic_ns_;  ///< its start: times of the plan count from here
+    std::int64_t traffic_ns_;  ///< start of the traffic: times of the plan count from here
     std::int64_t begin_ns_;
     std::int64_t now_ns_;          ///< true time
-    std::int64_t brought_ns_ = 0;  ///< when a packet arrived last
-    std::int64_t last_ns_ = 0;     ///< when the last will
+    std::int64_t brought_ns_ = 0;  ///< arrival of the latest packet
+    std::int64_t last_ns_ = 0;     ///< arrival of the last packet of the run
     bool awake_ = false;
 };
 

@@ -70,8 +70,8 @@ Flight Link::flight_of(const Block& block) {
     return flight;
 }
 
-/// One byte from the Ethernet type on; never of the UDP checksum, where it could come to say that
-/// there is none. So a damaged packet never gets through.
+/// Changes one byte from the Ethernet type on, but never of the UDP checksum, because 0 there means
+/// no checksum. A corrupted packet is therefore always detected.
 void Link::damage(Flight& flight) {
     std::vector<std::byte>& frame = flight.frame;
     if (random_.chance(faults_.corrupt)) {
@@ -136,7 +136,7 @@ void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, Rando
         nic::UdpRoute route =
             feed::opra::traffic::route_of(lines[flight.line], flight.stream, false);
         switch (random.below(4)) {
-            case 0:  // somebody else's group
+            case 0:  // a foreign group
                 route.destination.address.value ^= 0x0001'0000U;
                 flight.frame = udp_frame(route, random_bytes(random.below(500), random));
                 break;
@@ -144,7 +144,7 @@ void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, Rando
                 route.destination.port ^= 0x4000;
                 flight.frame = udp_frame(route, random_bytes(random.below(500), random));
                 break;
-            case 2:  // a line's own address, and garbage
+            case 2:  // garbage on a line's address
                 flight.frame = udp_frame(route, random_bytes(random.below(500), random));
                 flight.to_line = true;
                 break;

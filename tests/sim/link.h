@@ -1,8 +1,8 @@
 // path: cold
 //
-// The way of one stream from OPRA to a NIC: what it loses, one by one or in runs, doubles, delays,
-// reorders, damages and cuts off; and what else is on the wire. Each packet on its way remembers
-// what it was, so that the oracle knows what arrived whole without asking the program.
+// The link of one stream from OPRA to a NIC: single and burst loss, duplicates, delay, reordering,
+// corruption and outages; and foreign packets. Each packet keeps a reference to its block, so that
+// the oracle knows which blocks arrived intact without the program's results.
 #pragma once
 
 #include "feed/event/block.h"
@@ -29,19 +29,19 @@ struct Outage {
 
 struct LinkFaults {
     double loss = 0;
-    /// Runs of loss (Gilbert and Elliott): how often a bad time begins and ends, by packet, and
-    /// what is lost in it.
+    /// Burst loss (Gilbert-Elliott model): the probabilities per packet that a bad period begins
+    /// and ends, and that a packet is lost in it.
     double bad_begins = 0;
     double bad_ends = 0.1;
     double bad_loss = 0.8;
     double duplicate = 0;
     double reorder = 0;
-    std::int64_t reorder_ns = 0;  ///< at most
+    std::int64_t reorder_ns = 0;  ///< maximum
     std::int64_t delay_ns = 25'000;
-    std::int64_t jitter_ns = 0;  ///< mean, in order
-    double corrupt = 0;          ///< one byte differs
+    std::int64_t jitter_ns = 0;  ///< mean; keeps the order
+    double corrupt = 0;          ///< one byte is changed
     double truncate = 0;
-    double pad = 0;  ///< bytes behind the packet: whole nevertheless
+    double pad = 0;  ///< bytes follow the packet, which stays valid
     std::vector<Outage> outages;
 };
 
@@ -49,11 +49,11 @@ struct LinkFaults {
 struct Flight {
     std::int64_t ts_ns = 0;
     const Block* block = nullptr;  ///< null: foreign or garbage
-    std::size_t line = 0;          ///< index, of garbage on a line's group as well
+    std::size_t line = 0;          ///< index; also set for garbage on a line's group
     feed::Stream stream = feed::Stream::a;
     bool whole = false;
-    bool to_line = false;  ///< reaches the line's counts: its headers are right
-    bool repair = false;   ///< on a retransmission group: reaches no stream's counts
+    bool to_line = false;  ///< its headers are valid: counts as a packet of the line
+    bool repair = false;   ///< on a retransmission group: does not count for a stream
     std::vector<std::byte> frame;
 };
 
@@ -62,7 +62,7 @@ class Link {
     Link(const LinkFaults& faults, std::span<const feed::LineConfig> lines, feed::Stream stream,
          std::int64_t start_ns, std::uint64_t seed);
 
-    /// Blocks in the order of sending.
+    /// Must be called in the order of sending.
     void carry(const Block& block, std::vector<Flight>& flights);
 
   private:
@@ -79,12 +79,12 @@ class Link {
     std::int64_t latest_ns_ = 0;
 };
 
-/// Blocks that others asked for, on the groups of retransmission, whole.
+/// Adds blocks that others requested, intact, on the retransmission groups.
 void add_retransmissions(const Plan& plan, const Truth& truth, Random& random,
                          std::vector<Flight>& flights);
 
-/// What a host gets that is no line's: other groups, other protocols, garbage, and garbage that
-/// bears a line's address. `count` packets amid the flights that are there.
+/// Adds `count` foreign packets amid the flights: other groups, other protocols, garbage, and
+/// garbage on a line's address.
 void add_noise(std::span<const feed::LineConfig> lines, std::size_t count, Random& random,
                std::vector<Flight>& flights);
 

@@ -1,8 +1,8 @@
 // path: cold
 //
-// A NIC's receive queue at the end of a link: bounded, and what it has no room for is missed. The
-// bytes it hands out are overwritten once they are given back, as a device's buffers are: when it
-// is asked again, or later where it keeps packets.
+// A NIC's receive queue at the end of a link: bounded, and packets that do not fit count as missed.
+// Buffers are overwritten once they are given back, as a device's buffers are: at the next
+// receive(), or later if the port keeps packets.
 #pragma once
 
 #include "config/check.h"
@@ -22,17 +22,17 @@ namespace pinstrike::sim {
 
 struct LinkPortOptions {
     std::size_t queue_packets = 4096;
-    bool checks = true;  ///< says whether checksums are right
+    bool checks = true;  ///< checks checksums
     bool stamps = false;
     bool keeps = false;
 };
 
 class LinkPort final : public nic::Port {
   public:
-    LinkPort(std::string name, const LinkPortOptions& options, Witness& witness)
-        : Port(std::move(name)), options_(options), witness_(witness) {}
+    LinkPort(std::string name, const LinkPortOptions& options, ReceiveLog& receive_log)
+        : Port(std::move(name)), options_(options), receive_log_(receive_log) {}
 
-    /// `stamp_ns`: by the clock that the program sees.
+    /// `stamp_ns`: the time by the clock that the program sees.
     void arrive(const Flight& flight, std::int64_t stamp_ns) {
         if (queue_.size() >= options_.queue_packets) {
             ++missed_;
@@ -55,11 +55,11 @@ class LinkPort final : public nic::Port {
                 packet.udp_checksum = packet.ip_checksum = nic::Checksum::good;
             }
             packet.ts_receive_ns = options_.stamps ? stamp_ns : now_ns;
-            witness_.hand(*flight);
+            receive_log_.add(*flight);
         }
         last_burst_ = filled;
         if (filled == burst.size()) {
-            witness_.fall_behind();
+            receive_log_.note_full_burst();
         }
         count_burst(burst.first(filled), burst.size());
         return filled;
@@ -67,7 +67,7 @@ class LinkPort final : public nic::Port {
 
     [[nodiscard]] bool keeps() const override { return options_.keeps; }
 
-    void housekeep(std::int64_t /*now_ns*/) override { witness_.housekeep(); }
+    void housekeep(std::int64_t /*now_ns*/) override { receive_log_.housekeep(); }
 
     [[nodiscard]] nic::DeviceStatistics statistics() const override {
         return {missed_, std::nullopt, std::nullopt, true};
@@ -106,17 +106,17 @@ class LinkPort final : public nic::Port {
         PINSTRIKE_CHECK(held_.size() <= nic::kept_packets_max);
     }
 
-    /// Who still reads it sees that.
+    /// Makes a read after the release visible.
     void overwrite(Buffer buffer) {
         std::ranges::fill(buffer, std::byte{0xDD});
         spare_.push_back(std::move(buffer));
     }
 
     LinkPortOptions options_;
-    Witness& witness_;
+    ReceiveLog& receive_log_;
     std::deque<std::pair<const Flight*, std::int64_t>> queue_;
-    std::deque<Buffer> held_;     ///< handed out: those kept, then the last burst
-    std::deque<Buffer> spare_;    ///< those given back last, last
+    std::deque<Buffer> held_;     ///< in use: the kept ones, then those of the last burst
+    std::deque<Buffer> spare_;    ///< free, in the order of their return
     std::size_t last_burst_ = 0;  ///< packets
     std::uint64_t missed_ = 0;
 };

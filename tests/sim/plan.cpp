@@ -39,7 +39,7 @@ class Dice {
         return first + random_.below(last - first + 1);
     }
 
-    /// Every power of ten as likely as any other.
+    /// Uniform over the logarithm.
     double magnitude(double least, double most) {
         return least * std::pow(most / least, random_.unit());
     }
@@ -112,7 +112,7 @@ std::int64_t duration_ns(const TrafficConfig& day) {
            ms;
 }
 
-/// Some time of trading, of any day, from the start of the first.
+/// A random time within the traffic of any day, from the start of the first day.
 std::int64_t moment(Dice& dice, const Plan& plan) {
     const TrafficConfig& day = plan.days[dice.count(0, plan.days.size() - 1)];
     return day.start_ns - plan.days.front().start_ns + dice.between(0, duration_ns(day));
@@ -121,7 +121,7 @@ std::int64_t moment(Dice& dice, const Plan& plan) {
 constexpr std::int64_t hour = 3600 * second;
 constexpr std::int64_t day_of_24_hours = 24 * hour;
 
-/// A weekend's day of tests behind the last of the days, which is a Friday.
+/// Adds a weekend day of tests after the last day, which is a Friday.
 void add_test_session(Dice& dice, Plan& plan) {
     TrafficConfig test = draw_day(dice, Size::small);
     const TrafficConfig& friday = plan.days.back();
@@ -149,7 +149,7 @@ void move_to_calendar(Dice& dice, Plan& plan) {
     }
 }
 
-/// Apart from the rest, so that a seed without it has the world it had.
+/// Drawn separately, so that it does not change the rest of a seed's plan.
 void draw_oddities(Dice& dice, Plan& plan) {
     plan.calendar = dice.chance(0.25);
     plan.undecodable = dice.one_of({0.0, 0.0, 0.0, 0.002, 0.05});
@@ -163,8 +163,8 @@ void draw_oddities(Dice& dice, Plan& plan) {
     }
 }
 
-/// By a clock that is hours off, what is sent is a test: no receiver could know better. Steps that
-/// take it further than the longest of them are left out where hours are heeded.
+/// With a calendar, leaves out clock steps that would set the clock more than an hour off: to a
+/// clock that is hours off, any message may look like a test.
 void keep_clock_near(Plan& plan) {
     std::int64_t off_ns = 0;
     std::vector<ClockStep> kept;
@@ -193,7 +193,8 @@ void draw_days(Dice& dice, Plan& plan, Size size) {
     }
 }
 
-/// Drawn last of all, and only a host that takes state starts later for it.
+/// Drawn last, so that it changes a seed's plan only by the later start of a host that copies
+/// state.
 void draw_state(Dice& dice, Plan& plan) {
     plan.state.taken = plan.twin.there && dice.chance(0.4);
     plan.state.within_ns = dice.one_of({100 * ms, second, 10 * second});
@@ -201,7 +202,7 @@ void draw_state(Dice& dice, Plan& plan) {
     if (plan.state.taken && plan.host.start_after_ns == 0 && dice.chance(0.9)) {
         plan.host.start_after_ns = dice.between(1, duration_ns(plan.days.front()));
     }
-    // Who takes all of somebody who heard all must end with the truth's book.
+    // A host that copies all state of a twin that received everything must have the true book.
     if (plan.state.taken && dice.chance(0.5)) {
         plan.twin.links[0] = {};
         plan.twin.restarts.clear();
@@ -233,7 +234,7 @@ void draw_links(Dice& dice, Plan& plan) {
     for (LinkFaults& link : plan.links) {
         link = draw_link(dice, plan);
     }
-    if (dice.chance(0.3)) {  // what both have in common breaks
+    if (dice.chance(0.3)) {  // an outage that both streams share
         const std::int64_t day_ns = duration_ns(plan.days.front());
         const Outage outage{moment(dice, plan), dice.time(day_ns / 1000 + us, day_ns / 10 + us)};
         plan.links[0].outages.push_back(outage);
@@ -294,7 +295,7 @@ void draw_host(Dice& dice, Plan& plan) {
     draw_troubles(dice, plan);
 }
 
-/// Drawn last, so that a seed's world beside it stays as it was.
+/// Drawn last, so that it does not change the rest of a seed's plan.
 void draw_twin(Dice& dice, Plan& plan) {
     TwinPlan& twin = plan.twin;
     plan.recovery.sources = {feed::RepairKind::peer};
@@ -303,7 +304,7 @@ void draw_twin(Dice& dice, Plan& plan) {
         link = draw_link(dice, plan);
     }
     if (dice.chance(0.5)) {
-        return;  // kind: all as in the defaults
+        return;  // the defaults: fast, honest and always up
     }
     twin.delay_ns = dice.one_of({20 * us, 200 * us, 5 * ms, 100 * ms});
     twin.keep_ns = dice.one_of({10 * second, 10 * second, 20 * ms});

@@ -1,7 +1,7 @@
 // path: cold
 //
-// One seed's world: the traffic, the two links, the host and what befalls it. All of it is drawn
-// here and nothing later, so that a plan can be told in words.
+// The plan of one seed: the traffic, the two links, the host and its faults. Everything is drawn
+// here, so that describe() can print the whole plan.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -32,7 +32,7 @@ struct ClockStep {
     std::int64_t by_ns = 0;
 };
 
-/// Which stream's cable is in which NIC.
+/// Which NIC receives which stream.
 enum class Cabling : std::uint8_t { straight, swapped, swapped_later, one_nic };
 
 struct HostPlan {
@@ -44,52 +44,51 @@ struct HostPlan {
     std::size_t queue_packets = 4096;  ///< of a NIC's receive queue
     std::size_t burst_packets = 64;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::offload;
-    bool nic_checks = true;  ///< the NIC says whether checksums are right
+    bool nic_checks = true;  ///< the NIC checks checksums
     bool nic_stamps = false;
-    bool nic_keeps = false;  ///< a history reads its packets where they are
+    bool nic_keeps = false;  ///< the history reads packets in the NIC's buffers
     bool test_symbols = false;
-    std::int64_t poller_idle_ns = 500'000;   ///< at most between two looks at empty queues
-    std::int64_t packet_ns = 200;            ///< a poller's work for one packet
-    std::vector<std::int64_t> core_step_ns;  ///< at most, each core
+    std::int64_t poller_idle_ns = 500'000;   ///< longest time between two polls of empty queues
+    std::int64_t packet_ns = 200;            ///< a poller's time for one packet
+    std::vector<std::int64_t> core_step_ns;  ///< longest step, by core
     std::vector<Stop> poller_stops;
     std::vector<Stop> core_stops;
     std::vector<ClockStep> clock_steps;
     bool keeps_history = false;
-    std::int64_t start_after_ns = 0;  ///< of the traffic's start
-    std::int64_t stop_after_ns = 0;   ///< 0: when everything has arrived and been told
+    std::int64_t start_after_ns = 0;  ///< after the start of the traffic
+    std::int64_t stop_after_ns = 0;   ///< 0: once all packets have arrived and all events are sent
 };
 
-/// The other instance of a pair, asked for what this one lost.
+/// The other instance of a pair, from which this one requests lost messages.
 struct TwinPlan {
     bool there = false;
     std::array<LinkFaults, feed::streams_count> links;
-    std::int64_t delay_ns = 100'000;  ///< of the connection, one way, at least
+    std::int64_t delay_ns = 100'000;  ///< shortest one-way delay of the connection
     std::int64_t keep_ns = 10'000'000'000;
     std::size_t memory_bytes = 8 << 20;
     std::uint32_t requests_per_second = 500;
-    double lies = 0;  ///< share of blocks kept under numbers that are not theirs
+    double lies = 0;  ///< share of blocks that it keeps with wrong numbers, line or bytes
     std::vector<Outage> restarts;
 
-    /// Neither slow, nor a liar, nor ever away: what it has can be had.
+    /// The twin is fast, honest and always up, so that it delivers all that it has.
     [[nodiscard]] bool kind() const {
         return there && restarts.empty() && lies == 0 && delay_ns <= 1'000'000 &&
                requests_per_second >= 500;
     }
 };
 
-/// The host takes the state of every series from the twin when it starts.
+/// The host copies the state of every series from the twin when it starts.
 struct StatePlan {
     bool taken = false;
     std::int64_t within_ns = 1'000'000'000;
-    std::size_t journal_messages = 4096;  ///< that each book remembers meanwhile
+    std::size_t journal_messages = 4096;  ///< capacity of each book's journal
 };
 
-/// What comes on the retransmission groups: asked for by others, by chance also what this host
-/// lost.
+/// Blocks on the retransmission groups, which others requested; some may be lost at this host too.
 struct RetransmissionPlan {
     double share = 0;  ///< of all blocks
     std::int64_t after_ns_max = 0;
-    double marked = 1;  ///< share of these whose header says so; the group says it of all
+    double marked = 1;  ///< share of these whose header marks them as retransmitted
 };
 
 struct Plan {
@@ -105,20 +104,20 @@ struct Plan {
     TwinPlan twin;
     StatePlan state;
     RetransmissionPlan retransmission;
-    double undecodable = 0;  ///< share of blocks that are sound, and hold what nobody can decode
-    /// The host heeds a calendar. Days are then weekdays of one, and at the weekend OPRA may test.
+    double undecodable = 0;  ///< share of valid blocks with an undecodable message
+    /// The host has a calendar. The days are then weekdays, and OPRA may send tests at the weekend.
     bool calendar = false;
 };
 
-/// How much a seed is given to do.
+/// How much traffic a seed has.
 enum class Size : std::uint8_t { small, large };
 
 [[nodiscard]] Plan draw_plan(std::uint64_t seed);
 
-/// The twin's own world: it hears the same lines, is calm, and has nobody to ask.
+/// The plan of the twin's own host: the same lines, no faults of the host, and no recovery.
 [[nodiscard]] Plan plan_of_twin(const Plan& plan);
 
-/// What comes at a weekend is a test (where a calendar is heeded).
+/// With a calendar, all messages of a weekend are tests.
 [[nodiscard]] bool is_weekend(std::int64_t ts_ns);
 
 /// Most seeds are small.

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Runs seeds. One that fails prints the command that shows it again.
+// Runs seeds. For a seed that fails, prints the command that reproduces it.
 #include "config/mistake.h"
 #include "tests/sim/simulation.h"
 
@@ -26,10 +26,10 @@ struct Arguments {
     bool verbose = false;
     std::uint16_t line = 0;
     bool keep_going = false;
-    bool demanding = false;  ///< something of all that seeds are run for has to be judged
+    bool demanding = false;  ///< fails if too little was checked
     double seconds = 0;      ///< 0: as long as it takes
-    unsigned jobs = 1;       ///< seeds at one time
-    std::string mistake;     ///< one to be planted: then a seed has to fail
+    unsigned jobs = 1;       ///< seeds that run at the same time
+    std::string mistake;     ///< a mistake to plant: then a seed has to fail
 };
 
 [[noreturn]] void usage() {
@@ -95,7 +95,7 @@ void tell_failure(std::uint64_t seed, const Outcome& outcome) {
     std::cout << "again: build/tests/sim/simulate --seed " << seed << " --verbose" << std::endl;
 }
 
-/// False, and why, if there is no such mistake or none can be planted in this build.
+/// False, and prints the reason, if the mistake is unknown or this build cannot plant any.
 bool plant(const std::string& name) {
     for (std::size_t i = 0; i < Mistake_count; ++i) {
         if (Mistake_rows[i].name == name) {
@@ -112,7 +112,7 @@ bool plant(const std::string& name) {
     return false;
 }
 
-/// What the seeds of a run gave together. Any thread.
+/// The totals of a run over its seeds. Any thread may call it.
 class Sum {
   public:
     void add(std::uint64_t seed, const Outcome& outcome) {
@@ -121,7 +121,7 @@ class Sum {
         messages_ += outcome.messages;
         hours_ += static_cast<double>(outcome.lived_ns) / 3.6e12;
         trading_hours_ += static_cast<double>(outcome.traded_ns) / 3.6e12;
-        weight_.add(outcome.weight);
+        coverage_.add(outcome.coverage);
         if (outcome.findings.count() != 0) {
             failed_seed_ = seed;
             ++failed_;
@@ -129,19 +129,20 @@ class Sum {
         }
     }
 
-    /// Of those that failed, the last.
+    /// The last seed that failed.
     [[nodiscard]] std::uint64_t failed_seed() const {
         const std::lock_guard lock(mutex_);
         return failed_seed_;
     }
 
-    /// Something of what seeds are run for was never judged: then that none failed says little.
-    [[nodiscard]] bool judges_too_little() const {
+    /// Whether something was never checked, or less than half of the lines were exact, so that a
+    /// run without a failure proves little.
+    [[nodiscard]] bool checks_too_little() const {
         const std::lock_guard lock(mutex_);
-        return 2 * weight_.lines_exact < weight_.lines || weight_.series_whole == 0 ||
-               weight_.sides_fresh == 0 || weight_.states_taken == 0 || weight_.blocks_kept == 0 ||
-               weight_.repaired == 0 || weight_.lost == 0 || weight_.late == 0 ||
-               weight_.outside_hours == 0;
+        return 2 * coverage_.lines_exact < coverage_.lines || coverage_.series_whole == 0 ||
+               coverage_.sides_fresh == 0 || coverage_.states_taken == 0 ||
+               coverage_.blocks_kept == 0 || coverage_.repaired == 0 || coverage_.lost == 0 ||
+               coverage_.late == 0 || coverage_.outside_hours == 0;
     }
 
     [[nodiscard]] std::uint64_t failed() const {
@@ -158,15 +159,16 @@ class Sum {
             "lines exact; {} fresh sides equal "
             "the truth, {} vague; {} series do in everything; {} states taken of a twin; {} blocks "
             "kept for one; {:.1f} s\n",
-            seeds_, failed_, hours_, trading_hours_, messages_, weight_.messages, weight_.repaired,
-            weight_.lost, weight_.undecodable, weight_.late, weight_.refused, weight_.outside_hours,
-            weight_.lines_exact, weight_.lines, weight_.sides_fresh, weight_.sides_vague,
-            weight_.series_whole, weight_.states_taken, weight_.blocks_kept, seconds);
+            seeds_, failed_, hours_, trading_hours_, messages_, coverage_.messages,
+            coverage_.repaired, coverage_.lost, coverage_.undecodable, coverage_.late,
+            coverage_.refused, coverage_.outside_hours, coverage_.lines_exact, coverage_.lines,
+            coverage_.sides_fresh, coverage_.sides_vague, coverage_.series_whole,
+            coverage_.states_taken, coverage_.blocks_kept, seconds);
     }
 
   private:
     mutable std::mutex mutex_;
-    Weight weight_;
+    Coverage coverage_;
     std::uint64_t seeds_ = 0;
     std::uint64_t failed_ = 0;
     std::uint64_t failed_seed_ = 0;
@@ -175,7 +177,7 @@ class Sum {
     double trading_hours_ = 0;
 };
 
-/// Whether the mistake that was planted made a seed fail, and nothing but the mistake.
+/// Whether the planted mistake made a seed fail that passes without it.
 int verdict_on_mistake(const Sum& sum) {
     if (sum.failed() == 0) {
         std::cout << "the planted mistake was not found\n";
@@ -224,7 +226,7 @@ int run(const Arguments& arguments) {
     if (!arguments.mistake.empty()) {
         return verdict_on_mistake(sum);
     }
-    if (arguments.demanding && sum.judges_too_little()) {
+    if (arguments.demanding && sum.checks_too_little()) {
         std::cout << "too little of it was judged: see the sum above\n";
         return 1;
     }

@@ -37,8 +37,8 @@ std::vector<Flight> carry(const Plan& plan, const Truth& truth, const Links& lin
     return flights;
 }
 
-/// Those of one time in the order they stand in. (A stable sort would call what the library of g++
-/// 12 has and clang calls deprecated.)
+/// Packets of the same time keep their order. (A stable sort would use a function of g++ 12's
+/// library that clang reports as deprecated.)
 void sort_by_arrival(std::vector<Flight>& flights) {
     std::vector<std::pair<std::int64_t, std::size_t>> order;
     for (std::size_t i = 0; i < flights.size(); ++i) {
@@ -52,7 +52,7 @@ void sort_by_arrival(std::vector<Flight>& flights) {
     flights = std::move(sorted);
 }
 
-/// In the order of arrival, with what else is on the wire.
+/// All packets in the order of arrival, including foreign ones.
 std::vector<Flight> carry_to_host(const Plan& plan, const Truth& truth) {
     std::vector<Flight> flights = carry(plan, truth, plan.links, plan.seed);
     Random random{feed::opra::traffic::scramble(plan.seed ^ 0x4E4F'4953'45ULL)};
@@ -71,12 +71,12 @@ std::vector<Flight> carry_to_twin(const Plan& plan, const Truth& truth) {
     return flights;
 }
 
-/// What is known of a host by what its own streams brought, and its twin.
+/// The expectations of a host's lines, from its streams and its twin.
 std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const Host& host) {
     const ArbiterMeans means{plan.host.arbitration.window_ns, plan.host.arbitration.hold_bytes};
     std::vector<LineExpectation> lines;
     for (std::size_t i = 0; i < plan.lines.size(); ++i) {
-        lines.push_back(expect_line(truth.lines()[i], i, *host.witnesses()[host.poller_of(i)],
+        lines.push_back(expect_line(truth.lines()[i], i, *host.receive_logs()[host.poller_of(i)],
                                     host.repairs(), means));
         if (host.twin() != nullptr && host.twin()->mixed_up(plan.lines[i].number)) {
             lines.back().exact = false;
@@ -86,7 +86,7 @@ std::vector<LineExpectation> expect(const Plan& plan, const Truth& truth, const 
     return lines;
 }
 
-/// Of each life of a twin that gave state.
+/// The expectations of each run of a twin that sent state.
 std::vector<std::vector<LineExpectation>> expect_of_twin(const Plan& plan, const Truth& truth,
                                                          const Host& host) {
     std::vector<std::vector<LineExpectation>> lives;
@@ -99,7 +99,7 @@ std::vector<std::vector<LineExpectation>> expect_of_twin(const Plan& plan, const
     return lives;
 }
 
-/// How long OPRA sent while the host lived, nights and tests left out.
+/// How long OPRA sent during the host's run, without nights and tests.
 std::int64_t traded_ns(const Truth& truth, const Host& host) {
     constexpr std::int64_t pause_ns = 20'000'000'000;  // more than a day's, less than a night
     std::int64_t sum_ns = 0;
@@ -166,7 +166,7 @@ void tell_recovery(const Host& host, std::ostream& out) {
 
 void tell_arrivals(const Truth& truth, const Host& host, std::size_t line, std::ostream& out) {
     std::size_t turn = 0;
-    for (const Handed& handed : host.witnesses()[host.poller_of(line)]->handed()) {
+    for (const ReceivedPacket& handed : host.receive_logs()[host.poller_of(line)]->packets()) {
         const Flight& flight = *handed.flight;
         if (flight.line == line && flight.block != nullptr) {
             const Block& block = *flight.block;
@@ -244,12 +244,12 @@ Outcome simulate(std::uint64_t seed, const Trace& trace) {
         tell_line(truth, host, trace.line, *trace.out);
         tell_twin(truth, host, trace.line, *trace.out);
     }
-    Tellings{plan, truth, lines, host, outcome.findings}.check(outcome.weight);
+    DeliveryCheck{plan, truth, lines, host, outcome.findings}.check(outcome.coverage);
     check_account(plan, truth, lines, host, outcome.findings);
     check_counts(plan, truth, lines, host, outcome.findings);
-    check_history(truth, lines, host, outcome.findings, outcome.weight);
+    check_history(truth, lines, host, outcome.findings, outcome.coverage);
     check_books(plan, truth, lines, expect_of_twin(plan, truth, host), host, outcome.findings,
-                outcome.weight);
+                outcome.coverage);
     outcome.messages = truth.messages_count();
     outcome.lived_ns = host.now_ns() - host.begin_ns();
     outcome.traded_ns = traded_ns(truth, host);

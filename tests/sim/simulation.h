@@ -1,6 +1,6 @@
 // path: cold
 //
-// One seed, lived through and judged.
+// Runs and checks one seed.
 #pragma once
 
 #include "tests/sim/findings.h"
@@ -13,17 +13,17 @@ namespace pinstrike::sim {
 
 struct Outcome {
     Findings findings;
-    Weight weight;
+    Coverage coverage;
     std::uint64_t messages = 0;     ///< sent
     std::int64_t lived_ns = 0;      ///< simulated
-    std::int64_t traded_ns = 0;     ///< of these, while OPRA sent
-    std::uint64_t fingerprint = 0;  ///< of all that the cores were told
+    std::int64_t traded_ns = 0;     ///< the part of it in which OPRA sent
+    std::uint64_t fingerprint = 0;  ///< hash of all events of the cores
 };
 
-/// Where to tell what happens, and how much.
+/// Where to print the course of a run, and in how much detail.
 struct Trace {
     std::ostream* out = nullptr;
-    std::uint16_t line = 0;  ///< all that came and was told of this line; 0: of none
+    std::uint16_t line = 0;  ///< prints all packets and events of this line; 0: none
 };
 
 [[nodiscard]] Outcome simulate(std::uint64_t seed, const Trace& trace);

@@ -59,8 +59,8 @@ Truth::Truth(const Plan& plan)
     }
 }
 
-/// From one message on, nobody can say what it is: its category is unknown.
-void Truth::spoil(Block& block) {
+/// Gives one message an unknown category: it and those behind it cannot be decoded.
+void Truth::make_undecodable(Block& block) {
     using namespace feed::opra;
     block.decodable = static_cast<unsigned>(random_.below(block.messages.size()));
     std::size_t at = block::header_bytes;
@@ -86,7 +86,7 @@ void Truth::block(const feed::opra::traffic::SentBlock& sent) {
     block.test = plan_.calendar && is_weekend(block.ts_ns);
     block.bytes.assign(sent.bytes.begin(), sent.bytes.end());
     if (block.numbered() && random_.chance(plan_.undecodable)) {
-        spoil(block);
+        make_undecodable(block);
     }
     const Epoch& current = line.epochs.back();
     if (block.numbered() && current.begin != current.end &&

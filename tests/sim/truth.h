@@ -1,7 +1,7 @@
 // path: cold
 //
-// What OPRA sent: every block of the generated days, kept, with its place among its line's
-// messages. The oracle asks here what a block, a number, a time stamp stands for.
+// What OPRA sent: every block of the generated days, with its place among its line's messages. The
+// oracle looks up blocks, numbers and time stamps here.
 #pragma once
 
 #include "feed/event/block.h"
@@ -31,15 +31,15 @@ struct Block {
     feed::opra::wire::BlockHeader header;
     std::int64_t ts_ns = 0;
     feed::BlockRole role = feed::BlockRole::data;
-    bool lowers = true;  ///< of a reset
+    bool lowers = true;  ///< a reset that lowers the numbers
     bool disaster_site = false;
     std::vector<feed::opra::wire::Message> messages;
-    unsigned decodable = 0;  ///< so many of them, from the front
-    bool test = false;       ///< sent outside the hours: nobody is to be told of it
+    unsigned decodable = 0;  ///< the first so many messages can be decoded
+    bool test = false;       ///< sent outside the hours: no core may get it
     std::vector<std::byte> bytes;
     std::size_t index = 0;  ///< among the line's blocks
-    std::size_t epoch = 0;  ///< of its line: each start of day and each reset begins one
-    Place begin = 0;        ///< of its first message; of a control without number, of the next one
+    std::size_t epoch = 0;  ///< index among the line's epochs; a start of day or reset begins one
+    Place begin = 0;        ///< of its first message, or of the next one if it has no numbers
 
     [[nodiscard]] bool numbered() const { return role == feed::BlockRole::data; }
 
@@ -47,7 +47,7 @@ struct Block {
         return role == feed::BlockRole::start_of_day || role == feed::BlockRole::reset;
     }
 
-    /// Whether this message can be read, where the block comes.
+    /// Whether this message of the block can be decoded.
     [[nodiscard]] bool can_decode(std::size_t message) const { return message < decodable; }
 
     [[nodiscard]] Place end() const { return begin + (numbered() ? messages.size() : 0); }
@@ -62,7 +62,7 @@ struct Epoch {
 
 struct LineTruth {
     std::uint16_t number = 0;
-    bool unannounced = false;  ///< begins anew without a word, as line 220 does each day
+    bool unannounced = false;  ///< restarts its numbers without a reset, as line 220 does each day
     std::vector<const Block*> blocks;
     std::vector<Epoch> epochs;
     std::vector<std::pair<const Block*, unsigned>> messages;  ///< by place
@@ -87,23 +87,23 @@ class Truth final : public feed::opra::traffic::BlockSink {
     /// The line's index; lines().size() if there is none of this number.
     [[nodiscard]] std::size_t line_index(std::uint16_t number) const;
 
-    /// The block stamped so: no two bear the same time. Null: none does.
+    /// The block with this time stamp, which is unique. Null: none.
     [[nodiscard]] const Block* stamped(std::int64_t ts_ns) const;
 
     [[nodiscard]] std::uint64_t messages_count() const { return messages_count_; }
 
   private:
-    void spoil(Block& block);
+    void make_undecodable(Block& block);
 
     const Plan& plan_;
-    feed::opra::traffic::Random random_;  ///< chooses what cannot be decoded
-    std::deque<Block> blocks_;            ///< a deque: references stay
+    feed::opra::traffic::Random random_;  ///< chooses the undecodable messages
+    std::deque<Block> blocks_;            ///< a deque, so that references stay valid
     std::vector<LineTruth> lines_;
     std::unordered_map<std::int64_t, const Block*> by_ts_;
     std::uint64_t messages_count_ = 0;
 };
 
-/// Numbers follow each other 1 .. 2^32 - 1, then 1 again.
+/// The number `steps` after `number`: 1 follows 2^32 - 1.
 [[nodiscard]] std::uint32_t number_after(std::uint32_t number, std::uint64_t steps);
 
 /// How many steps lead from one number to the other.

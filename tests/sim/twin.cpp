@@ -30,7 +30,7 @@ actors::peer::Nonce draw_nonce(Random& random) {
     return nonce;
 }
 
-/// The time that a block's header bears (OPRA 3.05 Block Header).
+/// The time stamp in a block's header (OPRA 3.05 Block Header).
 std::int64_t stamp_of(std::span<const std::byte> bytes) {
     constexpr std::size_t seconds_at = 11;
     constexpr std::size_t nanoseconds_at = 15;
@@ -44,7 +44,7 @@ std::int64_t stamp_of(std::span<const std::byte> bytes) {
 }  // namespace
 
 struct Twin::Connection {
-    /// `now_ns`: recovery's time, which the client lives by.
+    /// `now_ns`: recovery's time, which the client uses.
     Connection(Twin& twin, const actors::peer::SessionLimits& limits, std::int64_t now_ns)
         : server(twin.there_, limits, *twin.history_, twin.server_counters_,
                  draw_nonce(twin.random_), {}, twin.true_ns_),
@@ -57,10 +57,10 @@ struct Twin::Connection {
     Wire down;
 };
 
-/// Notes what the twin brings on its way to recovery.
-class Twin::Offers final : public feed::RepairAnswers {
+/// Logs the blocks that the twin sends and forwards them to recovery.
+class Twin::RepairLog final : public feed::RepairAnswers {
   public:
-    Offers(Twin& twin, feed::RepairAnswers& to) : twin_(twin), to_(to) {}
+    RepairLog(Twin& twin, feed::RepairAnswers& to) : twin_(twin), to_(to) {}
 
     void block(std::uint16_t line, std::span<const std::byte> bytes) override {
         const Block* block = twin_.truth_.stamped(stamp_of(bytes));
@@ -83,14 +83,14 @@ class Twin::Offers final : public feed::RepairAnswers {
     feed::RepairAnswers& to_;
 };
 
-/// Notes what the twin says of series on its way to who takes their state.
-class Twin::States final : public actors::peer::StateTaker {
+/// Logs the states that the twin sends and forwards them to the receiver.
+class Twin::StateLog final : public actors::peer::StateTaker {
   public:
-    explicit States(actors::peer::StateTaker& to) : to_(to) {}
+    explicit StateLog(actors::peer::StateTaker& to) : to_(to) {}
 
     void record(const actors::StateRecord& record) override {
         if (record.kind == actors::StateRecord::Kind::series) {
-            said_[{record.key.name, record.key.strike_e8}].push_back({record.line, record.place});
+            sent_[{record.key.name, record.key.strike_e8}].push_back({record.line, record.place});
             latest_[record.line] = {record.line, record.place};
         }
         to_.record(record);
@@ -98,20 +98,20 @@ class Twin::States final : public actors::peer::StateTaker {
 
     void ended(actors::peer::StateOutcome outcome) override { to_.ended(outcome); }
 
-    [[nodiscard]] std::span<const Said> of(const feed::SeriesKey& series) const {
-        const auto at = said_.find({series.name, series.strike_e8});
-        return at == said_.end() ? std::span<const Said>{} : at->second;
+    [[nodiscard]] std::span<const SentState> of(const feed::SeriesKey& series) const {
+        const auto at = sent_.find({series.name, series.strike_e8});
+        return at == sent_.end() ? std::span<const SentState>{} : at->second;
     }
 
-    [[nodiscard]] const Said* latest_of(std::uint16_t line) const {
+    [[nodiscard]] const SentState* latest_state(std::uint16_t line) const {
         const auto at = latest_.find(line);
         return at == latest_.end() ? nullptr : &at->second;
     }
 
   private:
     actors::peer::StateTaker& to_;
-    std::map<std::pair<std::uint64_t, std::int64_t>, std::vector<Said>> said_;  ///< by series
-    std::map<std::uint16_t, Said> latest_;                                      ///< by line
+    std::map<std::pair<std::uint64_t, std::int64_t>, std::vector<SentState>> sent_;  ///< by series
+    std::map<std::uint16_t, SentState> latest_;                                      ///< by line
 };
 
 Twin::Twin(const Plan& plan, const Truth& truth, std::span<const Flight> flights)
@@ -150,7 +150,7 @@ bool Twin::down() const {
     });
 }
 
-/// One copy of each block; a liar keeps some of them as if they were others.
+/// Keeps one copy of each block, some with a wrong number, line or length if the plan says so.
 void Twin::keep(const Flight& flight) {
     const Block& block = *flight.block;
     if (!kept_.insert(&block).second) {
@@ -222,19 +222,19 @@ std::optional<feed::Refusal> Twin::request(const feed::RepairRequest& request,
 }
 
 bool Twin::request_state(const std::vector<std::uint16_t>& lines) {
-    return connection_ && connection_->client.request_state(lines, *states_);
+    return connection_ && connection_->client.request_state(lines, *state_log_);
 }
 
 void Twin::set_taker(actors::peer::StateTaker& taker) {
-    states_ = std::make_unique<States>(taker);
+    state_log_ = std::make_unique<StateLog>(taker);
 }
 
-std::span<const Twin::Said> Twin::said_of(const feed::SeriesKey& series) const {
-    return states_ ? states_->of(series) : std::span<const Said>{};
+std::span<const Twin::SentState> Twin::states_sent(const feed::SeriesKey& series) const {
+    return state_log_ ? state_log_->of(series) : std::span<const SentState>{};
 }
 
-const Twin::Said* Twin::latest_of(std::uint16_t line) const {
-    return states_ ? states_->latest_of(line) : nullptr;
+const Twin::SentState* Twin::latest_state(std::uint16_t line) const {
+    return state_log_ ? state_log_->latest_state(line) : nullptr;
 }
 
 void Twin::keep_awake(bool awake) {
@@ -249,7 +249,7 @@ void Twin::cancel(std::uint64_t id) {
     }
 }
 
-/// What a side has to say goes on its way, in pieces.
+/// Puts a session's output on the wire, in pieces of random size.
 template <class Session>
 void Twin::send(Session& from, std::int64_t its_ns, Wire& over) {
     while (!from.output().empty()) {
@@ -264,9 +264,9 @@ void Twin::send(Session& from, std::int64_t its_ns, Wire& over) {
 }
 
 std::size_t Twin::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
-    Offers offers{*this, answers};
+    RepairLog log{*this, answers};
     if (connection_ && (cut_ || connection_->client.ended() || connection_->server.ended())) {
-        connection_->client.close(actors::peer::SessionEnd::closed, offers);
+        connection_->client.close(actors::peer::SessionEnd::closed, log);
         connection_.reset();
         connect_ns_ = true_ns_ + reconnect_ns;
         if (std::exchange(cut_, false)) {
@@ -289,12 +289,12 @@ std::size_t Twin::step(std::int64_t now_ns, feed::RepairAnswers& answers) {
             if (wire == &connection.up) {
                 connection.server.receive(piece, true_ns_);
             } else {
-                connection.client.receive(piece, now_ns, offers);
+                connection.client.receive(piece, now_ns, log);
             }
         }
     }
     connection.server.step(true_ns_);
-    connection.client.step(now_ns, offers);
+    connection.client.step(now_ns, log);
     send(connection.client, now_ns, connection.up);
     send(connection.server, true_ns_, connection.down);
     return done;

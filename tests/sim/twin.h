@@ -1,10 +1,10 @@
 // path: cold
 //
-// The other instance of a pair: it hears the same lines over links of its own, keeps their last
-// seconds, and is asked for what this one lost. Its history and both ends of the peer protocol are
-// the real ones; only the connection between them is simulated: slow, in pieces of any size, and
-// cut when the twin restarts. It may lie: keep blocks under numbers that are not theirs. Where its
-// series' state is wanted, it is a host of its own, with pollers, cores and books.
+// The other instance of a pair: it receives the same lines over its own links, keeps their last
+// seconds, and answers this instance's requests for lost messages. Its history and both sides of
+// the peer protocol are the real ones; only the connection between them is simulated: slow, in
+// pieces of any size, and cut when the twin restarts. It may keep blocks with wrong numbers, line
+// or bytes. If it sends state, it has a Host of its own, with pollers, cores and books.
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
@@ -37,11 +37,11 @@ class Host;
 
 class Twin final : public feed::RepairSource, public actors::peer::StateSource {
   public:
-    /// `flights`: what its own links bring it, in order. All outlive it.
+    /// `flights`: the packets of its own links, in order. All arguments must outlive it.
     Twin(const Plan& plan, const Truth& truth, std::span<const Flight> flights);
     ~Twin() override;
 
-    /// The true time goes on; before each step of recovery.
+    /// Advances the true time; must be called before each step of recovery.
     void pass_to(std::int64_t true_ns);
 
     [[nodiscard]] std::string_view name() const override { return "twin"; }
@@ -51,44 +51,44 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     void cancel(std::uint64_t id) override;
     std::size_t step(std::int64_t now_ns, feed::RepairAnswers& answers) override;
 
-    /// Who is told of the state that is asked for, and outlives it.
+    /// The receiver of requested state, which must outlive the twin.
     void set_taker(actors::peer::StateTaker& taker);
 
     [[nodiscard]] std::string_view peer() const override { return "twin"; }
 
     [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines) override;
 
-    /// As Host::keep_awake, of the life that it has.
+    /// As Host::keep_awake, for the host of the current run.
     void keep_awake(bool awake);
 
-    /// As hosts that give state: one for each time that it was started.
+    /// The hosts that send state, one for each run of the twin.
     [[nodiscard]] const std::vector<std::unique_ptr<Host>>& lives() const { return lives_; }
 
-    /// How far what it said of a series went, each time that it said something.
-    struct Said {
+    /// The line and place of a series' state that it sent.
+    struct SentState {
         std::uint16_t line = 0;
         actors::CoveredPlace covered;
     };
 
-    [[nodiscard]] std::span<const Said> said_of(const feed::SeriesKey& series) const;
+    [[nodiscard]] std::span<const SentState> states_sent(const feed::SeriesKey& series) const;
 
-    /// The latest of any series of the line; nullptr: it said nothing of it.
-    [[nodiscard]] const Said* latest_of(std::uint16_t line) const;
+    /// The latest state of any series of the line; null: none was sent.
+    [[nodiscard]] const SentState* latest_state(std::uint16_t line) const;
 
-    /// What it brought, each block once for each time; null: a block that OPRA never sent.
+    /// The repair blocks that it sent, in order; null: a block that OPRA never sent.
     [[nodiscard]] const std::vector<const Block*>& brought() const { return brought_; }
 
-    /// Whether it passed a block of another line off as this line's: a block does not say of which
-    /// line it is, so nobody could tell where number and time fit.
+    /// Whether it sent another line's block as this line's. A block does not name its line, so no
+    /// receiver can tell if number and time fit.
     [[nodiscard]] bool mixed_up(std::uint16_t line) const { return mixed_up_.contains(line); }
 
-    /// Whether it passed this block off as another line's.
+    /// Whether it sent this block as another line's.
     [[nodiscard]] bool misplaced(const Block& block) const { return misplaced_.contains(&block); }
 
-    /// Has it this block, and could it be had of it?
+    /// Whether its history has been given this block.
     [[nodiscard]] bool has(const Block& block) const { return kept_.contains(&block); }
 
-    /// Nothing was let go before its time.
+    /// Its history has not removed any block.
     [[nodiscard]] bool keeps_all() const {
         return history_ && history_->counters().read(feed::HistoryCount::crowded) == 0 &&
                history_->counters().read(feed::HistoryCount::aged) == 0;
@@ -98,10 +98,10 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
 
   private:
     struct Connection;
-    class Offers;
-    class States;
+    class RepairLog;
+    class StateLog;
 
-    /// Bytes on their way, in order.
+    /// Bytes in transit, in order.
     struct Wire {
         std::deque<std::pair<std::int64_t, std::vector<std::byte>>> pieces;
         std::int64_t latest_ns = 0;
@@ -124,18 +124,18 @@ class Twin final : public feed::RepairSource, public actors::peer::StateSource {
     Random random_;
     std::size_t arrived_ = 0;
     std::vector<std::uint16_t> numbers_;
-    std::unordered_set<const Block*> kept_;  ///< one copy of each
+    std::unordered_set<const Block*> kept_;  ///< blocks given to the history
     std::unique_ptr<feed::History> history_;
     actors::peer::BlockReader read_block_;
     actors::peer::Identity here_;
     actors::peer::Identity there_;
     actors::peer::ClientCounters client_counters_;
     actors::peer::ServerCounters server_counters_;
-    std::vector<std::unique_ptr<Plan>> plans_;  ///< of its lives
-    std::vector<std::unique_ptr<Host>> lives_;
-    std::unique_ptr<States> states_;  ///< null: no state is asked for
+    std::vector<std::unique_ptr<Plan>> plans_;  ///< the plans of its runs
+    std::vector<std::unique_ptr<Host>> lives_;  ///< the hosts of its runs
+    std::unique_ptr<StateLog> state_log_;       ///< null: no state is requested
     std::unique_ptr<Connection> connection_;
-    bool cut_ = false;  ///< the connection is to be closed at the next step
+    bool cut_ = false;  ///< the next step closes the connection
     std::vector<const Block*> brought_;
     std::unordered_set<std::uint16_t> mixed_up_;  ///< lines
     std::unordered_set<const Block*> misplaced_;

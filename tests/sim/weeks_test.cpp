@@ -1,7 +1,8 @@
 // path: cold
 //
-// A process that runs for weeks: the listed series roll on from day to day, at weekends OPRA tests,
-// on some days messages are lost. Each day begins clean and ends as the truth does; nothing grows.
+// A process that runs for weeks: the listed series change from day to day, OPRA sends tests at
+// weekends, and messages are lost on some days. The book must equal the truth at each day's end,
+// and entries and memory must not grow.
 #include "actors/appliance/venues.h"
 #include "actors/book/book.h"
 #include "actors/book/book_json.h"
@@ -48,8 +49,8 @@ constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
 constexpr std::int64_t monday_ns = 1'772'461'800 * second_ns;  // 2026-03-02 14:30 UTC, 9:30 there
 constexpr std::size_t series_capacity = 2000;
 
-/// What may come and go. glibc also calls in use what a thread's cache of freed pieces holds, some
-/// KiB more or less; a leak of 12 bytes a series would still be more.
+/// Allowed change of the heap: glibc also counts freed blocks in a thread's cache as in use, which
+/// varies by some KiB. A leak of 12 bytes per series would exceed it.
 #ifdef PINSTRIKE_HEAP_OF_SANITIZER
 constexpr std::size_t slack_bytes = 4096;
 #else
@@ -96,7 +97,7 @@ class FramePort final : public nic::Port {
 
 using Series = std::set<std::string>;
 
-/// One poller and one core with a book, given a day at a time.
+/// One poller and one core with a book, which run one day at a time.
 class Weeks final : public feed::opra::traffic::BlockSink {
   public:
     Weeks() : lines_(feed::opra::published_lines(std::vector<std::uint16_t>{1, 2, 3, 201})) {
@@ -104,7 +105,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
         actors::PollerSetup setup;
         setup.name = "poll0";
         setup.lines = lines_;
-        setup.arbitration.gap_ranges = 64;  // of all weeks there are more
+        setup.arbitration.gap_ranges = 64;  // fewer than the gaps of all weeks
         setup.hours = hours();
         auto port = std::make_unique<FramePort>();
         port_ = port.get();
@@ -131,12 +132,12 @@ class Weeks final : public feed::opra::traffic::BlockSink {
         core_->start();
     }
 
-    /// A session of trading, or of tests; `loses`: some blocks come on neither stream. What the
-    /// book has to say afterwards.
+    /// Runs a session of trading or of tests; `loses`: some blocks arrive on neither stream.
+    /// Returns the book that is expected afterwards.
     Series live_through(std::int64_t start_ns, bool loses) {
         pass_to(start_ns);
         feed::opra::TrafficConfig day;
-        day.seed = 7;  // the same roots all the time
+        day.seed = 7;  // the same roots every day
         day.lines_count = lines_.size();
         day.roots_count = 8;
         day.series_count = 900;
@@ -190,7 +191,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
 
     [[nodiscard]] feed::Arbiter& arbiter(std::size_t line) { return poller_->arbiter(line); }
 
-    /// The end. What of the account does not balance.
+    /// Ends the run. Returns the identities of the account that do not hold.
     std::vector<std::string> end() {
         poller_->finish();
         while (!poller_->settle()) {

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a poller was handed, when, and how long its holes had then waited: the harness's own record,
-// made where packets leave the simulated NIC.
+// The simulation's own log of the packets that a poller received, with the times and the time that
+// holes had waited by then. Packets are logged where they leave the simulated NIC.
 #pragma once
 
 #include "actors/poller/arbitration_clock.h"
@@ -14,9 +14,10 @@
 
 namespace pinstrike::sim {
 
-/// The time that a hole's wait is measured by, as actors/poller says it: what passed while nothing
-/// waited unseen, and what is made up of the rest. Written from those words.
-class Patience {
+/// The clock that measures the wait of holes: it stands still while packets may wait unread in a
+/// queue, and catches up later. Written from the description of actors/poller/arbitration_clock.h,
+/// not from its code.
+class WaitClock {
   public:
     void pass_to(std::int64_t now_ns, bool behind) {
         using Clock = actors::ArbitrationClock;
@@ -41,61 +42,61 @@ class Patience {
     std::int64_t waited_ns_ = 0;
 };
 
-struct Handed {
+struct ReceivedPacket {
     const Flight* flight = nullptr;
-    std::int64_t waited_ns = 0;  ///< by the poller's Patience
+    std::int64_t waited_ns = 0;  ///< by the poller's WaitClock
     std::int64_t true_ns = 0;
 };
 
-/// Something that must happen about every millisecond while its thread runs: notes when it did not.
-class Rhythm {
+/// Watches work that must happen about every millisecond while its thread runs.
+class IntervalMonitor {
   public:
     void step(std::int64_t true_ns) {
-        constexpr std::int64_t runs_ns = 1'000'000;  // longer steps are stops
+        constexpr std::int64_t runs_ns = 1'000'000;  // a longer step is a stall of the thread
         constexpr std::int64_t late_ns = 8'000'000;
         since_ns_ += std::min(true_ns - step_ns_, runs_ns);
         step_ns_ = true_ns;
-        broken_ = broken_ || since_ns_ > late_ns;
+        exceeded_ = exceeded_ || since_ns_ > late_ns;
     }
 
-    void beat() { since_ns_ = 0; }
+    void mark() { since_ns_ = 0; }
 
-    [[nodiscard]] bool broken() const { return broken_; }
+    [[nodiscard]] bool exceeded() const { return exceeded_; }
 
   private:
     std::int64_t step_ns_ = 0;
     std::int64_t since_ns_ = 0;
-    bool broken_ = false;
+    bool exceeded_ = false;
 };
 
-/// One poller's.
-class Witness {
+/// The log of one poller.
+class ReceiveLog {
   public:
-    /// Before each step of the poller.
+    /// Called before each step of the poller.
     void begin_step(std::int64_t program_ns, std::int64_t true_ns) {
-        patience_.pass_to(program_ns, behind_);
+        wait_clock_.pass_to(program_ns, behind_);
         true_ns_ = true_ns;
         housekeeping_.step(true_ns);
         behind_ = false;
     }
 
-    void hand(const Flight& flight) {
-        handed_.push_back({&flight, patience_.waited_ns(), true_ns_});
+    void add(const Flight& flight) {
+        packets_.push_back({&flight, wait_clock_.waited_ns(), true_ns_});
     }
 
-    /// A burst was full: more may wait.
-    void fall_behind() { behind_ = true; }
+    /// A burst was full: more packets may wait in the queue.
+    void note_full_burst() { behind_ = true; }
 
-    void housekeep() { housekeeping_.beat(); }
+    void housekeep() { housekeeping_.mark(); }
 
-    [[nodiscard]] const std::vector<Handed>& handed() const { return handed_; }
+    [[nodiscard]] const std::vector<ReceivedPacket>& packets() const { return packets_; }
 
-    [[nodiscard]] const Rhythm& housekeeping() const { return housekeeping_; }
+    [[nodiscard]] const IntervalMonitor& housekeeping() const { return housekeeping_; }
 
   private:
-    std::vector<Handed> handed_;
-    Rhythm housekeeping_;
-    Patience patience_;
+    std::vector<ReceivedPacket> packets_;
+    IntervalMonitor housekeeping_;
+    WaitClock wait_clock_;
     std::int64_t true_ns_ = 0;
     bool behind_ = false;
 };
