@@ -57,7 +57,7 @@ std::vector<std::uint64_t> turns_of(actors::Appliance& appliance) {
 
 void ServiceLink::ready(actors::Appliance& appliance) {
     if (manager_.listens()) {
-        manager_.tell("READY=1");
+        manager_.notify("READY=1");
         tell_status(appliance);
     }
 }
@@ -73,12 +73,12 @@ void ServiceLink::step(actors::Appliance& appliance) {
 void ServiceLink::reloading() {
     constexpr std::int64_t ns_per_us = 1000;
     // Systemd tells by the time whether the word is of this reload or one before.
-    manager_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_ns() / ns_per_us));
+    manager_.notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_ns() / ns_per_us));
 }
 
 void ServiceLink::stopping() {
     // A drain ends by itself: the time for it is TimeoutStopSec's.
-    manager_.tell("STOPPING=1\nSTATUS=draining\nWATCHDOG=1");
+    manager_.notify("STOPPING=1\nSTATUS=draining\nWATCHDOG=1");
 }
 
 void ServiceLink::tell_status(actors::Appliance& appliance) {
@@ -89,7 +89,7 @@ void ServiceLink::tell_status(actors::Appliance& appliance) {
         passed_s > 0 ? static_cast<double>(totals.delivered - delivered_) / passed_s : 0;
     told_s_ = now_s;
     delivered_ = totals.delivered;
-    manager_.tell(fmt::format(
+    manager_.notify(fmt::format(
         "STATUS={:.3f} M messages/s; {} of {} lines up; since the start {} delivered, {} lost, {} "
         "refused",
         rate / 1e6, totals.lines_up, totals.lines, totals.delivered, totals.lost, totals.refused));
@@ -105,7 +105,7 @@ void ServiceLink::feed_watchdog(actors::Appliance& appliance) {
     }
     fed_ns_.store(now_ns, std::memory_order_relaxed);
     if (manager_.watchdog_ns()) {
-        manager_.tell("WATCHDOG=1");
+        manager_.notify("WATCHDOG=1");
     }
 }
 

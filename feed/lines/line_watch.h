@@ -44,11 +44,11 @@ class LineWatch {
     };
 
     /// `packets`: the packets of each stream so far. `on_air`: whether the line is in its session
-    /// hours. Reports each change by tell(LineState, stream); the stream is 'A', 'B', or ' ' for
+    /// hours. Reports each change by report(LineState, stream); the stream is 'A', 'B', or ' ' for
     /// the line.
-    template <class Tell>
+    template <class Report>
     void look(const Moment& now, const std::array<std::uint64_t, streams_count>& packets,
-              bool on_air, Tell tell) {
+              bool on_air, Report report) {
         bool down = true;
         for (std::size_t i = 0; i < streams_count; ++i) {
             if (!received_[i]) {
@@ -69,13 +69,13 @@ class LineWatch {
                                              : state_of(stream);
             if (state != state_of(stream)) {
                 stream.state.set(static_cast<std::uint64_t>(state));
-                tell(state, static_cast<char>('A' + i));
+                report(state, static_cast<char>('A' + i));
             }
             down = down && state != LineState::up;
         }
         if (down != this->down()) {
             down_.set(down ? 1 : 0);
-            tell(down ? LineState::line_down : LineState::up, ' ');
+            report(down ? LineState::line_down : LineState::up, ' ');
         }
     }
 

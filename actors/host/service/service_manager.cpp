@@ -77,8 +77,9 @@ ServiceManager ServiceManager::of_environment() {
     }
     manager.socket_ = connected_to(address);
     if (manager.socket_ < 0) {
-        manager.obstacle_ = fmt::format("the service manager at {} (NOTIFY_SOCKET) is not told: {}",
-                                        address, std::strerror(errno));
+        manager.obstacle_ =
+            fmt::format("the service manager at {} (NOTIFY_SOCKET) cannot be notified: {}", address,
+                        std::strerror(errno));
         return manager;
     }
     manager.watchdog_ns_ = watchdog_of_environment();
@@ -96,7 +97,7 @@ ServiceManager::~ServiceManager() {
     }
 }
 
-void ServiceManager::tell(std::string_view assignments) const {
+void ServiceManager::notify(std::string_view assignments) const {
     if (socket_ >= 0) {
         static_cast<void>(
             ::send(socket_, assignments.data(), assignments.size(), MSG_NOSIGNAL | MSG_DONTWAIT));

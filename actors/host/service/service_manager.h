@@ -35,7 +35,7 @@ class ServiceManager {
 
     /// Sends assignments, one per line: "READY=1", "STATUS=...", "WATCHDOG=1", "STOPPING=1". Never
     /// blocks: the datagram is lost if the socket's buffer is full.
-    void tell(std::string_view assignments) const;
+    void notify(std::string_view assignments) const;
 
   private:
     int socket_ = -1;

@@ -289,9 +289,9 @@ struct Instance {
         auto [near, far] = StateRings::make();
         book.join_transfer({.takes = takes, .journal_messages = 4096}, std::move(near));
         book.on_start({});
-        std::vector<std::optional<StateRings>> roads;
-        roads.emplace_back(std::move(far));
-        exchange = std::make_unique<StateExchange>(Sharding::series, std::move(roads));
+        std::vector<std::optional<StateRings>> rings;
+        rings.emplace_back(std::move(far));
+        exchange = std::make_unique<StateExchange>(Sharding::series, std::move(rings));
     }
 
     void step(std::int64_t now_ns) {

@@ -329,18 +329,18 @@ class Stranger {
         return count == 0 || (count < 0 && errno != EAGAIN);
     }
 
-    /// The type, and the first byte of the reason, of the last frame received.
+    /// The reason of the last `refused` frame received; nothing: none.
     [[nodiscard]] std::optional<PeerRefusal> refusal() const {
         FrameReader reader;
         reader.push(heard_);
         Frame frame;
-        std::optional<PeerRefusal> told;
+        std::optional<PeerRefusal> reason;
         while (reader.next(frame) == FrameReader::Result::frame) {
             if (frame.type == FrameType::refused) {
-                told = parse_refused(frame.body)->reason;
+                reason = parse_refused(frame.body)->reason;
             }
         }
-        return told;
+        return reason;
     }
 
   private:

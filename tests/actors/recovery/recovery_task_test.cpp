@@ -70,15 +70,15 @@ TEST(Roads, refuse_what_finds_no_room) {
 TEST(Roads, join_two_threads) {
     constexpr std::uint32_t blocks = 5'000;
     auto [ends, others] = make_repair_rings({1});
-    std::thread recovery{[&road = others] {
+    std::thread recovery{[&rings = others] {
         for (std::uint32_t which = 0; which < blocks;) {
-            if (road.carry(0, block_of(which))) {
+            if (rings.carry(0, block_of(which))) {
                 ++which;
             } else {
                 std::this_thread::yield();
             }
-            const auto notes = road.notes.peek(100);
-            road.notes.release(notes.size());
+            const auto notes = rings.notes.peek(100);
+            rings.notes.release(notes.size());
         }
     }};
     std::uint32_t taken = 0;
@@ -123,18 +123,18 @@ class Bringer final : public feed::RepairSource {
 
 struct Scene {
     Scene() {
-        std::vector<RecoveryRepairRings> roads;
+        std::vector<RecoveryRepairRings> rings;
         for (const auto& lines : {std::vector<std::uint16_t>{1, 2}, {7}}) {
             auto [ends, others] = make_repair_rings(lines);
             pollers.push_back(std::move(ends));
-            roads.push_back(std::move(others));
+            rings.push_back(std::move(others));
         }
         feed::RecoveryConfig config;
         config.request_after_ns = 1 * ms;
         config.give_up_after_ns = 10'000 * ms;
         std::vector<std::unique_ptr<feed::RepairSource>> sources;
         sources.push_back(std::make_unique<Bringer>(asked));
-        task = std::make_unique<RecoveryTask>(config, std::move(roads), std::move(sources));
+        task = std::make_unique<RecoveryTask>(config, std::move(rings), std::move(sources));
         task->step(start_ns);
     }
 
@@ -219,11 +219,11 @@ struct FailingSource final : feed::RepairSource {
 
 TEST(RecoveryTask, whose_source_throws_ends_alone) {
     auto [ends, others] = make_repair_rings({1});
-    std::vector<RecoveryRepairRings> roads;
-    roads.push_back(std::move(others));
+    std::vector<RecoveryRepairRings> rings;
+    rings.push_back(std::move(others));
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     sources.push_back(std::make_unique<FailingSource>());
-    RecoveryTask task{{}, std::move(roads), std::move(sources)};
+    RecoveryTask task{{}, std::move(rings), std::move(sources)};
     ThreadControl control;
     const nic::Clock clock;
     std::thread thread{[&] { run_recovery(&task, nullptr, -1, clock, control); }};

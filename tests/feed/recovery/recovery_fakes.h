@@ -22,7 +22,7 @@ struct Asked {
     std::map<std::uint64_t, RepairRequest> in_flight;
     std::optional<Refusal> refuses;  ///< refuses every request, if set
     std::function<void(const RepairRequest&, std::int64_t now_ns)> watch;
-    std::vector<std::function<void(RepairAnswers&)>> to_tell;  ///< runs in its next step
+    std::vector<std::function<void(RepairAnswers&)>> next_answers;  ///< runs in its next step
 };
 
 class FakeSource final : public RepairSource {
@@ -50,11 +50,11 @@ class FakeSource final : public RepairSource {
     void cancel(std::uint64_t id) override { asked_.in_flight.erase(id); }
 
     std::size_t step(std::int64_t /*now_ns*/, RepairAnswers& answers) override {
-        const auto told = std::exchange(asked_.to_tell, {});
-        for (const auto& tell : told) {
-            tell(answers);
+        const auto actions = std::exchange(asked_.next_answers, {});
+        for (const auto& action : actions) {
+            action(answers);
         }
-        return told.size();
+        return actions.size();
     }
 
   private:

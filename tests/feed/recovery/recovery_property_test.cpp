@@ -140,7 +140,7 @@ class Play {
             list.push_back(std::make_unique<FakeSource>("fake", asked_[i]));
         }
         const std::array<std::uint16_t, 2> lines{1, 2};
-        recovery_ = std::make_unique<Recovery>(config_, lines, std::move(list), road_);
+        recovery_ = std::make_unique<Recovery>(config_, lines, std::move(list), sink_);
         recovery_->step(0);
     }
 
@@ -221,10 +221,10 @@ class Play {
             const Position begin = nearest(base + 50'000, request.first);
             found(request.line - 1U, begin, begin + 1 + act.count % request.messages);
         } else if (act.step == Step::finish) {
-            asked.to_tell.push_back([id](RepairAnswers& answers) { answers.finished(id); });
+            asked.next_answers.push_back([id](RepairAnswers& answers) { answers.finished(id); });
         } else {
             asked.in_flight.erase(id);
-            asked.to_tell.push_back(
+            asked.next_answers.push_back(
                 [id](RepairAnswers& answers) { answers.refused(id, Refusal::over_budget); });
         }
     }
@@ -237,7 +237,7 @@ class Play {
     RecoveryConfig config_;
     std::array<Asked, 2> asked_;
     Model model_;
-    FakeSink road_;
+    FakeSink sink_;
     std::unique_ptr<Recovery> recovery_;
     std::int64_t now_ns_ = 0;
 };

@@ -28,7 +28,7 @@ struct RecoveryTest : testing::Test {
                           .ranges_max = 64};
     std::array<Asked, 2> asked;
     bool first_passive = false;
-    FakeSink road;
+    FakeSink sink;
     std::unique_ptr<Recovery> recovery;
     std::int64_t now_ns = 0;
 
@@ -39,7 +39,7 @@ struct RecoveryTest : testing::Test {
                                                         i == 0 && first_passive));
         }
         const std::array<std::uint16_t, 2> lines{4, 220};
-        recovery = std::make_unique<Recovery>(config, lines, std::move(list), road);
+        recovery = std::make_unique<Recovery>(config, lines, std::move(list), sink);
         at(0);
     }
 
@@ -158,7 +158,7 @@ TEST_F(RecoveryTest, WhatARequestStillLacksIsAskedOfTheNextSource) {
     at(1 * ms);
     EXPECT_EQ(requests(0), "4:1-10");
     found(4, 5);
-    asked[0].to_tell.push_back([&](RepairAnswers& answers) { answers.finished(last_id()); });
+    asked[0].next_answers.push_back([&](RepairAnswers& answers) { answers.finished(last_id()); });
     at(2 * ms);
     found(9, 9);  // the block was still on its way when the source had finished
     at(10 * ms);
@@ -172,7 +172,7 @@ TEST_F(RecoveryTest, ARefusalMovesOn) {
     missing(1, 10);
     at(1 * ms);
     EXPECT_EQ(requests(0), "4:1-10");
-    asked[0].to_tell.push_back(
+    asked[0].next_answers.push_back(
         [&](RepairAnswers& answers) { answers.refused(last_id(), Refusal::not_kept); });
     at(2 * ms);
     EXPECT_EQ(requests(1), "4:1-10");
@@ -309,19 +309,19 @@ TEST_F(RecoveryTest, BlocksTakeTheRoad) {
     make();
     missing(1, 3);
     const std::array<std::byte, 34> bytes{};
-    asked[0].to_tell.push_back([&](RepairAnswers& answers) { answers.block(4, bytes); });
+    asked[0].next_answers.push_back([&](RepairAnswers& answers) { answers.block(4, bytes); });
     at(1 * ms);
-    road.full = true;
-    asked[0].to_tell.push_back([&](RepairAnswers& answers) { answers.block(4, bytes); });
+    sink.full = true;
+    asked[0].next_answers.push_back([&](RepairAnswers& answers) { answers.block(4, bytes); });
     at(2 * ms);
-    EXPECT_EQ(road.carried, (std::vector<std::pair<std::uint16_t, std::size_t>>{{4, 34}}));
+    EXPECT_EQ(sink.carried, (std::vector<std::pair<std::uint16_t, std::size_t>>{{4, 34}}));
     EXPECT_EQ(count(RecoveryCount::repairs), 2U);
     EXPECT_EQ(count(RecoveryCount::repairs_dropped), 1U);
 }
 
 TEST_F(RecoveryTest, AnAnswerToNothingIsLetPass) {
     make();
-    asked[0].to_tell.push_back([](RepairAnswers& answers) {
+    asked[0].next_answers.push_back([](RepairAnswers& answers) {
         answers.finished(77);
         answers.refused(78, Refusal::not_kept);
     });

@@ -61,14 +61,14 @@ TEST_F(ServiceManagerTest, isTold) {
     const ServiceManager manager = ServiceManager::of_environment();
     EXPECT_TRUE(manager.listens());
     EXPECT_EQ(manager.obstacle(), "");
-    manager.tell("READY=1\nSTATUS=well");
+    manager.notify("READY=1\nSTATUS=well");
     EXPECT_EQ(heard(), "READY=1\nSTATUS=well");
 }
 
 TEST_F(ServiceManagerTest, neverWaitsForOneThatDoesNotListen) {
     const ServiceManager manager = ServiceManager::of_environment();
     for (int i = 0; i < 100'000; ++i) {
-        manager.tell("WATCHDOG=1");
+        manager.notify("WATCHDOG=1");
     }
     EXPECT_EQ(heard(), "WATCHDOG=1");
 }
@@ -100,7 +100,7 @@ TEST_F(ServiceManagerTest, saysWhyItIsNotTold) {
     const ServiceManager none = ServiceManager::of_environment();
     EXPECT_FALSE(none.listens());
     EXPECT_EQ(none.obstacle(), "");
-    none.tell("READY=1");  // no service manager: does nothing
+    none.notify("READY=1");  // no service manager: does nothing
 }
 
 }  // namespace
