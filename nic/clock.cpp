@@ -16,8 +16,8 @@ namespace {
 
 constexpr double q32 = 4294967296.0;
 
-/// CPUID 8000_0007h EDX bit 8: the counter runs at one rate in all P-, C- and T-states (Intel SDM
-/// volume 3, "Invariant TSC"; AMD64 manual volume 3, "Advanced Power Management").
+/// CPUID 8000_0007h EDX bit 8: the counter runs at a constant rate in all P-, C- and T-states
+/// (Intel SDM volume 3, "Invariant TSC"; AMD64 manual volume 3, "Advanced Power Management").
 bool tsc_is_invariant() {
     unsigned eax = 0;
     unsigned ebx = 0;
@@ -26,9 +26,10 @@ bool tsc_is_invariant() {
     return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1U << 8)) != 0;
 }
 
-/// Reads the wall clock between two readings of the counter, several times, and keeps the
-/// narrowest: an interrupt in between would widen it. The uncertainty is in ticks, which are
-/// shorter than a nanosecond on every processor with an invariant counter worth its name.
+/// Reads the wall clock between two readings of the counter, several times, and keeps the try with
+/// the least ticks in between, because an interrupt lengthens a try. The uncertainty is in ticks,
+/// used as nanoseconds: a tick is shorter than a nanosecond on the processors that have an
+/// invariant counter.
 ClockSample take_sample() {
     constexpr int tries_count = 16;
     ClockSample best;
@@ -73,8 +74,8 @@ void ClockDiscipline::remember(const ClockSample& sample) {
     ++remembered_count_;
 }
 
-/// Nanoseconds a tick, over as long a time as is remembered: the longer, the less an uncertain
-/// reading matters.
+/// Nanoseconds per tick, measured over the whole history, because the uncertainty of a sample
+/// matters less over a longer time.
 double ClockDiscipline::rate_to(const ClockSample& sample) const {
     const std::size_t oldest =
         remembered_count_ < history_count ? 0 : remembered_count_ % history_count;
@@ -83,7 +84,8 @@ double ClockDiscipline::rate_to(const ClockSample& sample) const {
            static_cast<double>(sample.ticks - from.ticks);
 }
 
-/// What is remembered tells of another time scale: the rate stays, the history begins anew.
+/// Samples from before the step belong to another time scale, so the history is cleared; the rate
+/// stays.
 void ClockDiscipline::step_to(const ClockSample& sample) {
     ++steps_count_;
     line_.base_ticks = sample.ticks;
@@ -104,7 +106,8 @@ void ClockDiscipline::update(const ClockSample& sample) {
     if (expected_ns - line_.base_ns < period_ns_min) {
         return;
     }
-    // The line goes on from where it is, at a rate that meets the wall clock one period later.
+    // The line continues from its present value at a rate that reaches the wall clock one period
+    // later.
     const double rate = rate_to(sample);
     const double period_ns = static_cast<double>(sample.ticks - last_.ticks) * rate;
     const double bend =

@@ -1,19 +1,19 @@
 // path: hot
 //
-// Wall time from the processor's time stamp counter: 10 ns a reading instead of clock_gettime's 20,
-// and the same clock on every core.
+// Wall time from the processor's time stamp counter. A reading costs 10 ns instead of
+// clock_gettime's 20, and every core reads the same clock.
 //
 // Roles: one cold thread calls recalibrate() about once a second; any thread reads wall_ns().
 //
-// The line from ticks to nanoseconds is three words that must be read together. There are two
-// places for it, used in turn; `generation_` says which is valid.
-//   writer: W1 release-store the words into the place not in use; W2 release-store generation + 1.
-//   reader: R1 acquire-load generation; R2 acquire-load the words of its place; R3 load generation
-//           again: the same, or start over.
-// R1 sees W2, so the words behind it are there. A word that a later W1 overwrote (the reader slept
-// for a whole period between R1 and R2) was stored after the W2 before it, and R2 acquires it, so
-// R3 sees that generation and the reader starts over. No fence is needed, and a writer that is
-// preempted in its middle holds up nobody: it was writing where nobody reads.
+// The linear function from ticks to nanoseconds consists of three words that must be read together.
+// They are stored in two places in turn; `generation_` says which place is valid. writer: W1
+// release-store the words into the place not in use; W2 release-store generation + 1. reader: R1
+// acquire-load generation; R2 acquire-load the words of its place; R3 load generation again: the
+// same, or start over. R1 sees W2, so the words stored before W2 are visible. If a later W1
+// overwrote a word (the reader was preempted for a whole period between R1 and R2), that W1 came
+// after the next W2; R2 acquires the word, so R3 sees the new generation and the reader starts
+// over. No fence is needed. A writer that is preempted during publish() delays no reader, because
+// it writes to the place that is not in use.
 #pragma once
 
 #include "config/counter.h"
@@ -27,13 +27,14 @@
 
 namespace pinstrike::nic {
 
-/// Wall time as a straight line over ticks of a counter.
+/// Wall time as a linear function of the ticks of a counter.
 struct ClockLine {
     std::uint64_t base_ticks = 0;
     std::int64_t base_ns = 0;  ///< nanoseconds since the Unix epoch at base_ticks
     std::uint64_t ns_per_tick_q32 = 0;
 
-    /// Also for ticks shortly before base_ticks: threads do not wait for each other.
+    /// Valid also for ticks shortly before base_ticks, because a thread may have read the counter
+    /// before another one published the line.
     [[nodiscard]] std::int64_t wall_ns(std::uint64_t ticks) const noexcept {
         const auto since = static_cast<std::int64_t>(ticks - base_ticks);
         return base_ns + static_cast<std::int64_t>(
@@ -46,7 +47,7 @@ struct ClockLine {
     __extension__ using Wide = __int128;
 };
 
-/// One line, published by one thread to all others (see the head of this file).
+/// A ClockLine that one thread publishes to all others (see the head of this file).
 class PublishedLine {
   public:
     void publish(const ClockLine& line) noexcept {
@@ -91,27 +92,28 @@ struct ClockSample {
     std::int64_t uncertainty_ns = 0;
 };
 
-/// Keeps a line on the wall clock, sample by sample; pure, so that tests bring the samples.
+/// Fits a ClockLine to the wall clock, sample by sample. It reads no clock itself, so that tests
+/// can provide the samples.
 ///
-/// Differences up to step_ns are slewed away by bending the rate at most slew_max, so that time
-/// never jumps; a larger one (somebody set the clock) is taken over at once and counted.
+/// Differences up to step_ns are slewed by changing the rate by at most slew_max, so that time does
+/// not jump. A larger difference (the clock was set) is applied at once and counted as a step.
 class ClockDiscipline {
   public:
     static constexpr std::int64_t step_ns = 1'000'000;
     static constexpr std::int64_t period_ns_min = 100'000'000;
     static constexpr double slew_max = 500e-6;
 
-    /// The first line, from two samples some ms apart.
+    /// Computes the first line from two samples some milliseconds apart.
     ClockDiscipline(const ClockSample& first, const ClockSample& second);
 
-    /// A further sample, about one a second; of samples that come faster than period_ns_min only
-    /// the error is taken, since they say little of the rate. Ticks that went back (a virtual
-    /// machine moved to another host) count as a step.
+    /// Applies a further sample, about one a second. A sample that follows within period_ns_min
+    /// updates the error only, because the rate cannot be measured over so short a time. Ticks that
+    /// went back (a virtual machine moved to another host) count as a step.
     void update(const ClockSample& sample);
 
     [[nodiscard]] const ClockLine& line() const noexcept { return line_; }
 
-    /// How far the line was from the wall clock at the last sample, its uncertainty included.
+    /// The distance between line and wall clock at the last sample, including its uncertainty.
     [[nodiscard]] std::int64_t error_ns() const noexcept { return error_ns_; }
 
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_; }
@@ -124,7 +126,8 @@ class ClockDiscipline {
     static constexpr std::size_t history_count = 16;
 
     ClockLine line_;
-    std::array<ClockSample, history_count> history_{};  ///< a ring; rates are taken over its length
+    std::array<ClockSample, history_count>
+        history_{};  ///< a ring; the rate is measured over its length
     std::size_t remembered_count_ = 0;
     ClockSample last_;
     std::int64_t error_ns_ = 0;
@@ -134,12 +137,13 @@ class ClockDiscipline {
 /// The wall clock of the program.
 class Clock {
   public:
-    /// Measures the counter's rate for some 20 ms. Without an invariant counter every reading is
-    /// clock_gettime's.
+    /// Measures the counter's rate for about 20 ms. Without an invariant counter, every reading is
+    /// a call of clock_gettime.
     Clock();
 
-    /// Nanoseconds since the Unix epoch; once a step, not once a packet. Two readings by one thread
-    /// never go back by more than some ns, but for a step of the machine's own clock.
+    /// Nanoseconds since the Unix epoch. Read it once per step, not once per packet. A later
+    /// reading by the same thread is at most some nanoseconds earlier than the one before, unless
+    /// the system clock was stepped.
     [[nodiscard]] std::int64_t wall_ns() const noexcept {
         if (!uses_tsc_) [[unlikely]] {
             return system_wall_ns();
@@ -147,10 +151,10 @@ class Clock {
         return line_.read().wall_ns(__rdtsc());  // tidy: allowed, this is the clock
     }
 
-    /// Cold; by one thread, about once a second.
+    /// Cold; called by one thread about once a second.
     void recalibrate();
 
-    /// Nanoseconds of a tick, by the last calibration. Any thread.
+    /// Nanoseconds per tick by the last calibration. Any thread.
     [[nodiscard]] double tick_ns() const noexcept {
         constexpr double one_q32 = 4294967296.0;
         return static_cast<double>(line_.read().ns_per_tick_q32) / one_q32;
@@ -158,17 +162,18 @@ class Clock {
 
     [[nodiscard]] bool uses_tsc() const noexcept { return uses_tsc_; }
 
-    /// Nanoseconds the readings may be off the machine's clock; 0 where they are its own.
+    /// The most nanoseconds by which readings differ from the system clock; 0 without an invariant
+    /// counter, because readings are then the system clock's.
     [[nodiscard]] std::uint64_t error_ns() const noexcept { return error_ns_.read(); }
 
-    /// How often the machine's clock was seen to jump.
+    /// The number of steps of the system clock that were seen.
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_.read(); }
 
     [[nodiscard]] static std::int64_t system_wall_ns() noexcept;
 
   private:
     bool uses_tsc_;
-    ClockDiscipline discipline_;  ///< of the recalibrating thread
+    ClockDiscipline discipline_;  ///< used by the recalibrating thread only
     PublishedLine line_;
     Counter error_ns_;
     Counter steps_count_;

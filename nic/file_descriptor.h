@@ -7,7 +7,7 @@
 
 namespace pinstrike::nic {
 
-/// A file descriptor that closes itself.
+/// Owns a file descriptor and closes it on destruction.
 class FileDescriptor {
   public:
     explicit FileDescriptor(int fd = -1) noexcept : fd_(fd) {}

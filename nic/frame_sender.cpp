@@ -54,7 +54,7 @@ std::optional<FrameSender> FrameSender::open(const std::string& interface, Probl
         tell(problems, fmt::format("cannot send on {}: {}", interface, std::strerror(errno)));
         return std::nullopt;
     }
-    // A smaller buffer only means more waiting.
+    // With a smaller buffer send() waits more often, so a failure is ignored.
     static_cast<void>(setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes,
                                  sizeof send_buffer_bytes));
     return sender;
@@ -84,7 +84,8 @@ bool FrameSender::send(std::span<const Packet> frames) {
     while (!frames.empty()) {
         const std::size_t count = std::min(frames.size(), batch_packets);
         for (std::size_t i = 0; i < count; ++i) {
-            // sendmmsg only reads, but its iovec is shared with receiving.
+            // sendmmsg does not write to the bytes; iovec is not const because receiving uses it
+            // too.
             pieces[i] = {const_cast<std::byte*>(frames[i].bytes), frames[i].length_bytes};
             headers[i] = {};
             headers[i].msg_hdr.msg_iov = &pieces[i];

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Sends whole Ethernet frames as they are on a kernel interface (AF_PACKET): for the generator,
-// whose addresses are not this host's. Needs CAP_NET_RAW.
+// Sends whole Ethernet frames unchanged on a kernel interface (AF_PACKET). The generator needs it
+// because its source addresses are not this host's. Needs CAP_NET_RAW.
 #pragma once
 
 #include "config/problem.h"
@@ -16,7 +16,7 @@ namespace pinstrike::nic {
 
 class FrameSender {
   public:
-    /// A sender on the interface, or the problem that there is none.
+    /// Opens a sender on the interface; nullopt with a problem added if it cannot.
     [[nodiscard]] static std::optional<FrameSender> open(const std::string& interface,
                                                          Problems& problems);
 
@@ -26,8 +26,8 @@ class FrameSender {
     FrameSender& operator=(const FrameSender&) = delete;
     ~FrameSender();
 
-    /// Sends all frames, waiting where the interface's queue is full. False after an error that
-    /// waiting does not mend; error_text() then says which.
+    /// Sends all frames and waits while the interface's queue is full. False after an error that
+    /// waiting does not resolve; error_text() then describes it.
     [[nodiscard]] bool send(std::span<const Packet> frames);
 
     [[nodiscard]] std::uint64_t sent_packets() const { return sent_packets_; }

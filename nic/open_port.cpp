@@ -21,13 +21,13 @@ namespace {
 
 using Ports = std::vector<std::unique_ptr<Port>>;
 
-/// One queue bears the port's name; several are told apart by their number.
+/// A single queue has the port's name; of several, each has its number added.
 std::string queue_name(const PortConfig& config, const GroupsByQueue& groups, std::size_t queue) {
     return groups.size() == 1 ? config.name : fmt::format("{}/{}", config.name, queue);
 }
 
-/// What the queue takes of a capture that all queues read: its own groups, and the first all that
-/// is not another queue's.
+/// All queues read the same captures. Each hands out the frames of its own groups; the first also
+/// hands out the frames that belong to no queue.
 GroupFilter filter_of(const GroupsByQueue& groups_by_queue, std::size_t queue) {
     GroupFilter filter;
     filter.takes_rest = queue == 0;
@@ -40,7 +40,7 @@ GroupFilter filter_of(const GroupsByQueue& groups_by_queue, std::size_t queue) {
     return filter;
 }
 
-/// A pipe brings its bytes once, so it can be read by one queue only.
+/// A pipe can be read only once, so only one queue can read it.
 void check_pipes(const PortConfig& config, std::size_t queues, Problems& problems) {
     for (const std::string& file : config.files) {
         std::error_code unknown;

@@ -25,7 +25,8 @@ struct PortCounters {
     Counter link_changes;  ///< link down and link up, each counted
 };
 
-/// What the device or the kernel lost before us; nullopt where the driver counts none.
+/// Packets that the device or the kernel lost before receive(); nullopt where the driver has no
+/// counter.
 struct DeviceStatistics {
     std::optional<std::uint64_t> missed;
     std::optional<std::uint64_t> no_buffer;
@@ -33,23 +34,23 @@ struct DeviceStatistics {
     std::optional<bool> link_up;
 };
 
-/// What became of the kernel's interface under a port.
+/// What happened to the kernel interface of a port.
 enum class InterfaceChange : unsigned char {
     none,
-    joined_again,  ///< another interface has its name: the groups are joined there
-    lost,          ///< another interface has its name, and this port cannot go over to it
+    joined_again,  ///< a new interface has the name, and the port joined its groups there
+    lost,          ///< a new interface has the name, and this port cannot move to it
 };
 
-/// So many packets at most are asked of a port at once.
+/// The most packets that one receive() may be asked for.
 inline constexpr std::size_t burst_packets_max = 512;
 
-/// So many packets at most are kept: so many buffers more its pool has.
+/// The most packets that may be kept at once; the port's buffer pool is larger by as many.
 inline constexpr std::size_t kept_packets_max = 8192;
 
-/// So many groups at least a port can take while it runs, in all, if it takes any.
+/// A port that can add groups while it runs can add at least this many in all.
 inline constexpr std::size_t more_groups_max = 128;
 
-/// What a port needs to bring more groups, made ready for its poll thread.
+/// Groups that prepare() made ready and join() adds to the port.
 class MoreGroups {
   public:
     virtual ~MoreGroups() = default;
@@ -62,65 +63,68 @@ class MoreGroups {
 
 /// One receive queue of a network port, a capture, or a simulator.
 ///
-/// The only indirect call of the poll path, once per burst. A port is used by one thread from its
-/// construction to its end, except statistics(), prepare() and follow_interface(), which a cold
-/// thread may call.
+/// receive() is the only indirect call of the poll path, once per burst. One thread uses a port
+/// from its construction to its end, except that a cold thread may call statistics(), prepare() and
+/// follow_interface().
 class Port {
   public:
     virtual ~Port() = default;
 
-    /// Fills at most burst.size() packets and says how many. `now_ns` is the wall time of this
-    /// step: the arrival of packets that carry no better stamp. The packets of the call before are
-    /// given back to the device, unless they are kept. Never blocks.
+    /// Fills at most burst.size() packets and returns their number. `now_ns` is the wall time of
+    /// this step; packets without a time stamp of their own get it as arrival time. Returns the
+    /// packets of the previous call to the device, unless they are kept. Never blocks.
     virtual std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) = 0;
 
-    /// True once no packet will ever come again (the end of a capture).
+    /// True once no packet can follow (the end of a capture).
     [[nodiscard]] virtual bool exhausted() const { return false; }
 
-    /// Can bursts be kept over the next receive()? Only of a port that gives its packets time.
+    /// True if packets can be kept beyond the next receive().
     [[nodiscard]] virtual bool keeps() const { return false; }
 
-    /// The packets of the last burst stay as they are until they are given back. Said before the
-    /// next receive(), of a port that keeps; kept_packets_max in all.
+    /// Keeps the packets of the last burst valid until give_back(). Call before the next receive(),
+    /// only if keeps(); at most kept_packets_max packets may be kept.
     void keep_burst() noexcept { keeps_burst_ = true; }
 
-    /// So many of the packets that were kept, oldest first, are given back with the next receive().
+    /// Gives back the oldest `packets` of the kept packets; the next receive() returns them to the
+    /// device.
     void give_back(std::size_t packets) noexcept { given_back_ += packets; }
 
-    /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping,
-    /// by a time that goes on evenly where the wall clock is set; on_igmp() has the same.
+    /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping
+    /// with a monotonic time, which does not jump when the wall clock is set; on_igmp() gets the
+    /// same time.
     virtual void housekeep(std::int64_t /*now_ns*/) {}
 
-    /// A frame that parse_udp called Drop::igmp, from the poll thread: a port whose device is taken
-    /// from the kernel answers queries itself. Rare, so it costs the other frames nothing.
+    /// Handles a frame for which parse_udp returned Drop::igmp; called by the poll thread. A port
+    /// whose device bypasses the kernel answers IGMP queries itself.
     virtual void on_igmp(const Packet& /*packet*/, std::int64_t /*now_ns*/) {}
 
-    /// Cold. What the device counted; may make system calls.
+    /// Cold. The counters of the device; may make system calls.
     [[nodiscard]] virtual DeviceStatistics statistics() const { return {}; }
 
-    /// Cold, about once a second, by the thread that calls prepare(). An interface that is deleted
-    /// and made again under its name is another one, and memberships end with the first.
+    /// Cold; called about once a second by the thread that calls prepare(). Detects that the kernel
+    /// interface was deleted and created again under the same name: its memberships are lost then,
+    /// and the port joins its groups on the new interface if it can.
     [[nodiscard]] virtual InterfaceChange follow_interface() const { return InterfaceChange::none; }
 
-    /// Cold, while the poll thread receives: makes ready what brings more groups. Null, with the
-    /// reason told, where the port takes no more; one that was never given to join() leaves nothing
-    /// behind but room in an address filter.
+    /// Cold, while the poll thread receives: prepares more groups for join(). Null, with the reason
+    /// in `problems`, if the port cannot add them. A result that is never passed to join() leaves
+    /// no trace except entries of an address filter.
     [[nodiscard]] virtual std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
                                                               Problems& problems);
 
-    /// Poll thread, from its housekeeping: what this port has prepared, once it was told to whom
-    /// the groups go. Neither allocates nor frees.
+    /// Adds groups that this port prepared; called from the poll thread's housekeeping once the
+    /// poller knows the lines of the groups. Neither allocates nor frees.
     virtual void join(MoreGroups& /*groups*/, std::int64_t /*now_ns*/) {}
 
-    /// Cold, before the first or after the last receive(). What a person should know though it
-    /// stops nothing: a capture that ends in the middle of a packet, a buffer smaller than asked.
+    /// Cold, before the first or after the last receive(). What the operator should know although
+    /// it stops nothing: a capture that ends within a packet, a buffer smaller than requested.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 
-    /// Cold, after the last receive(). What of its input a port of captures did not read or could
-    /// not use, one sentence each: whoever ran it did not see all of it.
+    /// Cold, after the last receive(). The input that a capture port did not read or could not use,
+    /// one sentence each, because the replay is then incomplete.
     [[nodiscard]] virtual std::vector<std::string> unread() const { return {}; }
 
-    /// True where packets carry their own time (captures): timers then run on packet time.
+    /// True if packets carry their own time (captures); timers then run on packet time.
     [[nodiscard]] virtual bool replays() const { return false; }
 
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -149,7 +153,7 @@ class Port {
 
     PortCounters counters_;
 
-    // Of a port that keeps; receive() does it, and forgets it.
+    // Requests of keep_burst() and give_back(); receive() carries them out and clears them.
     bool keeps_burst_ = false;
     std::size_t given_back_ = 0;
 

@@ -19,7 +19,7 @@ struct PortKindRow {
     PortKind kind;
     std::string_view word;  ///< in YAML
     std::string_view sentence;
-    bool live;  ///< what is not taken in time is lost
+    bool live;  ///< packets that are not received in time are lost
 };
 
 /// Every kind of port, in the order of the enum.
@@ -43,9 +43,12 @@ static_assert([] {
     return true;
 }());
 
-enum class Membership : std::uint8_t { igmp, fixed };  ///< `static` in YAML: the switch does it
+enum class Membership : std::uint8_t {
+    igmp,
+    fixed
+};  ///< fixed is `static` in YAML: the switch forwards the groups unasked
 
-/// Replay pace of captures: 0 is as fast as it is taken, 1 is real time, 2.5 is that much faster.
+/// Replay pace of captures: 0 is as fast as possible, 1 is real time, 2.5 is 2.5 times as fast.
 struct Pace {
     double factor = 0;
 };
@@ -59,11 +62,11 @@ struct PortConfig {
     std::string pci;                    ///< "0000:3b:00.0"
     std::string vdev;                   ///< "net_af_xdp0,iface=veth1,start_queue=0"
     std::vector<std::string> eal;       ///< EAL arguments that cannot be derived
-    unsigned descriptors_count = 4096;  ///< receive descriptors a queue
+    unsigned descriptors_count = 4096;  ///< receive descriptors per queue
     bool hugepages = true;              ///< false: EAL runs with --no-huge
 
     std::string interface;  ///< uring: the kernel interface that joins the groups
-    std::size_t kernel_buffer_bytes = 64 << 20;  ///< uring: SO_RCVBUF asked for
+    std::size_t kernel_buffer_bytes = 64 << 20;  ///< uring: the SO_RCVBUF that is requested
 
     // captures
     std::vector<std::string> files;
@@ -74,12 +77,13 @@ struct PortConfig {
     Membership membership = Membership::igmp;
     unsigned igmp_version = 3;    ///< reports sent until a query says otherwise
     Ipv4 source_address;          ///< of IGMP reports
-    std::uint16_t vlan = 0;       ///< of the feed's frames; 0 untagged
+    std::uint16_t vlan = 0;       ///< VLAN of the feed's frames; 0: untagged
     std::vector<Subnet> sources;  ///< allowed senders; empty allows all
     ChecksumCheck udp_checksum = ChecksumCheck::offload;
     std::string streams = "AB";  ///< which copies arrive here: A, B or AB
 
-    /// No key: whether somebody borrows buffers (port.h), for whom the pool is larger.
+    /// Not a YAML key: true if packets are kept (Port::keep_burst), which needs a larger buffer
+    /// pool.
     bool keeps_packets = false;
 };
 

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The keys of a port in a config, and what its values must be together.
+// The YAML keys of a port, and the rules between their values.
 #pragma once
 
 #include "config/places.h"
@@ -19,8 +19,8 @@ Form<Subnet> subnet_form();
 
 Section<PortConfig> port_section();
 
-/// What one port, and the ports of one device, must be together. The path of ports[i] is
-/// "ports[i]". Ports whose keys were not understood are passed over.
+/// Checks the rules between the keys of one port, and between the ports. The path of ports[i] is
+/// "ports[i]". Keys whose values could not be parsed are not checked.
 void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems);
 
 /// Whether what arrives at the port is made here, from captures or by the generator, and so may

@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::uint64_t whole_word = ~std::uint64_t{0};
 
-/// Whether a kernel interface is up.
+/// Asks whether a kernel interface is up.
 constexpr SystemCall ask_link{"ioctl", 1, whole_word, SIOCGIFFLAGS};
 
-/// A virtual device's driver, and what it calls in bursts and in housekeeping.
+/// A virtual device's driver, and the system calls that it makes in bursts and in housekeeping.
 struct DriverCalls {
     std::string_view driver;
     std::vector<SystemCall> calls;
@@ -28,10 +28,10 @@ struct DriverCalls {
 
 const std::vector<DriverCalls>& drivers() {
     static const std::vector<DriverCalls> table{
-        // wakes the kernel, where its rings ask for it
+        // These drivers wake the kernel when its rings request it.
         {"net_af_xdp", {ask_link, {"poll"}, {"recvfrom"}, {"sendto"}}},
         {"net_af_packet", {ask_link, {"poll"}, {"sendto"}}},
-        // files are read by stdio, interfaces by libpcap
+        // libpcap reads files by stdio, and interfaces by packet sockets.
         {"net_pcap",
          {ask_link, {"close"}, {"lseek"}, {"poll"}, {"read"}, {"recvfrom"}, {"sendto"}}},
         {"net_tap", {{"ioctl"}, {"read"}, {"readv"}, {"write"}, {"writev"}}},
@@ -42,8 +42,9 @@ const std::vector<DriverCalls>& drivers() {
     return table;
 }
 
-/// Registers are memory, but for some that the kernel holds (I/O ports, interrupts); a driver that
-/// shares its device asks the kernel for link and clock, by a socket made for each question.
+/// Most registers are mapped memory; the kernel gives access to the others (I/O ports, interrupts).
+/// A driver that shares its device with the kernel asks the kernel for link and clock, and opens a
+/// socket for each request.
 std::vector<SystemCall> calls_of_pci() {
     return {{"close"},    {"ioctl"}, {"pread64"},
             {"pwrite64"}, {"read"},  {"socket", 0, whole_word, AF_INET},
@@ -78,7 +79,7 @@ std::vector<SystemCall> calls_of(const PortConfig& port) {
         case PortKind::uring:
             return {ask_link, {"io_uring_enter"}};
         case PortKind::pcap:
-            // A file is opened when it is due (pcap_port.h), to be read only.
+            // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
             return {
                 {"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
                 {"read"}};

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a port needs of the kernel once it is open: system calls while it polls, and rights to end
-// cleanly. All else is taken away (actors/host/confine).
+// What a port needs of the kernel once it is open: system calls for polling, and capabilities for a
+// clean close. The process gives up everything else (actors/host/confine).
 #pragma once
 
 #include "nic/port_config.h"
@@ -13,8 +13,8 @@
 
 namespace pinstrike::nic {
 
-/// A system call that may be made; of one with an argument, only where its bits under `mask` are
-/// `value`. Several of one name are alternatives.
+/// A permitted system call. If `argument` names an argument, the call is permitted only if that
+/// argument's bits under `mask` equal `value`. Several rows of one name are alternatives.
 struct SystemCall {
     static constexpr unsigned any_argument = ~0U;
 
@@ -24,7 +24,7 @@ struct SystemCall {
     std::uint64_t value = 0;
 };
 
-/// Of the thread that polls the port.
+/// The system calls of the thread that polls the port.
 [[nodiscard]] std::vector<SystemCall> calls_of(const PortConfig& port);
 
 /// A Linux capability.
@@ -34,11 +34,11 @@ struct Right {
     std::string_view purpose;
 };
 
-/// Drivers of the kernel that keep their device, and let DPDK at it (mlx5_core).
+/// True for kernel drivers that stay bound to their device while DPDK uses it (mlx5_core).
 [[nodiscard]] bool shares_device(std::string_view kernel_driver);
 
-/// Of the thread that opens and closes the port, after it is open. Looks at the host for the driver
-/// of a PCI device.
+/// The capabilities that the thread that opens and closes the port needs after opening it. Reads
+/// from the host which driver a PCI device has.
 [[nodiscard]] std::vector<Right> rights_kept_by(const PortConfig& port);
 
 }  // namespace pinstrike::nic

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What the values of ports must be together, decided on the structs alone.
+// The rules between the values of ports, checked on the structs alone.
 #include "nic/dpdk/vdev.h"
 #include "nic/port_keys.h"
 
@@ -25,7 +25,7 @@ struct Rules {
         return key == nullptr ? fmt::format("ports[{}]", i) : fmt::format("ports[{}].{}", i, key);
     }
 
-    /// True if these keys of ports[i] were understood.
+    /// True if the values of these keys of ports[i] were parsed without a problem.
     [[nodiscard]] bool sound(std::size_t i, std::initializer_list<const char*> keys) const {
         return std::all_of(keys.begin(), keys.end(),
                            [&](const char* key) { return places.sound(path(i, key)); });
@@ -93,7 +93,8 @@ void check_names(const Rules& rules) {
     }
 }
 
-/// One port a device: its queues follow from the pollers that read it. One memory for all devices.
+/// A device has one port, because the number of its queues follows from the pollers that read it.
+/// All devices share one setting of hugepages, because DPDK's memory belongs to the process.
 void check_devices(const Rules& rules) {
     std::map<std::string, std::size_t> ports_by_device;
     std::optional<bool> hugepages;
@@ -121,7 +122,7 @@ void check_devices(const Rules& rules) {
     }
 }
 
-/// Captures are merged by time, also those of several ports.
+/// Captures of several ports are merged by time as well, so they need the same pace.
 void check_pace(const Rules& rules) {
     const PortConfig* first = nullptr;
     for (std::size_t i = 0; i < rules.ports.size(); ++i) {

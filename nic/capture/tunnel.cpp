@@ -71,7 +71,7 @@ std::optional<Carried> carried_by_gre(std::span<const std::byte> gre) {
 
 std::span<const std::byte> TunnelExit::inside(std::span<const std::byte> frame) {
     Ipv4Packet ip;
-    if (walk_ipv4(frame, ip) != not_dropped || refuse_other_than_udp(ip) != Drop::not_udp ||
+    if (walk_ipv4(frame, ip) != not_dropped || drop_of_other_protocol(ip) != Drop::not_udp ||
         ip.protocol() != gre_protocol) {
         return frame;
     }

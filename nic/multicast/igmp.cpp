@@ -21,7 +21,7 @@ constexpr std::uint8_t v2_leave = 0x17;
 constexpr std::uint8_t v3_report = 0x22;
 }  // namespace igmp_type
 
-constexpr std::size_t short_message_bytes = 8;  // every v1 and v2 message, and a v3 report's head
+constexpr std::size_t short_message_bytes = 8;  // v1 and v2 messages, header of a v3 report
 constexpr std::size_t v3_query_bytes_min = 12;
 constexpr std::size_t v3_record_bytes = 8;          // without sources
 constexpr std::size_t ip_header_bytes = 24;         // with the router alert option
@@ -29,7 +29,7 @@ constexpr std::uint32_t router_alert = 0x94040000;  // RFC 2113
 constexpr std::int64_t tenth_ns = 100'000'000;
 constexpr std::int64_t v1_response_ns = 100 * tenth_ns;
 
-/// RFC 3376, 4.1.1: tenths of a second, from 128 on a small floating-point number.
+/// RFC 3376, 4.1.1: tenths of a second; codes from 128 on are floating-point numbers.
 std::int64_t v3_response_ns(unsigned code) {
     if (code < 128) {
         return code * tenth_ns;
@@ -39,8 +39,8 @@ std::int64_t v3_response_ns(unsigned code) {
     return static_cast<std::int64_t>((mantissa | 0x10) << (exponent + 3)) * tenth_ns;
 }
 
-/// Writes everything in front of the IGMP message, whose bytes already stand at the place that
-/// message_at(host) names; says how long the frame is.
+/// Writes the headers and the IGMP checksum; the message must already be at message_at(out, host).
+/// Returns the length of the frame.
 std::size_t write_headers(IgmpFrame out, const IgmpHost& host, Ipv4 destination,
                           std::size_t message_bytes) {
     std::byte* ip = out.data() + write_ethernet_header(out.data(), multicast_mac(destination),
@@ -100,7 +100,7 @@ std::optional<IgmpQuery> parse_igmp_query(std::span<const std::byte> frame) {
         return query;
     }
     if (message.size() < v3_query_bytes_min) {
-        return std::nullopt;  // RFC 3376, 7.1: neither length is a query's
+        return std::nullopt;  // RFC 3376, 7.1: a query has 8, or at least 12 bytes
     }
     query.max_response_ns = v3_response_ns(code);
     return query;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The messages of group membership, byte by byte: IGMPv1 (RFC 1112), v2 (RFC 2236), v3 (RFC 3376).
-// Frames are written into the caller's buffer: a poll thread allocates nothing.
+// Reads and writes IGMP messages: IGMPv1 (RFC 1112), v2 (RFC 2236), v3 (RFC 3376). Frames are
+// written into the caller's buffer because poll threads do not allocate.
 #pragma once
 
 #include "nic/packet/address.h"
@@ -18,40 +18,44 @@ inline constexpr Ipv4 all_hosts{0xE0000001};       // 224.0.0.1: general queries
 inline constexpr Ipv4 all_routers{0xE0000002};     // 224.0.0.2: v2 leaves
 inline constexpr Ipv4 all_v3_routers{0xE0000016};  // 224.0.0.22: v3 reports
 
-/// A router's question who still listens.
+/// A router's query for members of groups.
 struct IgmpQuery {
-    unsigned version = 3;  ///< of the querier: 1, 2 or 3 (told apart as RFC 3376, 7.1)
-    Ipv4 group;            ///< 0: a general query, of all groups
+    unsigned version = 3;  ///< of the querier: 1, 2 or 3, distinguished as in RFC 3376, 7.1
+    Ipv4 group;            ///< 0: a general query, for all groups
     std::int64_t max_response_ns = 0;
 };
 
-/// The query in an Ethernet frame, whose IPv4 and IGMP checksums are verified; nullopt for anything
-/// else, also for other hosts' reports. A query for single sources counts as one for its group.
+/// Parses the IGMP query in an Ethernet frame and verifies its IPv4 and IGMP checksums; nullopt for
+/// any other frame, including other hosts' reports. A group-and-source-specific query is treated as
+/// a query for the group.
 [[nodiscard]] std::optional<IgmpQuery> parse_igmp_query(std::span<const std::byte> frame);
 
-/// Who reports: a bypassed NIC has no kernel that would know.
+/// The addresses that reports are sent from; a NIC that bypasses the kernel has no kernel
+/// configuration to take them from.
 struct IgmpHost {
     Ipv4 address;
     Mac mac;
     std::uint16_t vlan = 0;  ///< 0 untagged
 };
 
-/// What a v3 record says of a group. Sources are never listed: "exclude nobody" is "join".
+/// The type of a v3 group record. Records list no sources: excluding no source means joining the
+/// group for all.
 enum class IgmpRecord : std::uint8_t {
     is_joined = 2,  ///< MODE_IS_EXCLUDE {}: the answer to a query
     leave = 3,      ///< CHANGE_TO_INCLUDE_MODE {}
     join = 4,       ///< CHANGE_TO_EXCLUDE_MODE {}
 };
 
-/// The longest frame that is written: Ethernet with a VLAN tag, and an IPv4 packet of 1500 bytes.
+/// The longest frame written: an Ethernet header with a VLAN tag and an IPv4 packet of 1500 bytes.
 inline constexpr std::size_t igmp_frame_bytes_max = 1518;
-/// So many groups fit a v3 report of 1500 bytes: 24 of IPv4 header, 8 of IGMP, 8 a group.
+/// The groups that fit a v3 report of 1500 bytes: 24 bytes of IPv4 header, 8 of IGMP header, 8 per
+/// group.
 inline constexpr std::size_t igmp_report_groups_max = (1500 - 24 - 8) / 8;
 
 using IgmpFrame = std::span<std::byte, igmp_frame_bytes_max>;
 
-/// Each writes one frame with TTL 1 and the router alert option, and says how many bytes it has.
-/// At most igmp_report_groups_max groups.
+/// Each function writes one frame with TTL 1 and the router alert option and returns its length in
+/// bytes. `groups` has at most igmp_report_groups_max groups.
 std::size_t write_v3_report(IgmpFrame out, const IgmpHost& host, IgmpRecord record,
                             std::span<const Ipv4> groups);
 std::size_t write_v2_report(IgmpFrame out, const IgmpHost& host, Ipv4 group);

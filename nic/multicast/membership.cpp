@@ -18,7 +18,7 @@ constexpr std::int64_t older_querier_ns = (robustness * 125 + 10) * second_ns;
 constexpr std::int64_t v3_unsolicited_interval_ns = 1 * second_ns;
 constexpr std::int64_t v2_unsolicited_interval_ns = 10 * second_ns;
 
-/// A flood of queries that want an answer at once gets ten rounds of answers a second, no more.
+/// Limits answers to ten rounds a second, in case of a flood of queries with a short response time.
 constexpr std::int64_t answers_interval_ns = second_ns / 10;
 
 }  // namespace
@@ -36,7 +36,7 @@ GroupMembership::GroupMembership(MembershipConfig config, std::uint64_t seed)
 }
 
 std::int64_t GroupMembership::random_delay(std::int64_t max_ns) {
-    random_ ^= random_ << 13;  // xorshift64: spreads answers, guards nothing
+    random_ ^= random_ << 13;  // xorshift64: only spreads answers, no security depends on it
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
     return static_cast<std::int64_t>(random_ % (static_cast<std::uint64_t>(max_ns) + 1));
@@ -71,7 +71,7 @@ void GroupMembership::take_groups(GroupMembership& other, std::int64_t now_ns) {
     groups_.swap(other.groups_);
     answer_due_ns_.swap(other.answer_due_ns_);
     report_due_ns_.swap(other.report_due_ns_);
-    announce(now_ns);  // which answers as well whatever was asked
+    announce(now_ns);  // this also answers every query that is pending
 }
 
 void GroupMembership::plan_answer(std::size_t index, std::int64_t due_ns) {
@@ -102,7 +102,8 @@ void GroupMembership::on_frame(std::span<const std::byte> frame, std::int64_t no
         }
         return;
     }
-    // v3 answers for all groups in one report; older versions with one report and delay a group.
+    // v3 answers for all groups at one time; older versions send one report per group, each with a
+    // delay of its own.
     const std::int64_t common_ns = earliest_ns + random_delay(max_ns);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
         plan_answer(i, version(now_ns) == 3 ? common_ns : earliest_ns + random_delay(max_ns));
@@ -121,7 +122,8 @@ void GroupMembership::send_one(Ipv4 group, unsigned version, ReportSender& sende
     sender.send(std::span(frame_).first(bytes));
 }
 
-/// Sends what `due_ns` says is due and crosses it out; says how many frames that took.
+/// Sends the reports that are due by `due_ns` and clears their times; returns the number of frames
+/// sent.
 std::size_t GroupMembership::send_due(std::int64_t now_ns, IgmpRecord record,
                                       std::vector<std::int64_t>& due_ns, std::size_t frames_left,
                                       ReportSender& sender) {

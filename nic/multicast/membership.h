@@ -1,12 +1,13 @@
 // path: cold
 //
-// The host side of group membership for a NIC that the kernel no longer sees: a state machine
-// without clock, thread or socket. It is told the time and the frames that came, and sends through
-// the ReportSender given to step(). Nothing is allocated after construction.
+// The host side of IGMP for a NIC that bypasses the kernel: a state machine without clock, thread
+// or socket. Its owner passes it the time and received frames; it sends through the ReportSender
+// given to step(). It allocates nothing after construction.
 //
-// Reports are never suppressed because another host reported the same group (RFC 2236 lets hosts
-// do so): switches that snoop learn from our own report which port wants the data. A querier of an
-// older version is answered in its version until it was silent for 260 s (RFC 3376, 7.2.1, 8.12).
+// A report is not suppressed if another host reported the same group, although RFC 2236 allows it,
+// because snooping switches learn from this host's own report which port needs the data. A querier
+// of an older version is answered in its version until it has been silent for 260 s (RFC 3376,
+// 7.2.1, 8.12).
 #pragma once
 
 #include "nic/multicast/igmp.h"
@@ -20,7 +21,8 @@
 
 namespace pinstrike::nic {
 
-/// Sends a report; what the device does not take is lost, and repeated by the robustness of IGMP.
+/// Sends reports. A report that the device does not accept is lost; IGMP tolerates this because
+/// reports are repeated.
 class ReportSender {
   public:
     virtual ~ReportSender() = default;
@@ -28,35 +30,39 @@ class ReportSender {
 };
 
 struct MembershipConfig {
-    std::vector<Ipv4> groups;  ///< in any order, also several times
+    std::vector<Ipv4> groups;  ///< in any order; duplicates are allowed
     IgmpHost host;
-    unsigned version = 3;  ///< the newest that is spoken
+    unsigned version = 3;  ///< the newest IGMP version to use
 };
 
 class GroupMembership {
   public:
-    /// `seed` moves the random delays of answers: different on every host.
+    /// `seed` determines the random delays of answers; it should differ between hosts.
     GroupMembership(MembershipConfig config, std::uint64_t seed);
 
-    /// Reports all groups unasked, twice: at the start, and whenever the link comes up.
+    /// Plans two unsolicited reports of all groups. Call at the start and whenever the link comes
+    /// up.
     void announce(std::int64_t now_ns);
 
-    /// Takes a frame that may be a query, and plans the answer; anything else changes nothing.
+    /// Plans the answer if the frame is a query; ignores any other frame.
     void on_frame(std::span<const std::byte> frame, std::int64_t now_ns);
 
-    /// Sends what is due, at most frames_per_step_max frames; the rest with the next steps.
+    /// Sends the reports that are due, at most frames_per_step_max frames; the next steps send the
+    /// rest.
     void step(std::int64_t now_ns, ReportSender& sender);
 
-    /// Such a one with more groups: a cold thread makes it, take_groups() gives them to this one.
+    /// Returns a copy with more groups, made by a cold thread for take_groups().
     [[nodiscard]] GroupMembership with(std::span<const Ipv4> groups) const;
 
-    /// Has the groups of `other` from now on, and reports them all; neither allocates nor frees.
+    /// Takes over the groups of `other`, which include the present ones, and plans reports of all
+    /// of them. Neither allocates nor frees.
     void take_groups(GroupMembership& other, std::int64_t now_ns);
 
-    /// Leaves all groups at once (v1 knows no leaving). The end: nothing more is planned.
+    /// Leaves all groups at once and clears all plans; used at the end. IGMPv1 has no leave
+    /// message.
     void leave(std::int64_t now_ns, ReportSender& sender);
 
-    /// The version spoken now.
+    /// The IGMP version in use now.
     [[nodiscard]] unsigned version(std::int64_t now_ns) const;
 
     [[nodiscard]] std::size_t groups_count() const { return groups_.size(); }
@@ -73,12 +79,13 @@ class GroupMembership {
     [[nodiscard]] std::int64_t random_delay(std::int64_t max_ns);
 
     std::vector<Ipv4> groups_;                 ///< sorted, each once
-    std::vector<std::int64_t> answer_due_ns_;  ///< per group; never: no answer is owed
-    std::vector<std::int64_t> report_due_ns_;  ///< per group: the next unsolicited report
-    std::vector<Ipv4> batch_;                  ///< the groups of the report being written
+    std::vector<std::int64_t> answer_due_ns_;  ///< per group; never_ns: no answer is planned
+    std::vector<std::int64_t>
+        report_due_ns_;        ///< per group, unsolicited; never_ns: none is planned
+    std::vector<Ipv4> batch_;  ///< the groups of the report being written
     IgmpHost host_;
     unsigned version_max_;
-    unsigned repeats_left_ = 0;  ///< unsolicited rounds still to come
+    unsigned repeats_left_ = 0;  ///< rounds of unsolicited reports still to send
     std::int64_t repeat_due_ns_ = 0;
     std::int64_t v1_until_ns_ = 0;
     std::int64_t v2_until_ns_ = 0;

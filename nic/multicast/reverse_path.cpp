@@ -9,7 +9,7 @@ namespace pinstrike::nic {
 
 std::optional<std::uint64_t> reverse_path_drops(const std::string& file) {
     std::ifstream in(file);
-    // Pairs of lines with the same first word: names, then values.
+    // The file has pairs of text lines with the same first word: names, then values.
     for (std::string names, values; std::getline(in, names) && std::getline(in, values);) {
         std::istringstream name_words(names);
         std::istringstream value_words(values);

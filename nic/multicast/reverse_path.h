@@ -11,12 +11,12 @@
 namespace pinstrike::nic {
 
 /// Packets that the kernel's reverse path filter dropped, on all interfaces of this process's
-/// network namespace (TcpExtIPReversePathFilter). The kernel counts them nowhere else. Nothing if
-/// it does not tell. `file`: for tests.
+/// network namespace (TcpExtIPReversePathFilter); the kernel has no other counter of them. nullopt
+/// if the kernel does not report it. Tests pass another `file`.
 [[nodiscard]] std::optional<std::uint64_t> reverse_path_drops(
     const std::string& file = "/proc/self/net/netstat");
 
-/// The same; nothing if none of these ports receives through the kernel's sockets.
+/// The same; nullopt if none of these ports receives through kernel sockets.
 [[nodiscard]] std::optional<std::uint64_t> reverse_path_drops(std::span<const PortConfig> ports);
 
 }  // namespace pinstrike::nic

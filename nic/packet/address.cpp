@@ -11,7 +11,7 @@ namespace pinstrike::nic {
 
 namespace {
 
-/// Digits alone: no sign, no leading zero, at most `most`.
+/// Parses digits only: no sign, no leading zero, a value of at most `most`.
 std::optional<std::uint32_t> parse_field(std::string_view text, std::int64_t most) {
     const bool odd = text.empty() || text[0] == '-' || (text.size() > 1 && text[0] == '0');
     const auto value = odd ? std::nullopt : parse_integer(text);

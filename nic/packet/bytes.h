@@ -1,7 +1,7 @@
 // path: hot
 //
-// Loads and stores of the network's (big-endian) numbers, and of the end of a run of bytes. Callers
-// have checked the length.
+// Loads and stores of network-order (big-endian) numbers, and a masked load of the end of a byte
+// range. The caller must have checked the length.
 #pragma once
 
 #include <immintrin.h>
@@ -35,8 +35,8 @@ inline void store_be32(std::byte* at, std::uint32_t value) noexcept {
     std::memcpy(at, &raw, sizeof raw);
 }
 
-/// The last `count` (at most 31) of the 32 bytes before `end`, the others 0. So a sum needs no loop
-/// over its odd bytes, whose number no processor foresees.
+/// Loads the 32 bytes before `end` and sets all but the last `count` (at most 31) to 0. This
+/// replaces a loop over the remaining bytes of a sum, whose branches are mispredicted.
 inline __m256i last_bytes(const std::byte* end, std::size_t count) noexcept {
     static constexpr auto masks = [] {
         std::array<std::uint8_t, 63> bytes{};

@@ -1,8 +1,8 @@
 // path: hot
 //
-// The walk from an Ethernet frame to the UDP payload in it. Every length is checked against the
-// bytes that are there before anything behind it is read; what is not UDP over IPv4 ends with the
-// reason. Padding behind the IPv4 packet is ignored (Ethernet pads to 60 bytes).
+// Finds the UDP payload in an Ethernet frame. Each length field is checked against the bytes
+// present before the bytes that it covers are read. Frames that are not UDP over IPv4 are dropped
+// with the reason. Padding after the IPv4 packet is ignored (Ethernet pads frames to 60 bytes).
 #pragma once
 
 #include "nic/packet/address.h"
@@ -36,11 +36,11 @@ inline constexpr std::uint16_t service_vlan = 0x88A8;  // 802.1ad, the outer tag
 inline constexpr std::uint16_t old_qinq = 0x9100;
 inline constexpr std::uint16_t old_qinq_2 = 0x9200;
 inline constexpr std::uint16_t old_qinq_3 = 0x9300;
-inline constexpr std::uint16_t vn_tag = 0x8926;          // of adapters whose ports are a switch's
+inline constexpr std::uint16_t vn_tag = 0x8926;  // VN-Tag: adapters whose ports belong to a switch
 inline constexpr std::uint16_t extender_port = 0x893F;   // 802.1BR, E-TAG
-inline constexpr std::uint16_t cisco_metadata = 0x8909;  // the security group of a sender
+inline constexpr std::uint16_t cisco_metadata = 0x8909;  // security group of the sender
 inline constexpr std::uint16_t arista_timestamp = 0xD28B;
-inline constexpr std::uint16_t least = 0x0600;  // smaller: a length, as of spanning tree
+inline constexpr std::uint16_t least = 0x0600;  // smaller: a length, as in spanning tree
 inline constexpr std::uint16_t ipv6 = 0x86DD;
 inline constexpr std::uint16_t pause = 0x8808;
 inline constexpr std::uint16_t slow_protocols = 0x8809;  // LACP
@@ -60,13 +60,13 @@ inline constexpr std::uint8_t vrrp = 112;
 /// order.
 struct Datagram {
     std::uint32_t source_ip = 0;
-    std::uint32_t group_ip = 0;  ///< the destination
+    std::uint32_t group_ip = 0;  ///< destination address
     std::uint16_t source_port = 0;
-    std::uint16_t port = 0;  ///< the destination's
+    std::uint16_t port = 0;  ///< destination port
     std::span<const std::byte> payload;
 };
 
-/// An IPv4 packet inside a frame; `bytes` ends where the total length says.
+/// An IPv4 packet inside a frame; the size of `bytes` is the packet's total length.
 struct Ipv4Packet {
     std::span<const std::byte> bytes;
     std::size_t header_bytes = 0;
@@ -76,14 +76,14 @@ struct Ipv4Packet {
     [[nodiscard]] std::span<const std::byte> content() const { return bytes.subspan(header_bytes); }
 };
 
-/// Bytes of a switch's timestamp tag with its type; `behind` begins behind that: a subtype, a
-/// version whose second but last hexadecimal digit says how long the timestamp is, the timestamp.
-/// 0: not known.
+/// The length of a switch's timestamp tag including its type. `behind` are the bytes after the
+/// type: a subtype, a version whose second-to-last hexadecimal digit gives the timestamp's length,
+/// and the timestamp. 0 if the tag is unknown.
 [[nodiscard]] inline std::size_t timestamp_tag_bytes(std::span<const std::byte> behind) noexcept {
     constexpr std::size_t head_bytes = 6;
     constexpr std::uint16_t timestamp_subtype = 1;
     if (behind.size() < head_bytes - 2) {
-        return tag_bytes_max;  // the frame ends within it
+        return tag_bytes_max;  // too long for the frame: the caller then reports vlan_truncated
     }
     if (load_be16(behind.data()) != timestamp_subtype) {
         return 0;
@@ -98,7 +98,8 @@ struct Ipv4Packet {
     }
 }
 
-/// Bytes of a tag that begins with this type; `behind` begins behind it. 0: it is no tag.
+/// The length of a tag that begins with this type; `behind` are the bytes after the type. 0 if the
+/// type is not a tag's.
 [[nodiscard]] inline std::size_t tag_bytes(std::uint16_t type,
                                            std::span<const std::byte> behind) noexcept {
     switch (type) {
@@ -120,7 +121,8 @@ struct Ipv4Packet {
     }
 }
 
-/// Finds what an Ethernet frame carries behind its tags: its type, and where it begins.
+/// Skips the tags of an Ethernet frame; `type` and `offset` are then the Ethernet type and the
+/// start of the content.
 [[nodiscard]] inline Drop walk_ethernet(std::span<const std::byte> frame, std::uint16_t& type,
                                         std::size_t& offset) noexcept {
     if (frame.size() < ethernet_header_bytes) {
@@ -145,7 +147,8 @@ struct Ipv4Packet {
     return not_dropped;
 }
 
-/// Whether an IPv6 packet holds an ICMPv6 message, also behind hop-by-hop options (RFC 8200).
+/// True if an IPv6 packet carries an ICMPv6 message, directly or after hop-by-hop options (RFC
+/// 8200).
 [[nodiscard]] inline bool is_icmp_v6(std::span<const std::byte> packet) noexcept {
     constexpr std::size_t next_header_at = 6;
     constexpr std::size_t header_bytes = 40;
@@ -202,8 +205,8 @@ struct Ipv4Packet {
     return not_dropped;
 }
 
-/// True if a wrong checksum was found, by the hardware or by looking; `off` never looks,
-/// `software` looks whatever the hardware said, `offload` only where it said nothing.
+/// True if the hardware or software found the checksum wrong. `off` verifies nothing, `software`
+/// ignores the hardware's verdict, `offload` computes the sum only if there is no verdict.
 template <class Sum>
 [[nodiscard, gnu::always_inline]] inline bool checksum_is_wrong(Checksum verdict,
                                                                 ChecksumCheck check,
@@ -217,27 +220,27 @@ template <class Sum>
     return !checksum_is_whole(sum());
 }
 
-/// Whether a frame begins as nearly all do: untagged, with an IPv4 header of 20 bytes, no fragment,
-/// UDP. All asked at once, of the 16 bytes from the type on.
-[[nodiscard]] inline bool begins_plainly(std::span<const std::byte> frame) noexcept {
+/// True for the common kind of frame: untagged, an IPv4 header of 20 bytes, not a fragment, UDP.
+/// One vector comparison of the 16 bytes from the type on tests all of these.
+[[nodiscard]] inline bool has_common_headers(std::span<const std::byte> frame) noexcept {
     constexpr std::size_t least_bytes =
         ethernet_header_bytes + ipv4_header_bytes_min + udp_header_bytes;
     if (frame.size() < least_bytes) [[unlikely]] {
         return false;
     }
     // Type, version and length; fragment flag and offset; protocol.
-    const __m128i asked = _mm_setr_epi8(-1, -1, -1, 0, 0, 0, 0, 0, 0x3F, -1, 0, -1, 0, 0, 0, 0);
-    const __m128i plain = _mm_setr_epi8(ethertype::ipv4 >> 8, ethertype::ipv4 & 0xFF, 0x45, 0, 0, 0,
-                                        0, 0, 0, 0, 0, ip_protocol::udp, 0, 0, 0, 0);
+    const __m128i mask = _mm_setr_epi8(-1, -1, -1, 0, 0, 0, 0, 0, 0x3F, -1, 0, -1, 0, 0, 0, 0);
+    const __m128i common = _mm_setr_epi8(ethertype::ipv4 >> 8, ethertype::ipv4 & 0xFF, 0x45, 0, 0,
+                                         0, 0, 0, 0, 0, 0, ip_protocol::udp, 0, 0, 0, 0);
     __m128i bytes;
     std::memcpy(&bytes, frame.data() + 12, sizeof bytes);
-    const __m128i other = _mm_xor_si128(_mm_and_si128(bytes, asked), plain);
-    return _mm_testz_si128(other, other) != 0;
+    const __m128i difference = _mm_xor_si128(_mm_and_si128(bytes, mask), common);
+    return _mm_testz_si128(difference, difference) != 0;
 }
 
-/// walk_ipv4() of a frame that begins plainly.
-[[nodiscard]] inline Drop walk_plain_ipv4(std::span<const std::byte> frame,
-                                          Ipv4Packet& out) noexcept {
+/// walk_ipv4() for a frame that has the common headers.
+[[nodiscard]] inline Drop walk_common_ipv4(std::span<const std::byte> frame,
+                                           Ipv4Packet& out) noexcept {
     const std::span<const std::byte> rest = frame.subspan(ethernet_header_bytes);
     const std::size_t total_bytes = load_be16(rest.data() + 2);
     if (total_bytes < ipv4_header_bytes_min) [[unlikely]] {
@@ -250,8 +253,8 @@ template <class Sum>
     return not_dropped;
 }
 
-/// Why an IPv4 packet carries no UDP datagram, or not all of one.
-[[nodiscard]] inline Drop refuse_other_than_udp(const Ipv4Packet& ip) noexcept {
+/// Returns why an IPv4 packet carries no complete UDP datagram; not_dropped if it may carry one.
+[[nodiscard]] inline Drop drop_of_other_protocol(const Ipv4Packet& ip) noexcept {
     constexpr unsigned more_fragments_and_offset = 0x3FFF;
     if ((load_be16(ip.bytes.data() + 6) & more_fragments_and_offset) != 0) {
         return Drop::fragment;
@@ -271,7 +274,7 @@ template <class Sum>
     return not_dropped;
 }
 
-/// True if the IPv4 header's checksum was found wrong.
+/// True if the checksum of the IPv4 header is wrong.
 [[nodiscard, gnu::always_inline]] inline bool ip_checksum_is_wrong(const Packet& packet,
                                                                    ChecksumCheck check,
                                                                    const Ipv4Packet& ip) noexcept {
@@ -279,8 +282,8 @@ template <class Sum>
                              [&] { return ipv4_header_sum(ip.bytes.data(), ip.header_bytes); });
 }
 
-/// The datagram of an IPv4 packet that carries UDP and is no fragment.
-[[nodiscard, gnu::always_inline]] inline Drop take_udp(const Packet& packet, ChecksumCheck check,
+/// Reads the datagram of an IPv4 packet that carries UDP and is not a fragment.
+[[nodiscard, gnu::always_inline]] inline Drop read_udp(const Packet& packet, ChecksumCheck check,
                                                        const Ipv4Packet& ip,
                                                        Datagram& out) noexcept {
     const std::byte* header = ip.bytes.data();
@@ -308,7 +311,7 @@ template <class Sum>
     return not_dropped;
 }
 
-/// parse_udp() of any other frame: out of the way of those.
+/// parse_udp() for all other frames; out of line to keep the inlined fast path small.
 [[nodiscard, gnu::noinline]] inline Drop parse_unusual_udp(const Packet& packet,
                                                            ChecksumCheck check,
                                                            Datagram& out) noexcept {
@@ -319,31 +322,31 @@ template <class Sum>
     if (ip_checksum_is_wrong(packet, check, ip)) {
         return Drop::ip_checksum;
     }
-    if (const Drop drop = refuse_other_than_udp(ip); drop != not_dropped) {
+    if (const Drop drop = drop_of_other_protocol(ip); drop != not_dropped) {
         return drop;
     }
-    return take_udp(packet, check, ip, out);
+    return read_udp(packet, check, ip, out);
 }
 
-/// Finds the UDP datagram in a frame, or says why the frame is dropped; `out` is then unspecified.
-/// `check` governs the checksums of both UDP and the IPv4 header. A UDP checksum of zero means that
-/// the sender made none (RFC 768), and is accepted.
+/// Finds the UDP datagram in a frame, or returns why the frame is dropped; `out` is then
+/// unspecified. `check` applies to the checksums of UDP and of the IPv4 header. A UDP checksum of
+/// zero means that the sender computed none (RFC 768), and is accepted.
 [[nodiscard, gnu::always_inline]] inline Drop parse_udp(const Packet& packet, ChecksumCheck check,
                                                         Datagram& out) noexcept {
-    if (!begins_plainly(packet.frame())) [[unlikely]] {
-        Datagram unusual;  // apart, so that `out` can stay in registers
+    if (!has_common_headers(packet.frame())) [[unlikely]] {
+        Datagram unusual;  // a separate object, so that `out` can stay in registers
         const Drop drop = parse_unusual_udp(packet, check, unusual);
         out = unusual;
         return drop;
     }
     Ipv4Packet ip;
-    if (const Drop drop = walk_plain_ipv4(packet.frame(), ip); drop != not_dropped) [[unlikely]] {
+    if (const Drop drop = walk_common_ipv4(packet.frame(), ip); drop != not_dropped) [[unlikely]] {
         return drop;
     }
     if (ip_checksum_is_wrong(packet, check, ip)) [[unlikely]] {
         return Drop::ip_checksum;
     }
-    return take_udp(packet, check, ip, out);
+    return read_udp(packet, check, ip, out);
 }
 
 }  // namespace pinstrike::nic

@@ -1,7 +1,8 @@
 // path: hot
 //
-// Why a frame of a port does not reach a line: one row a reason. All but the last two are found by
-// parse_udp; unknown_group and foreign_source by the poller, which knows lines and senders.
+// The reasons for which a frame does not reach a line, one row each. The poller counts
+// unknown_group and foreign_source because it knows the lines and the allowed senders; parse_udp
+// finds all others.
 #pragma once
 
 #include "config/rows.h"
@@ -32,10 +33,10 @@ namespace pinstrike::nic {
 
 PINSTRIKE_ROWS(Drop, PINSTRIKE_NIC_DROPS)
 
-/// What parse_udp answers of a frame that it does not drop.
+/// The result of parse_udp for a frame that it does not drop.
 inline constexpr Drop not_dropped = static_cast<Drop>(Drop_count);
 
-/// Of frames that any network carries: nothing is wrong where they come.
+/// True for control frames that occur in any network and indicate no fault.
 [[nodiscard]] constexpr bool is_network_control(Drop drop) {
     return drop == Drop::arp || drop == Drop::igmp || drop == Drop::link_control ||
            drop == Drop::ipv6_control || drop == Drop::routing;

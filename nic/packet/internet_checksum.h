@@ -1,10 +1,11 @@
 // path: hot
 //
 // The Internet checksum (RFC 1071): the one's complement of the one's complement sum of 16-bit
-// words. The sum does not care for byte order but for a final swap, nor for the order of adding, so
-// words are added as the host (little-endian) loads them: 32 bytes at a time as 32-bit halves of
-// 64-bit lanes, which never overflow. Written with vector types rather than left to the compiler:
-// its own vector code spends more on a short datagram's ends than the sum takes.
+// words. The sum does not depend on the order of the words, and the byte order matters only for a
+// final swap. So words are added as the host (little-endian) loads them: 32 bytes at a time, as
+// 32-bit halves in 64-bit lanes, which never overflow. The code uses vector types because the
+// compiler's own vectorization spends more time on the unaligned ends of a short datagram than on
+// the sum.
 #pragma once
 
 #include "nic/packet/bytes.h"
@@ -25,7 +26,8 @@ inline ChecksumSum checksum_word(const std::byte* at) noexcept {
     return (word & 0xFFFFFFFF) + (word >> 32);
 }
 
-/// Below 32 bytes: options of a header, and datagrams of no use.
+/// For less than 32 bytes: header options, and datagrams too short for market data. Out of line to
+/// keep the inlined path small.
 [[gnu::noinline]] inline ChecksumSum checksum_sum_short(const std::byte* bytes,
                                                         std::size_t length) noexcept {
     const std::byte* const end = bytes + length;
@@ -54,7 +56,7 @@ inline ChecksumSum checksum_word(const std::byte* at) noexcept {
     }
     const std::byte* const end = bytes + length;
     Lanes halves{};
-    Lanes more_halves{};  // two sums at once: the additions need not wait for each other
+    Lanes more_halves{};  // a second accumulator, so that additions do not depend on each other
     for (; end - bytes >= 2 * lanes_bytes; bytes += 2 * lanes_bytes) {
         Lanes words;
         Lanes more_words;
@@ -70,26 +72,27 @@ inline ChecksumSum checksum_word(const std::byte* at) noexcept {
         bytes += lanes_bytes;
     }
     halves += more_halves;
-    // Where the length is odd, the last bytes are loaded off by one: as if all words were swapped,
-    // which is one multiplication by 256 in one's complement.
+    // If the length is odd, the last bytes are loaded at an odd offset, so their words have swapped
+    // bytes. In one's complement, swapping back is a multiplication by 256.
     const auto last = (Lanes)last_bytes(end, static_cast<std::size_t>(end - bytes));
     halves += ((last & 0xFFFFFFFF) + (last >> 32)) << (length % 2 * 8);
     return halves[0] + halves[1] + halves[2] + halves[3];
 }
 
-/// Out of the way of headers without options.
+/// Out of line, because headers rarely have options.
 [[gnu::noinline]] inline ChecksumSum ipv4_options_sum(const std::byte* options,
                                                       std::size_t length) noexcept {
     return checksum_sum(options, length);
 }
 
-/// The sum of an IPv4 header of `length` bytes, 20 at least. Nearly every header has 20, and then
-/// this is a fraction of the general sum.
+/// The sum of an IPv4 header of `length` bytes, at least 20. Nearly every header has 20 bytes; for
+/// those this is much cheaper than checksum_sum().
 inline ChecksumSum ipv4_header_sum(const std::byte* header, std::size_t length) noexcept {
     constexpr std::size_t fixed_bytes = 20;
     std::uint32_t middle;
     std::memcpy(&middle, header + 8, sizeof middle);
-    // The addresses as one, since they are in UDP's pseudo header as well.
+    // Source and destination address are loaded as one word because udp_pseudo_sum() loads the same
+    // word.
     const ChecksumSum fixed = checksum_word(header) + middle + checksum_word(header + 12);
     if (length == fixed_bytes) [[likely]] {
         return fixed;
@@ -106,13 +109,13 @@ inline std::uint16_t checksum_fold(ChecksumSum sum) noexcept {
     return static_cast<std::uint16_t>(sum);
 }
 
-/// Whether data that contains its checksum, and is not all zero, came whole: its sum then folds to
-/// 0xFFFF, which is to say that it is a multiple of it.
+/// True if the sum of data that contains its checksum, and is not all zero, is correct: it then
+/// folds to 0xFFFF, which means that the sum is a multiple of 0xFFFF.
 inline bool checksum_is_whole(ChecksumSum sum) noexcept {
     return sum % 0xFFFF == 0;
 }
 
-/// Stores the checksum of `sum` at `at`, as the network wants it.
+/// Stores the checksum of `sum` at `at` in network byte order.
 inline void store_checksum(std::byte* at, ChecksumSum sum) noexcept {
     const auto raw = static_cast<std::uint16_t>(~checksum_fold(sum));
     std::memcpy(at, &raw, sizeof raw);

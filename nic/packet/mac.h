@@ -8,7 +8,7 @@
 
 namespace pinstrike::nic {
 
-/// An Ethernet address, in the order of the wire.
+/// An Ethernet address, in wire order.
 struct Mac {
     std::array<std::uint8_t, 6> octets{};
     friend auto operator<=>(const Mac&, const Mac&) = default;

@@ -7,23 +7,22 @@
 
 namespace pinstrike::nic {
 
-/// What the hardware said of a checksum; `unknown` means software has to look.
+/// The hardware's verdict on a checksum; `unknown` means that software has to verify it.
 enum class Checksum : std::uint8_t { unknown, good, bad };
 
-/// Who verifies the UDP checksum of a port's packets: the hardware, or software where the hardware
-/// does not say; software always; nobody.
+/// Who verifies the checksums of a port's packets. offload: the hardware, or software for packets
+/// without a hardware verdict; software: always software; off: nobody.
 enum class ChecksumCheck : std::uint8_t { offload, software, off };
 
 /// One Ethernet frame of a burst. The bytes belong to the port and stay valid until its next
-/// receive() or its end, those of a kept burst (Port::keep_burst) until they are given back: who
-/// needs them longer copies them.
+/// receive() (of a kept burst, until it is given back: Port::keep_burst) or its destruction.
 struct Packet {
     const std::byte* bytes = nullptr;
     std::uint32_t length_bytes = 0;
     Checksum udp_checksum = Checksum::unknown;
     Checksum ip_checksum = Checksum::unknown;
-    /// Arrival, nanoseconds since the Unix epoch: the NIC's stamp where it gives one, else the
-    /// clock read once for the burst; the capture's time when replayed.
+    /// Arrival in nanoseconds since the Unix epoch: the time stamp of the NIC or the kernel if
+    /// there is one, else the time of the burst; in replays the time in the capture.
     std::int64_t ts_receive_ns = 0;
 
     [[nodiscard]] std::span<const std::byte> frame() const { return {bytes, length_bytes}; }

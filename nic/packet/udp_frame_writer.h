@@ -1,7 +1,7 @@
 // path: hot
 //
-// Writes the headers of a multicast UDP frame: for generators, for tests, and for ports whose
-// packets come without headers. The inverse of datagram.h.
+// Writes the headers of a multicast UDP frame, for generators, for tests, and for ports that
+// receive payloads without headers. The inverse of datagram.h.
 #pragma once
 
 #include "nic/packet/address.h"
@@ -15,7 +15,7 @@
 
 namespace pinstrike::nic {
 
-/// From whom to whom a frame goes, and how.
+/// Addresses and IP options of the frames to write.
 struct UdpRoute {
     Ipv4 source;
     std::uint16_t source_port = 0;
@@ -29,17 +29,17 @@ struct UdpRoute {
 
 enum class UdpChecksumSent : std::uint8_t { none, computed };
 
-/// The bytes of the headers in front of the payload: 42, or 46 with a VLAN tag.
+/// The length of the headers in front of the payload: 42 bytes, or 46 with a VLAN tag.
 [[nodiscard]] constexpr std::size_t udp_headers_bytes(std::uint16_t vlan) noexcept {
     return ethernet_header_bytes + (vlan != 0 ? vlan_tag_bytes : 0) + ipv4_header_bytes_min +
            udp_header_bytes;
 }
 
-/// Payloads above this do not fit an IPv4 packet.
+/// The longest payload that fits an IPv4 packet.
 inline constexpr std::size_t udp_payload_bytes_max =
     0xFFFF - ipv4_header_bytes_min - udp_header_bytes;
 
-/// Writes destination, source and type of an IPv4 frame, with its VLAN tag; says how many bytes.
+/// Writes the Ethernet header of an IPv4 frame, with its VLAN tag; returns its length.
 inline std::size_t write_ethernet_header(std::byte* out, const Mac& destination, const Mac& source,
                                          std::uint16_t vlan) noexcept {
     std::memcpy(out, destination.octets.data(), 6);
@@ -54,8 +54,8 @@ inline std::size_t write_ethernet_header(std::byte* out, const Mac& destination,
     return at + 2;
 }
 
-/// Writes all headers of a datagram whose payload already stands behind them, at
-/// out + udp_headers_bytes(route.vlan). `payload_bytes` is at most udp_payload_bytes_max.
+/// Writes all headers of a datagram. The payload must already be at out +
+/// udp_headers_bytes(route.vlan); `payload_bytes` is at most udp_payload_bytes_max.
 inline void write_udp_headers(std::byte* out, const UdpRoute& route, std::size_t payload_bytes,
                               UdpChecksumSent checksum) noexcept {
     std::byte* ip = out + write_ethernet_header(out, multicast_mac(route.destination.address),
@@ -79,7 +79,7 @@ inline void write_udp_headers(std::byte* out, const UdpRoute& route, std::size_t
     if (checksum == UdpChecksumSent::computed) {
         store_checksum(udp + 6, udp_pseudo_sum(ip + 12, udp_bytes) + checksum_sum(udp, udp_bytes));
         if (load_be16(udp + 6) == 0) {
-            store_be16(udp + 6, 0xFFFF);  // zero would say that there is none (RFC 768)
+            store_be16(udp + 6, 0xFFFF);  // zero would mean "no checksum" (RFC 768)
         }
     }
 }

@@ -9,17 +9,17 @@
 
 namespace pinstrike::nic {
 
-/// Makes frames for a SimPort: the generator, or a test. Used by one thread, the port's.
+/// Makes frames for a SimPort: the generator, or a test. Only the port's thread uses it.
 class FrameSource {
   public:
     virtual ~FrameSource() = default;
 
-    /// Fills at most burst.size() packets and says how many; their bytes stay valid until the next
-    /// call. A source that paces itself does so by `now_ns`, the wall time of the step. Never
-    /// blocks.
+    /// Fills at most burst.size() packets and returns their number; their bytes stay valid until
+    /// the next call. A source that paces its frames uses `now_ns`, the wall time of the step.
+    /// Never blocks.
     virtual std::size_t fill(std::span<Packet> burst, std::int64_t now_ns) = 0;
 
-    /// True once no frame will ever come again.
+    /// True once no frame can follow.
     [[nodiscard]] virtual bool exhausted() const { return false; }
 };
 

@@ -26,7 +26,8 @@ namespace {
 constexpr std::int64_t ns_per_second = 1'000'000'000;
 constexpr std::size_t cache_line_bytes = 64;
 
-// The layout of a buffer (uring_port.h). io_uring puts name and control at the sizes asked for.
+// The layout of a buffer (uring_port.h). io_uring reserves the requested sizes for name and
+// control.
 constexpr std::size_t name_bytes = sizeof(sockaddr_in);
 constexpr std::size_t control_bytes = CMSG_SPACE(sizeof(timespec));
 constexpr std::size_t name_at = sizeof(io_uring_recvmsg_out);
@@ -36,7 +37,8 @@ constexpr std::size_t headers_bytes = udp_headers_bytes(0);
 constexpr std::size_t headers_at = payload_at - headers_bytes;
 static_assert(payload_at == 64 && headers_bytes == 42);
 
-/// Datagrams of jumbo frames fit; a loopback's 64 KiB would only waste memory.
+/// Enough for datagrams of jumbo frames; buffers for the 64 KiB MTU of a loopback would waste
+/// memory.
 constexpr std::size_t payload_bytes_max = 9216;
 
 constexpr std::size_t ip_at = ethernet_header_bytes;
@@ -44,11 +46,11 @@ constexpr std::size_t udp_at = ip_at + ipv4_header_bytes_min;
 
 }  // namespace
 
-/// So many numbers as were foreseen at the start, and no more: adding never allocates.
+/// A list whose capacity is fixed at the start, so that add() never allocates.
 template <class Number>
 class FixedList {
   public:
-    void foresee(std::size_t count) { numbers_ = std::make_unique<Number[]>(capacity_ = count); }
+    void reserve(std::size_t count) { numbers_ = std::make_unique<Number[]>(capacity_ = count); }
 
     void add(Number number) noexcept {
         PINSTRIKE_CHECK(count_ < capacity_);
@@ -68,13 +70,16 @@ class FixedList {
     std::size_t count_ = 0;
 };
 
-/// One group: its socket, and the headers of its datagrams but for what each brings itself.
+/// One group: its socket, and a template of its datagrams' headers. Length, source address and
+/// source port are filled in per datagram.
 struct GroupSocket {
     FileDescriptor fd;
     Group group;
-    unsigned joined_at = 0;  ///< the interface's index; after open() the control thread's
+    /// Index of the interface; after open() only the control thread uses it.
+    unsigned joined_at = 0;
     std::array<std::byte, headers_bytes> headers{};
-    ChecksumSum ip_sum = 0;  ///< of `headers`, with total length, checksum and source zero
+    /// Of `headers`, where total length, checksum and source address are zero.
+    ChecksumSum ip_sum = 0;
 };
 
 struct UringState {
@@ -82,17 +87,17 @@ struct UringState {
 
     KernelInterface interface;
     std::size_t kernel_buffer_bytes = 0;
-    GrowingList<GroupSocket> sockets;  ///< the poll thread adds; statistics() reads
+    GrowingList<GroupSocket> sockets;  ///< the poll thread adds; cold threads read
     std::unique_ptr<UringRing> ring;
-    msghdr message{};                   ///< the sizes of name and control, for every receive
-    FixedList<std::uint16_t> lent_out;  ///< buffers of the packets of the last burst
-    FixedList<std::uint32_t> to_arm;    ///< sockets whose receive ended; armed by receive()
-    FixedList<std::uint32_t> failed;    ///< and by housekeep(), so that no error is a busy loop
+    msghdr message{};  ///< sizes of name and control, the same for every receive
+    FixedList<std::uint16_t> held_buffers;  ///< buffers of the last burst
+    FixedList<std::uint32_t> to_arm;        ///< sockets whose receive ended; receive() arms them
+    FixedList<std::uint32_t> failed;        ///< armed by housekeep(): no busy loop on errors
     std::vector<std::string> remarks;
     FileDescriptor link_socket;
     bool link_was_up = false;
-    /// All sockets are joined at the interface that has the name. Relaxed: the control thread tells
-    /// how things stand, the poll thread reads nothing else by it.
+    /// True if all sockets are joined on the interface that has the name now. The control thread
+    /// writes it. Relaxed, because it publishes no other data to the poll thread.
     std::atomic<bool> joined = true;
     bool started = false;
     Counter errors;
@@ -117,13 +122,14 @@ std::unique_ptr<GroupSocket> group_socket(FileDescriptor fd, Group group, unsign
     return made;
 }
 
-/// Whether anything can come: a new interface of the name brings nothing before it is joined.
+/// True if packets can arrive: the link is up, and the groups are joined on the interface that has
+/// the name now.
 bool is_linked(const UringState& state) {
     return state.joined.load(std::memory_order_relaxed) &&
            link_is_up(state.link_socket.get(), state.interface);
 }
 
-/// Joined, and not yet heard.
+/// Groups whose sockets are joined, but that are not received yet.
 struct JoinedGroups final : MoreGroups {
     std::vector<std::unique_ptr<GroupSocket>> sockets;
 };
@@ -151,7 +157,7 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
         FileDescriptor fd = open_group_socket(*interface, group, config.kernel_buffer_bytes,
                                               problems, state->remarks);
         if (problems.size() != problems_before) {
-            return nullptr;  // the others would fail alike
+            return nullptr;  // the other groups would fail for the same reason
         }
         state->sockets.add(group_socket(std::move(fd), group, interface->index));
     }
@@ -167,9 +173,9 @@ std::unique_ptr<UringPort> UringPort::open(const PortConfig& config, std::string
     }
     state->message.msg_namelen = name_bytes;
     state->message.msg_controllen = control_bytes;
-    state->lent_out.foresee(buffers_count);
-    state->to_arm.foresee(sockets_max);
-    state->failed.foresee(sockets_max);
+    state->held_buffers.reserve(buffers_count);
+    state->to_arm.reserve(sockets_max);
+    state->failed.reserve(sockets_max);
     state->link_socket = FileDescriptor(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     state->link_was_up = link_is_up(state->link_socket.get(), *interface);
     return std::unique_ptr<UringPort>(new UringPort(std::move(name), std::move(state)));
@@ -196,7 +202,8 @@ std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Pr
         std::vector<std::string> remarks;
         FileDescriptor fd = open_group_socket(state_->interface, group, state_->kernel_buffer_bytes,
                                               problems, remarks);
-        // A right to large buffers that was given up since: bursts would be lost that others hold.
+        // The process may have given up the capability for large buffers since the start. The new
+        // sockets would then lose bursts that the others can hold.
         for (const std::string& remark : remarks) {
             if (std::find(state_->remarks.begin(), state_->remarks.end(), remark) ==
                 state_->remarks.end()) {
@@ -213,7 +220,7 @@ std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Pr
 
 void UringPort::join(MoreGroups& groups, std::int64_t /*now_ns*/) {
     for (auto& socket : static_cast<JoinedGroups&>(groups).sockets) {
-        if (state_->started) {  // else start() arms it with the rest
+        if (state_->started) {  // otherwise start() arms all sockets
             state_->to_arm.add(static_cast<std::uint32_t>(state_->sockets.size()));
         }
         state_->sockets.add(std::move(socket));
@@ -234,7 +241,7 @@ void UringPort::housekeep(std::int64_t /*now_ns*/) {
 
 InterfaceChange UringPort::follow_interface() const {
     const unsigned index = index_of(state_->interface.name);
-    if (index == 0) {  // gone: link_is_up() says so
+    if (index == 0) {  // no such interface now: link_is_up() reports it
         return InterfaceChange::none;
     }
     bool all = true;
@@ -247,7 +254,7 @@ InterfaceChange UringPort::follow_interface() const {
             socket->joined_at = index;
             some = true;
         } else {
-            all = false;  // tried again
+            all = false;  // the next call tries again
         }
     }
     state_->interface.index = index;
@@ -275,23 +282,23 @@ std::vector<std::string> UringPort::remarks() const {
 
 namespace {
 
-/// Gives the buffers of the last burst back to the kernel.
+/// Returns the buffers of the last burst to the kernel.
 void return_buffers(UringState& state) {
     std::size_t count = 0;
-    for (const std::uint16_t buffer : state.lent_out.items()) {
-        state.ring->lend(buffer, count);
+    for (const std::uint16_t buffer : state.held_buffers.items()) {
+        state.ring->provide(buffer, count);
         ++count;
     }
     state.ring->publish(count);
-    state.lent_out.clear();
+    state.held_buffers.clear();
 }
 
-/// Starts (again) the receives that are not running: at the start, and after the kernel ran out of
-/// buffers, which ends a multishot receive though the datagrams stay in the socket.
+/// Arms the receives that are not running: all at the start, and later those that ended because the
+/// kernel had no buffer; their datagrams stay in the socket.
 void arm(UringState& state) {
     for (const std::uint32_t index : state.to_arm.items()) {
         io_uring_sqe* sqe = io_uring_get_sqe(state.ring->get());
-        PINSTRIKE_CHECK(sqe != nullptr);  // there is one for every socket
+        PINSTRIKE_CHECK(sqe != nullptr);  // the ring has an entry for every socket
         io_uring_prep_recvmsg_multishot(sqe, state.sockets[index].fd.get(), &state.message, 0);
         sqe->flags |= IOSQE_BUFFER_SELECT;
         sqe->buf_group = UringRing::buffer_group;
@@ -301,7 +308,7 @@ void arm(UringState& state) {
     io_uring_submit(state.ring->get());
 }
 
-/// The kernel's time stamp of a datagram, or `now_ns` where it brought none.
+/// The kernel's time stamp of a datagram, or `now_ns` if it has none.
 std::int64_t time_of(const std::byte* buffer, std::int64_t now_ns) {
     io_uring_recvmsg_out out;
     std::memcpy(&out, buffer, sizeof out);
@@ -318,7 +325,8 @@ std::int64_t time_of(const std::byte* buffer, std::int64_t now_ns) {
     return time.tv_sec * ns_per_second + time.tv_nsec;
 }
 
-/// Makes a frame of a received datagram: headers over name and control, in front of the payload.
+/// Makes a frame of a received datagram: writes headers in front of the payload, over name and
+/// control.
 Packet frame_of(const GroupSocket& socket, std::byte* buffer, std::size_t payload_bytes,
                 std::int64_t now_ns) {
     Packet packet;
@@ -342,8 +350,9 @@ Packet frame_of(const GroupSocket& socket, std::byte* buffer, std::size_t payloa
     return packet;
 }
 
-/// Takes one completion: true if it filled `packet`.
-bool take(UringState& state, const io_uring_cqe& cqe, std::int64_t now_ns, Packet& packet) {
+/// Processes one completion; true if it filled `packet`.
+bool process_completion(UringState& state, const io_uring_cqe& cqe, std::int64_t now_ns,
+                        Packet& packet) {
     const auto index = static_cast<std::uint32_t>(cqe.user_data);
     if ((cqe.flags & IORING_CQE_F_MORE) == 0) {
         const bool may_go_on_at_once = cqe.res >= 0 || cqe.res == -ENOBUFS;
@@ -354,7 +363,7 @@ bool take(UringState& state, const io_uring_cqe& cqe, std::int64_t now_ns, Packe
         return false;
     }
     const auto buffer_index = static_cast<std::uint16_t>(cqe.flags >> IORING_CQE_BUFFER_SHIFT);
-    state.lent_out.add(buffer_index);
+    state.held_buffers.add(buffer_index);
     std::byte* buffer = state.ring->buffer(buffer_index);
     io_uring_recvmsg_out out;
     std::memcpy(&out, buffer, sizeof out);
@@ -374,14 +383,14 @@ std::size_t UringPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     if (!state.started) [[unlikely]] {
         start();
     }
-    if (!state.lent_out.items().empty()) {
+    if (!state.held_buffers.items().empty()) {
         return_buffers(state);
     }
     if (!state.to_arm.items().empty()) {
         arm(state);
     }
-    // Until the burst is full or nothing is ready (not every completion brings a packet): from a
-    // burst that is not full, arbitration takes it that no packet waits unseen.
+    // Loops until the burst is full or no completion is ready, because not every completion brings
+    // a packet, and arbitration assumes after a burst that is not full that no packet is waiting.
     std::array<io_uring_cqe*, 64> completions;
     std::size_t count = 0;
     while (count < burst.size()) {
@@ -392,7 +401,7 @@ std::size_t UringPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
             break;
         }
         for (unsigned i = 0; i < ready; ++i) {
-            count += take(state, *completions[i], now_ns, burst[count]) ? 1 : 0;
+            count += process_completion(state, *completions[i], now_ns, burst[count]) ? 1 : 0;
         }
         io_uring_cq_advance(state.ring->get(), ready);
     }

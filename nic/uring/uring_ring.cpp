@@ -21,9 +21,9 @@ namespace pinstrike::nic {
 
 namespace {
 
-/// Best first. DEFER_TASKRUN (Linux 6.1) runs completions when the poll thread asks, never in the
-/// middle of it; COOP_TASKRUN (5.19) at least spares the interrupt. TASKRUN_FLAG tells without a
-/// system call whether there is something to ask for.
+/// In order of preference. With DEFER_TASKRUN (Linux 6.1) completions run only when the poll thread
+/// asks for them; COOP_TASKRUN (5.19) at least avoids the inter-processor interrupt. TASKRUN_FLAG
+/// shows without a system call whether completions are waiting.
 constexpr std::array setups{
     static_cast<unsigned>(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
                           IORING_SETUP_TASKRUN_FLAG),
@@ -64,12 +64,12 @@ std::string advice_of(int error) {
     }
 }
 
-/// For what liburing 2.3 declares but does not export.
+/// Replaces functions that liburing 2.3 declares but does not export.
 bool register_with(const io_uring& ring, unsigned what, const void* argument, unsigned count) {
     return syscall(SYS_io_uring_register, ring.ring_fd, what, argument, count) == 0;
 }
 
-/// Tries a multishot recvmsg (Linux 6.0) on a socket pair; 0 or the errno it ended with.
+/// Tries a multishot recvmsg (Linux 6.0) on a socket pair; returns 0 or its errno.
 int try_multishot(UringRing& ring) {
     std::array<int, 2> pair{};
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
@@ -78,7 +78,7 @@ int try_multishot(UringRing& ring) {
     const FileDescriptor ours(pair[0]);
     const FileDescriptor theirs(pair[1]);
     ring.enable();
-    ring.lend(0, 0);
+    ring.provide(0, 0);
     ring.publish(1);
     io_uring_sqe* sqe = io_uring_get_sqe(ring.get());
     msghdr message{};
@@ -144,7 +144,7 @@ std::unique_ptr<UringRing> UringRing::make(std::size_t entries_count, std::size_
 
 std::unique_ptr<UringRing> UringRing::open(std::size_t sockets_count, std::size_t buffer_bytes,
                                            unsigned buffers_count, Problems& problems) {
-    // A ring belongs to the thread that enables it: the trial takes one of its own.
+    // The trial needs a ring of its own because a ring belongs to the thread that enables it.
     const std::unique_ptr<UringRing> trial = make(1, buffer_bytes, 2, problems);
     if (trial == nullptr) {
         return nullptr;
@@ -162,7 +162,7 @@ std::unique_ptr<UringRing> UringRing::open(std::size_t sockets_count, std::size_
     }
     if (ring != nullptr) {
         for (unsigned index = 0; index < buffers_count; ++index) {
-            ring->lend(static_cast<std::uint16_t>(index), index);
+            ring->provide(static_cast<std::uint16_t>(index), index);
         }
         ring->publish(buffers_count);
     }
@@ -178,8 +178,8 @@ UringRing::~UringRing() {
     }
 }
 
-/// Once enabled, the ring takes multishot receives into lent buffers and nothing else: what goes
-/// through a ring passes no filter for system calls (Linux 5.10).
+/// Restricts the ring to receives into provided buffers (Linux 5.10), because seccomp does not
+/// filter operations that are submitted through a ring.
 bool UringRing::restrict_to_receiving(Problems& problems) {
     std::array<io_uring_restriction, 2> allowed{};
     allowed[0].opcode = IORING_RESTRICTION_SQE_OP;

@@ -1,7 +1,7 @@
 // path: hot
 //
-// An io_uring with one ring of provided buffers, for multishot receives. liburing stays behind this
-// file and uring_port.cpp.
+// An io_uring with one ring of provided buffers, for multishot receives. Only this file and
+// uring_port.cpp use liburing.
 #pragma once
 
 #include "config/problem.h"
@@ -14,12 +14,12 @@
 
 namespace pinstrike::nic {
 
-/// Equal buffers, side by side in one mapping, and the ring that lends them to the kernel.
+/// Buffers of equal size in one contiguous mapping, and the ring that provides them to the kernel.
 class UringRing {
   public:
-    /// Makes the ring, disabled: enable() on the thread that will use it. `sockets_count` receives
-    /// can be armed in one submission; `buffers_count` is a power of two up to 32768. Null with the
-    /// problem told where the kernel cannot.
+    /// Makes a disabled ring; the thread that will use it calls enable(). `sockets_count` receives
+    /// can be armed in one submission; `buffers_count` is a power of two up to 32768. Null, with a
+    /// problem added, if the kernel cannot.
     [[nodiscard]] static std::unique_ptr<UringRing> open(std::size_t sockets_count,
                                                          std::size_t buffer_bytes,
                                                          unsigned buffers_count,
@@ -39,9 +39,9 @@ class UringRing {
         return buffers_ + index * buffer_bytes_;
     }
 
-    /// Lends a buffer to the kernel again, once publish() says so; `pending` counts those lent
-    /// since the last publish().
-    void lend(std::uint16_t index, std::size_t pending) noexcept {
+    /// Queues a buffer for the kernel; publish() hands it over. `pending` is the number of buffers
+    /// queued since the last publish().
+    void provide(std::uint16_t index, std::size_t pending) noexcept {
         io_uring_buf_ring_add(entries_, buffer(index), static_cast<unsigned>(buffer_bytes_), index,
                               io_uring_buf_ring_mask(buffers_count_), static_cast<int>(pending));
     }

@@ -27,7 +27,7 @@ ifreq request_of(const std::string& name) {
     return request;
 }
 
-/// What mends the errors that people meet.
+/// How to fix the errors that occur in practice.
 std::string advice_of(int error) {
     switch (error) {
         case EMFILE:
@@ -68,7 +68,7 @@ bool set_membership(int fd, int option, Group group, unsigned interface_index) {
     return set_option(fd, IPPROTO_IP, option, request);
 }
 
-/// Asks for a receive buffer; says what was granted (the kernel reports twice the usable size).
+/// Requests a receive buffer; returns the size granted (the kernel reports twice the usable size).
 std::size_t set_receive_buffer(int fd, std::size_t buffer_bytes) {
     const int asked = static_cast<int>(std::min<std::size_t>(buffer_bytes, 1U << 30));
     if (!set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, asked)) {
@@ -118,7 +118,8 @@ unsigned index_of(const std::string& interface) {
 }
 
 bool join_again(int fd, Group group, unsigned gone_index, unsigned index) {
-    // The socket keeps what it joined, and may hold only so much (igmp_max_memberships).
+    // The socket keeps the membership of the deleted interface, and that one counts towards the
+    // limit of memberships per socket (igmp_max_memberships).
     set_membership(fd, IP_DROP_MEMBERSHIP, group, gone_index);
     return set_membership(fd, IP_ADD_MEMBERSHIP, group, index) || errno == EADDRINUSE;
 }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What the uring port asks of the kernel's sockets and interfaces.
+// The kernel sockets and interfaces of the uring port.
 #pragma once
 
 #include "config/problem.h"
@@ -15,38 +15,39 @@
 
 namespace pinstrike::nic {
 
-/// A network interface as the kernel names it.
+/// A network interface of the kernel.
 struct KernelInterface {
     std::string name;
     unsigned index = 0;
     std::size_t mtu_bytes = 0;
 };
 
-/// Looks the interface up, or tells the problem.
+/// Looks up the interface; nullopt with a problem added if there is none.
 [[nodiscard]] std::optional<KernelInterface> find_interface(const std::string& name,
                                                             Problems& problems);
 
-/// True while the interface is up and has a carrier, asked by an ioctl on any socket `fd`.
+/// True while the interface is up and has a carrier. Makes one ioctl on `fd`, which may be any
+/// socket.
 [[nodiscard]] bool link_is_up(int fd, const KernelInterface& interface);
 
-/// The interface that has the name now; 0: none.
+/// The index of the interface that has this name now; 0 if there is none.
 [[nodiscard]] unsigned index_of(const std::string& interface);
 
-/// The group's membership goes over from an interface that is gone to the one that has its index
-/// now. False where the kernel refuses.
+/// Moves the group's membership from the deleted interface `gone_index` to the interface `index`.
+/// False if the kernel refuses.
 [[nodiscard]] bool join_again(int fd, Group group, unsigned gone_index, unsigned index);
 
-/// A socket that receives `group` on `interface` and nothing else, with time stamps. Tells problems
-/// that stop it; adds to `remarks` what only lessens it (a smaller buffer than asked).
+/// Opens a socket that receives only `group`, only on `interface`, with time stamps. Adds a problem
+/// if it cannot; adds to `remarks` if the buffer is smaller than requested.
 [[nodiscard]] FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
                                                std::size_t buffer_bytes, Problems& problems,
                                                std::vector<std::string>& remarks);
 
-/// Datagrams the kernel dropped at the socket because its buffer was full.
+/// Datagrams that the kernel dropped because the socket's buffer was full.
 [[nodiscard]] std::uint64_t socket_drops(int fd);
 
-/// A remark where the kernel's reverse path filter is strict: it then drops multicast
-/// from senders that are not routed over the interface. Empty where it is not.
+/// A remark if the kernel's reverse path filter is strict, because it then drops multicast from
+/// senders that are not routed over the interface. Otherwise empty.
 [[nodiscard]] std::string reverse_path_remark(const KernelInterface& interface);
 
 }  // namespace pinstrike::nic
