@@ -10,8 +10,8 @@
 
 namespace pinstrike::nic {
 
-/// Numbers in the header of a capture's file, record or block, in the byte order of whoever wrote
-/// it. Its users look at size() first: beyond it is nothing.
+/// Reads integers from the header of a capture file, record or block, in the byte order of the host
+/// that wrote it. Users check size() first; a read beyond it fails a check.
 class CaptureFields {
   public:
     CaptureFields(std::span<const std::byte> bytes, bool swapped)

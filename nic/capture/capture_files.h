@@ -9,9 +9,9 @@
 
 namespace pinstrike::nic {
 
-/// The files, and in the place of each folder the captures in it and in the folders below, by name:
-/// those that end in .pcap, .pcapng or .cap, a number of a rotation behind it (day.pcap3), and then
-/// perhaps .gz, .zst, .lz4 or .xz. Tells a folder that cannot be read or has none.
+/// Returns `paths` with each folder replaced by the captures in it and its subfolders, sorted by
+/// name. Captures end in .pcap, .pcapng or .cap, optionally with a rotation number (day.pcap3) and
+/// then .gz, .zst, .lz4 or .xz. Adds a problem for a folder that cannot be read or has no captures.
 [[nodiscard]] std::vector<std::string> capture_files(std::span<const std::string> paths,
                                                      Problems& problems);
 

@@ -24,7 +24,7 @@ std::string said_by(archive* reader) {
     return said != nullptr ? said : "it cannot be read";
 }
 
-/// All forms of compression that are read, and bytes that are not compressed; an empty file too.
+/// Accepts all supported compression formats, uncompressed bytes, and empty files.
 void support_formats(archive* reader) {
     archive_read_support_filter_gzip(reader);
     archive_read_support_filter_lz4(reader);

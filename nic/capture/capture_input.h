@@ -1,7 +1,6 @@
 // path: cold
 //
-// The bytes of a capture file, decompressed where it is compressed. libarchive stays behind this
-// file.
+// The bytes of a capture file, decompressed if it is compressed. Only this file uses libarchive.
 #pragma once
 
 #include "config/problem.h"
@@ -21,21 +20,21 @@ namespace pinstrike::nic {
 
 class CaptureInput {
   public:
-    /// Opens `path` ("-": standard input), which may be compressed by gzip, zstd, lz4 or xz; or
-    /// tells the problem.
+    /// Opens `path` ("-": standard input), which may be compressed by gzip, zstd, lz4 or xz;
+    /// nullopt with a problem added if it cannot.
     [[nodiscard]] static std::optional<CaptureInput> open(const std::string& path,
                                                           Problems& problems);
 
-    /// The next `count` bytes, valid until the next call; fewer where the input ends before.
+    /// Reads the next `count` bytes, valid until the next call; fewer if the input ends first.
     [[nodiscard]] std::span<const std::byte> take(std::size_t count);
 
-    /// Skips `count` bytes; false if the input ends before.
+    /// Skips `count` bytes; false if the input ends first.
     [[nodiscard]] bool skip(std::uint64_t count);
 
-    /// Decompressed bytes that were taken or skipped.
+    /// The number of decompressed bytes read or skipped.
     [[nodiscard]] std::uint64_t position() const { return position_; }
 
-    /// Why reading failed (the disk, damaged compression), in words; empty where it did not.
+    /// Why reading failed (a disk error, damaged compression), in words; empty if it did not fail.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
     /// A regular file can be opened again by its name; a pipe can be read only once.
@@ -48,14 +47,14 @@ class CaptureInput {
 
     CaptureInput(FileDescriptor file, bool is_regular);
 
-    /// Makes the next bytes of the file ready in `block_`; false at the end.
+    /// Reads the next bytes of the file into `block_`; false at the end.
     bool next_block();
 
     FileDescriptor file_;
     bool is_regular_;
     std::unique_ptr<archive, Free> reader_;
-    std::span<const std::byte> block_;  ///< libarchive's, as far as it is not taken
-    std::vector<std::byte> joined_;     ///< bytes of several blocks that were taken at once
+    std::span<const std::byte> block_;  ///< libarchive's block, without the bytes already read
+    std::vector<std::byte> joined_;     ///< bytes of one read that spans several blocks
     std::uint64_t position_ = 0;
     std::string complaint_;
 };

@@ -20,8 +20,8 @@ std::uint16_t type_by_version(std::span<const std::byte> packet) {
     return version == 6 ? 0x86DD : ethertype::ipv4;
 }
 
-/// The family of the capturing host's sockets, in its own byte order or the network's. That of IPv4
-/// is 2 everywhere, that of IPv6 is not, and nothing here reads it.
+/// The header is the address family of the capturing host, in host or network byte order. The
+/// family of IPv4 is 2 on every system; that of IPv6 differs and is not needed.
 std::uint16_t type_by_family(std::span<const std::byte> packet) {
     constexpr std::uint32_t inet = 2;
     const std::uint32_t family = load_be32(packet.data());
@@ -36,8 +36,8 @@ std::uint16_t type_of_cooked_2(std::span<const std::byte> packet) {
     return load_be16(packet.data());
 }
 
-/// A link type other than Ethernet: how long its header is, and how the Ethernet type of what
-/// follows is found.
+/// A link type other than Ethernet: the length of its header, and the function that returns the
+/// Ethernet type of the content.
 struct Link {
     std::uint32_t type;
     std::size_t header_bytes;
@@ -48,7 +48,7 @@ struct Link {
 constexpr std::array links{
     Link{0, 4, type_by_family},       // BSD loopback
     Link{108, 4, type_by_family},     // OpenBSD loopback
-    Link{12, 0, type_by_version},     // raw IP, as written by a program that did not translate it
+    Link{12, 0, type_by_version},     // raw IP, written with the BSD number
     Link{14, 0, type_by_version},     // the same on OpenBSD
     Link{101, 0, type_by_version},    // raw IP
     Link{228, 0, type_by_version},    // raw IPv4

@@ -20,31 +20,32 @@ namespace pinstrike::nic {
 
 /// One frame of a capture, valid until the reader's next() or end.
 struct CapturedFrame {
-    std::span<const std::byte> bytes;  ///< an Ethernet frame, whatever the capture's link type
+    std::span<const std::byte> bytes;  ///< an Ethernet frame, for every link type
     std::int64_t ts_ns = 0;            ///< nanoseconds since the Unix epoch
-    std::uint32_t cut_bytes = 0;       ///< so many the snapshot length left out at its end
+    std::uint32_t cut_bytes = 0;       ///< bytes at its end that the snapshot length cut off
 };
 
-/// A capture file read from its beginning to its end. Frames of link types without Ethernet header
-/// are given one with empty addresses.
+/// Reads a capture file from beginning to end. Packets of other link types get an Ethernet header
+/// with zero addresses.
 class CaptureReader {
   public:
-    /// Opens `path` ("-": standard input), or tells the problem: no such file, not a capture, a
-    /// link type that carries no Ethernet or IP.
+    /// Opens `path` ("-": standard input); nullopt with a problem added if there is no such file,
+    /// if it is not a capture, or if its link type is unknown.
     [[nodiscard]] static std::optional<CaptureReader> open(const std::string& path,
                                                            Problems& problems);
 
-    /// The next frame; false at the end, also where the file ends too soon (see complaint()).
+    /// Reads the next frame; false at the end, also if the file is cut or damaged (see
+    /// complaint()).
     [[nodiscard]] bool next(CapturedFrame& out);
 
-    /// What of the file was not read, once next() has come to its end, with the file's name: it is
-    /// damaged or cut, and what comes behind such a place is not read; or packets of interfaces
-    /// that cannot be read were left out. Empty: all of it was read.
+    /// After next() returned false: the part of the file that was not read, with the file's name.
+    /// The rest after a damaged or cut place is not read, and packets of interfaces with an unknown
+    /// link type are left out. Empty if all was read.
     [[nodiscard]] std::string complaint() const;
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
-    /// A regular file, which can be closed and opened again; a pipe cannot.
+    /// True for a regular file; a pipe cannot be closed and opened again.
     [[nodiscard]] bool can_open_again() const { return input_.is_regular(); }
 
   private:
@@ -53,8 +54,9 @@ class CaptureReader {
     std::string path_;
     CaptureInput input_;
     std::unique_ptr<CaptureRecords> records_;
-    std::vector<std::byte> made_;  ///< the frame behind an Ethernet header that the reader adds
-    /// Packets left out, by the link type of their interface; none: it was never described.
+    std::vector<std::byte> made_;  ///< a frame whose Ethernet header the reader added
+    /// The number of packets left out, by the link type of their interface; nullopt if the file
+    /// does not describe the interface.
     std::map<std::optional<std::uint32_t>, std::uint64_t> left_out_;
 };
 

@@ -15,16 +15,17 @@ namespace pinstrike::nic {
 
 namespace {
 
-/// How a pcap file counts time and describes a record, by its magic number.
+/// The time unit and the record header length of a pcap file, by its magic number.
 struct PcapKind {
     std::uint32_t magic;
-    std::uint32_t ns_per_unit;  ///< of the second half of a time
+    std::uint32_t ns_per_unit;  ///< of the second field of a time stamp
     std::size_t record_header_bytes;
 };
 
 constexpr std::array pcap_kinds{
     PcapKind{0xA1B2C3D4, 1000, 16}, PcapKind{0xA1B23C4D, 1, 16},
-    PcapKind{0xA1B2CD34, 1000, 24},  // of a modified libpcap: interface and protocol behind
+    PcapKind{0xA1B2CD34, 1000,
+             24},  // modified libpcap: record headers also have interface and protocol
 };
 
 const PcapKind* find_kind(std::uint32_t magic) {
@@ -46,7 +47,7 @@ class PcapRecords final : public CaptureRecords {
     PcapKind kind_;
     bool swapped_;
     std::uint32_t link_type_;
-    std::uint64_t number_ = 0;  ///< of the record, from 1 on
+    std::uint64_t number_ = 0;  ///< number of the record, from 1
 };
 
 bool PcapRecords::next(CaptureInput& input, CaptureRecord& out) {
@@ -100,8 +101,8 @@ std::unique_ptr<CaptureRecords> begin_pcap(CaptureInput& input, const PcapKind& 
         complaint = fmt::format("it is pcap of version {}, {} expected", fields.u16(0), version);
         return nullptr;
     }
-    // The upper half of the link type says how long a frame check sequence is: frames are read by
-    // the lengths in them, so what lies behind does not matter.
+    // The upper half of the link type field gives the length of the frame check sequence. It is
+    // ignored because the parser uses the lengths in the headers.
     return std::make_unique<PcapRecords>(kind, swapped, fields.u32(16) & 0xFFFFU);
 }
 

@@ -1,9 +1,9 @@
 // path: cold
 //
-// The records of a capture: pcap (any of its magic numbers) and pcapng, of either byte order. Of
-// pcapng each packet is read by the interface that its block names: interfaces may differ in link
-// type, snapshot length and time resolution, and so may sections in byte order.
-// https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcap,
+// The records of a capture: pcap (any of its magic numbers) and pcapng, of either byte order. A
+// pcapng packet is read with the properties of the interface that its block names, because
+// interfaces may differ in link type, snapshot length and time resolution. Sections may differ in
+// byte order. https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcap,
 // https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng
 #pragma once
 
@@ -18,12 +18,12 @@
 
 namespace pinstrike::nic {
 
-/// A packet as it stands in the file, valid until the next one is read.
+/// A packet as stored in the file, valid until the next one is read.
 struct CaptureRecord {
     std::span<const std::byte> bytes;
-    std::uint32_t sent_bytes = 0;            ///< its length before the snapshot length cut it
+    std::uint32_t sent_bytes = 0;            ///< the packet's original length
     std::int64_t ts_ns = 0;                  ///< nanoseconds since the Unix epoch
-    std::optional<std::uint32_t> link_type;  ///< none: its interface is not described
+    std::optional<std::uint32_t> link_type;  ///< nullopt: the file does not describe its interface
 };
 
 class CaptureRecords {
@@ -33,11 +33,11 @@ class CaptureRecords {
     CaptureRecords(const CaptureRecords&) = delete;
     CaptureRecords& operator=(const CaptureRecords&) = delete;
 
-    /// The next packet; false at the end, and where the file is damaged or cut: complaint() then
+    /// Reads the next packet; false at the end, and if the file is damaged or cut: complaint() then
     /// says how.
     [[nodiscard]] virtual bool next(CaptureInput& input, CaptureRecord& out) = 0;
 
-    /// The link type of all packets; none where each has its own.
+    /// The link type of all packets; nullopt if each packet has its own.
     [[nodiscard]] virtual std::optional<std::uint32_t> link_type() const { return std::nullopt; }
 
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -48,7 +48,7 @@ class CaptureRecords {
     std::string complaint_;
 };
 
-/// Reads the file's header. Null, and `complaint` says why, where it is no capture.
+/// Reads the file's header. Null if the file is not a capture; `complaint` then says why.
 [[nodiscard]] std::unique_ptr<CaptureRecords> begin_records(CaptureInput& input,
                                                             std::string& complaint);
 

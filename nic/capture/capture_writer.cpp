@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t ns_per_second = 1'000'000'000;
 constexpr std::uint32_t link_type_ethernet = 1;
 
-// Both formats are written in the host's byte order, which their magic numbers tell.
+// Both formats are written in the host's byte order; readers detect it from the magic number.
 
 /// draft-ietf-opsawg-pcap, "File Header" and "Packet Record".
 struct PcapFileHeader {

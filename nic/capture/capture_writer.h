@@ -20,19 +20,21 @@ enum class CaptureFormat : std::uint8_t { pcap, pcapng };
 
 class CaptureWriter {
   public:
-    /// Makes or empties the file at `path`, or tells why it cannot.
+    /// Creates or empties the file at `path`; nullopt with a problem added if it cannot.
     [[nodiscard]] static std::optional<CaptureWriter> open(const std::string& path,
                                                            Problems& problems);
 
-    /// Appends one Ethernet frame of at most capture_frame_bytes_max bytes; a longer one is cut
-    /// there, its true length noted. `ts_ns` is nanoseconds since the Unix epoch, not negative.
+    /// Appends one Ethernet frame. A frame longer than capture_frame_bytes_max is cut to that
+    /// length; its record keeps the original length. `ts_ns` is nanoseconds since the Unix epoch,
+    /// not negative.
     void write(std::span<const std::byte> frame, std::int64_t ts_ns);
 
-    /// What was written is the file's from now on, whatever becomes of this process.
+    /// Passes all written bytes to the kernel, so that they reach the file even if this process
+    /// crashes.
     void flush();
 
-    /// Flushes and closes; tells a problem if any byte did not reach the file (a full disk). A
-    /// writer that is destroyed unclosed closes without a word.
+    /// Flushes and closes the file; adds a problem if any byte was not written (a full disk). The
+    /// destructor closes the file without reporting errors.
     [[nodiscard]] bool close(Problems& problems);
 
     [[nodiscard]] CaptureFormat format() const { return format_; }

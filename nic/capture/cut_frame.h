@@ -8,8 +8,8 @@
 
 namespace pinstrike::nic {
 
-/// The destination of a captured frame's datagram, if the capture's snapshot length cut the
-/// datagram. Nothing if the datagram is complete, or if its headers were cut off as well.
+/// The destination group of a captured datagram that the snapshot length cut. nullopt if the
+/// datagram is complete, or if its headers were cut too.
 [[nodiscard]] std::optional<Group> group_of_cut(const CapturedFrame& frame);
 
 }  // namespace pinstrike::nic

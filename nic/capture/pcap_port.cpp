@@ -1,7 +1,7 @@
 // path: cold
 //
-// Cold as a whole though it has a receive(): reading files is system calls, and a replay waits for
-// its disk rather than loses.
+// This file is cold although it has a receive(): reading files takes system calls, and a replay
+// loses nothing while it waits for the disk.
 #include "nic/capture/pcap_port.h"
 
 #include "config/check.h"
@@ -20,8 +20,8 @@ namespace pinstrike::nic {
 
 namespace {
 
-/// The longest frame that holds something: a full IPv4 packet behind all its tags. What a capture
-/// holds beyond it is left out.
+/// The longest frame that is parsed: an IPv4 packet of maximum length after the maximum of tags.
+/// Frames are cut to this length.
 constexpr std::size_t frame_bytes_max =
     ethernet_header_bytes + vlan_tags_max * tag_bytes_max + 0xFFFF;
 constexpr std::size_t cache_line_bytes = 64;
@@ -35,8 +35,8 @@ std::string leap_text(const std::string& path, std::uint64_t record, std::int64_
                        path, record, hours < 0 ? "back" : "ahead", std::abs(hours));
 }
 
-/// So many files stay open from the start: they are read without being opened again, for which the
-/// rights to do so may be gone. More would cost memory and descriptors.
+/// The number of files that stay open from the start. They need not be opened again, for which the
+/// process may have given up the rights. More open files would cost memory and descriptors.
 constexpr std::size_t files_kept_open = 64;
 
 }  // namespace
@@ -46,7 +46,7 @@ bool GroupFilter::knows(const Group& group) const {
            std::binary_search(others.begin(), others.end(), group);
 }
 
-bool GroupFilter::takes(const CapturedFrame& frame) const {
+bool GroupFilter::selects(const CapturedFrame& frame) const {
     if (others.empty() && takes_rest) {
         return true;
     }
@@ -64,13 +64,13 @@ bool GroupFilter::takes(const CapturedFrame& frame) const {
            (takes_rest && !std::binary_search(others.begin(), others.end(), *group));
 }
 
-std::size_t ReplayStart::reckon_with(std::int64_t first_ts_ns) {
+std::size_t ReplayStart::add_port(std::int64_t first_ts_ns) {
     ts_ns_ = std::min(ts_ns_, first_ts_ns);
     next_ts_ns_.emplace_back(first_ts_ns);
     return next_ts_ns_.size() - 1;
 }
 
-/// Wall time of the start, which is now if nobody asked before.
+/// Returns the wall time of the start; the first call sets it to `now_ns`.
 std::int64_t ReplayStart::start(std::int64_t now_ns) {
     std::int64_t started_ns = not_yet;
     const bool first =
@@ -98,8 +98,9 @@ ReplayStart::Answer ReplayStart::ask(std::size_t port, std::int64_t ts_ns, std::
     return {false, pass_over(ts_ns, ahead_ns, now_ns)};
 }
 
-/// The leap that was passed over, if no port has a frame before this one. A moment later than it
-/// was seen: by then what came before it has reached its actors, and nothing is taken for late.
+/// Skips the leap and returns its size if no port has an earlier frame; otherwise 0. It skips only
+/// after the leap has been seen for a moment, so that earlier frames have reached their actors and
+/// do not count as late.
 std::int64_t ReplayStart::pass_over(std::int64_t ts_ns, std::int64_t ahead_ns,
                                     std::int64_t now_ns) {
     constexpr std::int64_t moment_ns = 100'000'000;
@@ -110,7 +111,7 @@ std::int64_t ReplayStart::pass_over(std::int64_t ts_ns, std::int64_t ahead_ns,
     }
     std::int64_t seen_ns = not_yet;
     leap_seen_ns_.compare_exchange_strong(seen_ns, now_ns, std::memory_order_relaxed);
-    // One of several ports whose next frames have the same time.
+    // If several ports have next frames of the same time, the exchange lets one of them skip.
     if (seen_ns == not_yet || now_ns - seen_ns < moment_ns ||
         !leap_seen_ns_.compare_exchange_strong(seen_ns, not_yet, std::memory_order_relaxed)) {
         return 0;
@@ -126,7 +127,8 @@ PcapPort::PcapPort(std::string name, Pace pace, std::size_t burst_packets, Group
       start_(std::move(start)),
       filter_(std::move(filter)),
       burst_packets_(burst_packets),
-      // Pages that no burst reaches are never touched, so the worst case costs addresses only.
+      // The kernel maps a page when it is first written, so the worst-case size costs address space
+      // only.
       buffer_(new std::byte[burst_packets * slot_bytes_max]) {
     PINSTRIKE_CHECK(burst_packets > 0);
 }
@@ -147,12 +149,12 @@ std::unique_ptr<PcapPort> PcapPort::open(std::string name, std::span<const std::
         return nullptr;
     }
     if (!port->due_.empty()) {
-        port->start_number_ = port->start_->reckon_with(port->due_.top().first);
+        port->start_number_ = port->start_->add_port(port->due_.top().first);
     }
     return port;
 }
 
-/// Reads the first record and, where enough files are open already, closes the file.
+/// Reads the first record; closes the file if enough files are open already.
 void PcapPort::add(CaptureReader reader) {
     const std::size_t index = sources_.size();
     Source& source = sources_.emplace_back();
@@ -166,7 +168,7 @@ void PcapPort::add(CaptureReader reader) {
     if (index >= files_kept_open && source.reader->can_open_again()) {
         source.reader.reset();
         due_.emplace(source.head.ts_ns, index);
-    } else if (takes_head(source)) {
+    } else if (select_head(source)) {
         due_.emplace(source.head.ts_ns, index);
     } else {
         advance(index);
@@ -188,11 +190,12 @@ void PcapPort::open_again(std::size_t index) {
     advance(index);
 }
 
-/// Is the frame that was read for this queue? If so, it is clipped and looked at.
-bool PcapPort::takes_head(Source& source) {
+/// True if the frame just read belongs to this queue; then cuts it to frame_bytes_max and counts it
+/// if the snapshot length cut it.
+bool PcapPort::select_head(Source& source) {
     CapturedFrame& frame = source.head;
     frame.bytes = source.tunnel.inside(frame.bytes);
-    if (!filter_.takes(frame)) {
+    if (!filter_.selects(frame)) {
         return false;
     }
     if (const auto group = group_of_cut(frame); group && filter_.knows(*group)) {
@@ -202,12 +205,12 @@ bool PcapPort::takes_head(Source& source) {
     return true;
 }
 
-/// Reads on to the next frame for this queue, or to the end.
+/// Reads until the next frame of this queue, or the end.
 void PcapPort::advance(std::size_t index) {
     Source& source = sources_[index];
     while (source.reader->next(source.head)) {
         ++source.record;
-        if (takes_head(source)) {
+        if (select_head(source)) {
             due_.emplace(source.head.ts_ns, index);
             return;
         }
@@ -225,7 +228,7 @@ void PcapPort::end(Source& source) {
 
 bool PcapPort::is_due(const Due& next, std::int64_t now_ns) {
     const auto [due, leap_ns] = start_->ask(*start_number_, next.first, now_ns, pace_);
-    if (leap_ns != 0 && leaps_count_++ < leaps_told_max) {
+    if (leap_ns != 0 && leaps_count_++ < leaps_reported_max) {
         leaps_[leaps_count_ - 1] = {next.second, sources_[next.second].record, leap_ns};
     }
     return due;
@@ -297,7 +300,7 @@ std::vector<std::string> PcapPort::unread() const {
 
 std::vector<std::string> PcapPort::remarks() const {
     std::vector<std::string> remarks = unread();
-    const std::uint64_t told = std::min<std::uint64_t>(leaps_count_, leaps_told_max);
+    const std::uint64_t told = std::min<std::uint64_t>(leaps_count_, leaps_reported_max);
     for (const Leap& leap : std::span(leaps_).first(told)) {
         remarks.push_back(leap_text(sources_[leap.source].path, leap.record, leap.size_ns));
     }

@@ -1,12 +1,12 @@
 // path: cold
 //
-// Replays captures. What is read from a file is copied once more, so that a burst may hold frames
-// of several files and outlive a reader's one frame.
+// Replays captures. The port copies each frame, because a reader keeps only its last frame valid
+// and a burst holds many.
 //
-// There may be many more captures than descriptors or memory for readers: a feed is often kept as
-// one file a group and minute. So beyond the first few a file is opened for its first record, which
-// says when it is due, closed, and opened again then. Files that follow each other in time are not
-// open at once.
+// A replay may have more files than descriptors or memory allow to open at once, because feeds are
+// often stored as one file per group and minute. So all but the first files are opened to read the
+// time of their first record, closed, and opened again at that time. Files that follow each other
+// in time are therefore not open at the same time.
 #pragma once
 
 #include "nic/capture/capture_reader.h"
@@ -29,25 +29,26 @@
 
 namespace pinstrike::nic {
 
-/// Which frames of a capture one of several pollers takes: those of its own groups, and one of them
-/// all that is not another's. So every frame is handed out by exactly one queue, and the account of
-/// the port adds up.
+/// The frames of a capture that one of several queues hands out: those of its own groups; one queue
+/// also those of groups that no queue has. So exactly one queue hands out each frame, and the
+/// counts of the queues add up to the capture's.
 struct GroupFilter {
     std::vector<Group> own;     ///< sorted
     std::vector<Group> others;  ///< sorted
-    bool takes_rest = true;     ///< what is neither
+    bool takes_rest = true;     ///< also selects frames of groups in neither list
 
-    [[nodiscard]] bool takes(const CapturedFrame& frame) const;
+    [[nodiscard]] bool selects(const CapturedFrame& frame) const;
 
-    /// Is it a group of any queue?
+    /// True if any queue has the group.
     [[nodiscard]] bool knows(const Group& group) const;
 };
 
-/// One or several captures, merged by time (a tie goes to the file named first), each frame once.
+/// One or several captures, merged by time; of frames with equal times, that of the file named
+/// first comes first.
 class PcapPort final : public Port {
   public:
-    /// Of `files` and of the captures in the folders among them. Null, with every problem told,
-    /// where one cannot be opened.
+    /// Opens `files`, and for a folder the captures in it. Null, with every problem added, if one
+    /// cannot be opened.
     [[nodiscard]] static std::unique_ptr<PcapPort> open(
         std::string name, std::span<const std::string> files, Pace pace, std::size_t burst_packets,
         Problems& problems, GroupFilter filter = {},
@@ -67,36 +68,38 @@ class PcapPort final : public Port {
     [[nodiscard]] bool replays() const override { return true; }
 
   private:
-    /// A file. Without a reader it waits to be opened again, or has come to its end.
+    /// A file. It has no reader while it waits to be opened again, and after its end.
     struct Source {
         std::string path;
         std::unique_ptr<CaptureReader> reader;
-        CapturedFrame head;        ///< what comes next; of a file with a reader
-        std::uint64_t record = 0;  ///< its number in the file, from 1
+        CapturedFrame head;        ///< the next frame, if the file has a reader
+        std::uint64_t record = 0;  ///< number of `head` in the file, from 1
         TunnelExit tunnel;
-        std::uint64_t cut_packets = 0;  ///< of known groups, by the snapshot length
-        std::string complaint;          ///< why it was not read to its end
+        std::uint64_t cut_packets = 0;  ///< packets of known groups that the snapshot length cut
+        std::string complaint;          ///< why the file was not read to its end
     };
 
-    /// When the next frame of a file comes, or the file is to be opened again; and which file.
+    /// The time at which a file's next frame is due or the file has to be opened again, and its
+    /// index.
     using Due = std::pair<std::int64_t, std::size_t>;
 
-    /// A leap in the times of a capture, which was not waited for.
+    /// A leap in the times of a capture that the replay skipped.
     struct Leap {
         std::size_t source = 0;
         std::uint64_t record = 0;
         std::int64_t size_ns = 0;
     };
 
-    /// Of so many leaps record and size are reported; a poll thread allocates no memory for more.
-    static constexpr std::size_t leaps_told_max = 8;
+    /// The number of leaps whose record and size are kept for the report; fixed, because a poll
+    /// thread does not allocate.
+    static constexpr std::size_t leaps_reported_max = 8;
 
     PcapPort(std::string name, Pace pace, std::size_t burst_packets, GroupFilter filter,
              std::shared_ptr<ReplayStart> start);
 
     void add(CaptureReader reader);
     void open_again(std::size_t index);
-    [[nodiscard]] bool takes_head(Source& source);
+    [[nodiscard]] bool select_head(Source& source);
     void advance(std::size_t index);
     void end(Source& source);
     [[nodiscard]] bool is_due(const Due& next, std::int64_t now_ns);
@@ -107,8 +110,8 @@ class PcapPort final : public Port {
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
     Pace pace_;
     std::shared_ptr<ReplayStart> start_;
-    std::optional<std::size_t> start_number_;  ///< by which the port asks it; none: has no frame
-    std::array<Leap, leaps_told_max> leaps_;
+    std::optional<std::size_t> start_number_;  ///< this port's number there; nullopt: no frames
+    std::array<Leap, leaps_reported_max> leaps_;
     std::uint64_t leaps_count_ = 0;
     GroupFilter filter_;
     std::size_t burst_packets_;

@@ -16,15 +16,14 @@ constexpr std::uint32_t simple_packet_block = 3;
 constexpr std::uint32_t packet_block = 6;
 
 constexpr std::uint32_t block_bytes_min = 12;        // type, length, length again
-constexpr std::uint32_t block_bytes_max = 16 << 20;  // of a block that is looked into
+constexpr std::uint32_t block_bytes_max = 16 << 20;  // of a block whose content is read
 constexpr std::uint32_t section_bytes_min = 28;
 constexpr std::size_t length_bytes = 4;
 constexpr std::size_t interfaces_max = 1 << 16;
 
 __extension__ using int128 = __int128;
 
-/// A count of ticks since the Unix epoch, as nanoseconds; the nearest there is where that is beyond
-/// all that can be written so.
+/// Converts ticks since the Unix epoch into nanoseconds; clamps to the range of the result.
 std::int64_t ns_of_ticks(std::uint64_t ticks, std::uint8_t resolution, std::int64_t offset_s) {
     constexpr int128 ns_per_second = 1'000'000'000;
     constexpr unsigned ns_exponent = 9;
@@ -177,7 +176,8 @@ bool PcapngRecords::take_packet(const Block& block, const CaptureFields& body, C
     return true;
 }
 
-/// A packet without time, which is given that of the packet before; of the first interface.
+/// A simple packet has no time and no interface: it gets the time of the packet before it, and the
+/// first interface.
 bool PcapngRecords::take_simple_packet(const Block& block, const CaptureFields& body,
                                        CaptureRecord& out) {
     if (body.size() < 4) {
@@ -196,8 +196,8 @@ bool PcapngRecords::take_simple_packet(const Block& block, const CaptureFields& 
     return true;
 }
 
-/// The head of the next block that is looked into; false at the end, with a complaint where it is a
-/// bad one.
+/// Finds the header of the next block whose content is read; false at the end, with a complaint if
+/// a block is invalid.
 bool PcapngRecords::find_block(CaptureInput& input, Block& block) {
     while (true) {
         block = {0, block_bytes_min, input.position()};

@@ -16,8 +16,8 @@ inline constexpr std::uint32_t pcapng_section_block = 0x0A0D0D0A;  // the same i
 
 class PcapngRecords final : public CaptureRecords {
   public:
-    /// The file's first section, whose first four bytes are taken: false, with a complaint, where
-    /// it is none.
+    /// Reads the header of the first section, whose first four bytes have already been read; false,
+    /// with a complaint, if it is invalid.
     [[nodiscard]] bool begin(CaptureInput& input);
 
     [[nodiscard]] bool next(CaptureInput& input, CaptureRecord& out) override;
@@ -26,14 +26,14 @@ class PcapngRecords final : public CaptureRecords {
     struct Interface {
         std::uint32_t link_type = 0;
         std::uint32_t snapshot_bytes = 0;  ///< 0: no limit
-        std::uint8_t resolution = 6;       ///< if_tsresol: as a power of ten, or with bit 7 of two
+        std::uint8_t resolution = 6;       ///< if_tsresol: 10^-n, or 2^-n with bit 7 set
         std::int64_t offset_s = 0;         ///< if_tsoffset
     };
 
     struct Block {
         std::uint32_t type = 0;
-        std::uint32_t bytes = 0;  ///< all of it
-        std::uint64_t at = 0;     ///< where it begins in the file
+        std::uint32_t bytes = 0;  ///< its total length
+        std::uint64_t at = 0;     ///< its offset in the file
     };
 
     [[nodiscard]] bool begin_section(CaptureInput& input, std::span<const std::byte> raw_length,
@@ -51,8 +51,8 @@ class PcapngRecords final : public CaptureRecords {
     [[nodiscard]] bool damaged(const Block& block, const std::string& what);
     [[nodiscard]] bool cut(CaptureInput& input, const Block& block);
 
-    bool swapped_ = false;               ///< this section's byte order is not this machine's
-    std::vector<Interface> interfaces_;  ///< of this section
+    bool swapped_ = false;               ///< the section's byte order differs from this host's
+    std::vector<Interface> interfaces_;  ///< the interfaces of the current section
     std::int64_t last_ts_ns_ = 0;
 };
 

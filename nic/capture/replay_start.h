@@ -1,13 +1,13 @@
 // path: hot
 //
-// When frames of captures are due: capture time, counted from the first frame, against wall time,
-// counted from when it was first asked for, so that rounding never adds up to a drift. All captures
-// that are replayed together count from one start, whatever ports and pollers they are spread over:
-// one that begins later than the others comes later.
+// Decides when frames of captures are due. A frame is due when the wall time since the start of the
+// replay, times the pace, reaches the frame's capture time since the first frame. Measuring from
+// the start keeps rounding errors from adding up. All captures that are replayed together have one
+// start, for all ports and pollers, so a capture that begins later is replayed later.
 //
 // Leaps are skipped: if no capture has a frame within the next hour (the night between two days, a
-// frame whose time is wrong), or if a capture's time goes back by more than an hour, the time of
-// the replay is set to that of the next frame.
+// frame with a wrong time), or if a capture's time goes back by more than an hour, the time of the
+// replay is set to the time of the next frame.
 #pragma once
 
 #include "nic/port_config.h"
@@ -23,28 +23,28 @@ namespace pinstrike::nic {
 
 class ReplayStart {
   public:
-    /// What is longer, in the time of the captures, is a leap.
+    /// A longer difference, in capture time, is a leap.
     static constexpr std::int64_t leap_ns = 3600LL * 1'000'000'000;
 
     struct Answer {
         bool due = false;
-        std::int64_t leap_ns = 0;  ///< that was passed over now, before this frame; 0: none
+        std::int64_t leap_ns = 0;  ///< the leap skipped by this call; 0: none
     };
 
-    /// A port whose first frame has this time; returns by which number it asks. Before any poll
-    /// thread begins.
-    std::size_t reckon_with(std::int64_t first_ts_ns);
+    /// Adds a port whose first frame has this time; returns the port's number for ask() and end().
+    /// Call before any poll thread starts.
+    std::size_t add_port(std::int64_t first_ts_ns);
 
-    /// Is the frame that a port has next due? From the poll thread of the port.
+    /// Says whether the port's next frame is due. Called by the port's poll thread.
     [[nodiscard]] Answer ask(std::size_t port, std::int64_t ts_ns, std::int64_t now_ns, Pace pace);
 
-    /// The port has no frame any more.
+    /// The port has no further frame.
     void end(std::size_t port) noexcept {
         next_ts_ns_[port].store(never_ns, std::memory_order_relaxed);
     }
 
-    /// The wall time at which a frame was due; pace.factor > 0. From any thread that has seen what
-    /// a poll thread made of one: the start was set before.
+    /// The wall time at which a frame was due; pace.factor > 0. Any thread that received an event
+    /// made from a frame may call this, because the start was set before.
     [[nodiscard]] std::int64_t due_ns(std::int64_t ts_ns, Pace pace) const noexcept {
         return started_ns_.load(std::memory_order_relaxed) +
                static_cast<std::int64_t>(static_cast<double>(ts_ns - begin_ts_ns()) / pace.factor);
@@ -62,21 +62,20 @@ class ReplayStart {
     [[nodiscard]] std::int64_t pass_over(std::int64_t ts_ns, std::int64_t ahead_ns,
                                          std::int64_t now_ns);
 
-    // Relaxed is enough for all of them: no value stands for what was written elsewhere. Who reads
-    // an old one waits, and asks again at its next turn.
+    // Relaxed is enough for all of them because no value publishes other data. A thread that reads
+    // an old value waits, and asks again at its next step.
 
     std::int64_t ts_ns_ = never_ns;
-    /// Wall time. Set once, by whichever thread comes first; the ring that brought an event shows
-    /// the rest.
+    /// Wall time. The first thread to ask sets it once; other readers see it because they received
+    /// an event through a ring.
     std::atomic<std::int64_t> started_ns_{not_yet};
-    /// Of every port, the frame that it has next; its own thread writes it.
+    /// The time of each port's next frame; the port's own thread writes it.
     std::deque<std::atomic<std::int64_t>> next_ts_ns_;
     std::atomic<std::int64_t> passed_over_ns_{0};      ///< the sum of all leaps
-    std::atomic<std::int64_t> leap_seen_ns_{not_yet};  ///< wall time; not_yet: none is ahead
+    std::atomic<std::int64_t> leap_seen_ns_{not_yet};  ///< wall time; not_yet: no leap seen
 };
 
-/// Of a replay at a pace. Nothing is known of one that is as fast as it is taken, nor of live
-/// input.
+/// The due times of a paced replay. Unknown for a replay at maximum speed, and for live input.
 struct DueTimes {
     const ReplayStart* start = nullptr;
     Pace pace;

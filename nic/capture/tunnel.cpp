@@ -15,7 +15,7 @@ constexpr std::uint8_t gre_protocol = 47;
 
 // Flags and types of RFC 2784 and RFC 2890; ERSPAN: draft-foschiano-erspan-03.
 constexpr unsigned has_checksum = 0x8000;
-constexpr unsigned has_routing = 0x4000;  // RFC 1701, of no fixed length: not known here
+constexpr unsigned has_routing = 0x4000;  // RFC 1701; variable length, not supported
 constexpr unsigned has_key = 0x2000;
 constexpr unsigned has_sequence = 0x1000;
 constexpr unsigned version_bits = 0x0007;
@@ -37,7 +37,7 @@ std::optional<std::span<const std::byte>> behind(std::span<const std::byte> byte
     return bytes.size() < count ? std::nullopt : std::optional{bytes.subspan(count)};
 }
 
-/// The frame behind an ERSPAN header of type III, whose last bit says whether it has a subheader.
+/// The frame after an ERSPAN header of type III, whose last bit says whether a subheader follows.
 std::optional<std::span<const std::byte>> behind_erspan_3(std::span<const std::byte> bytes) {
     const auto rest = behind(bytes, erspan_3_bytes);
     const bool more = rest && (std::to_integer<unsigned>(bytes[erspan_3_bytes - 1]) & 1U) != 0;

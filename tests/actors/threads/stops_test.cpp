@@ -261,7 +261,7 @@ TEST(Stops, each_message_of_a_batch_counts_so_that_a_backlog_is_not_one_sample) 
 TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
     constexpr std::int64_t captured_ns = 5'000 * ms;
     nic::ReplayStart start;
-    const std::size_t port = start.reckon_with(captured_ns);
+    const std::size_t port = start.add_port(captured_ns);
     CoreOptions options;
     options.live = false;
     options.due = {&start, nic::Pace{2}};
