@@ -43,8 +43,9 @@ std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets) {
         if (getsockopt(fd, SOL_XDP, XDP_STATISTICS, &counted, &bytes) != 0) {
             return std::nullopt;
         }
-        // In copy mode a frame without a buffer is counted as dropped and as an empty fill ring; in
-        // zero-copy mode only the latter, each time the driver looked in vain, frame or not.
+        // In copy mode a frame without a buffer counts as dropped and as an empty fill ring. In
+        // zero-copy mode the driver counts an empty fill ring at each attempt, whether or not there
+        // was a frame, and nothing as dropped.
         const std::uint64_t without_buffer =
             std::min<std::uint64_t>(counted.rx_fill_ring_empty_descs, counted.rx_dropped);
         losses.missed += counted.rx_dropped - without_buffer + counted.rx_ring_full;
@@ -64,8 +65,8 @@ std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets) {
 #endif
 
 #ifdef PINSTRIKE_ADDRESS_SANITIZER
-/// The memory that describes a forgotten socket (close_af_xdp_sockets) is forgotten with it: 80
-/// bytes each time a port is opened, which nobody outside the driver can find.
+/// The driver leaks the structure of a socket that it does not close (close_af_xdp_sockets): 80
+/// bytes each time a port is opened, which only the driver could free.
 extern "C" const char* __lsan_default_suppressions();
 
 extern "C" const char* __lsan_default_suppressions() {

@@ -1,8 +1,9 @@
 // path: cold
 //
-// What AF_XDP sockets lose, and their end. DPDK's driver passes on only the frames that did not fit
-// a buffer; a full receive ring (we were too slow) and an empty fill ring (no buffer) are asked of
-// the sockets themselves, found among the process's file descriptors.
+// Loss counters of AF_XDP sockets, and closing them. DPDK's driver reports only frames that did not
+// fit a buffer. The losses from a full receive ring (the poller was too slow) and from an empty
+// fill ring (no free buffer) are read from the sockets, which are found among the process's file
+// descriptors.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace pinstrike::nic::dpdk {
 /// The file descriptors of this process that are AF_XDP sockets, in order.
 [[nodiscard]] std::vector<int> af_xdp_sockets();
 
-/// Closes those that are open still: DPDK 22.11 with libxdp 1.3 unmaps a socket's rings but forgets
-/// the socket, and the interface's queue stays taken until the process ends.
+/// Closes the sockets that are still open. DPDK 22.11 with libxdp 1.3 unmaps a socket's rings but
+/// does not close the socket, so the interface's queue would stay in use until the process ends.
 void close_af_xdp_sockets(const std::vector<int>& sockets);
 
 struct AfXdpLosses {
@@ -23,7 +24,7 @@ struct AfXdpLosses {
     std::uint64_t no_buffer = 0;  ///< no buffer in the fill ring (copy mode)
 };
 
-/// Summed over the sockets; nullopt if one cannot be asked.
+/// The sum over the sockets; nullopt if one cannot be read.
 [[nodiscard]] std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets);
 
 }  // namespace pinstrike::nic::dpdk

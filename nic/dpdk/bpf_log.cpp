@@ -11,16 +11,16 @@
 namespace pinstrike::nic::dpdk {
 namespace {
 
-/// Both libraries' levels: 0 warnings, 1 information, 2 debugging.
+/// Levels of both libraries: 0 warning, 1 information, 2 debug.
 using Print = int (*)(int level, const char* format, va_list arguments);
 using SetPrint = Print (*)(Print);
 
-/// Written when EAL begins and ends, read by whichever thread opens a port meanwhile: release and
-/// acquire, so that a reader that sees the log sees it built.
-std::atomic<Log*> heard_by{nullptr};
+/// Written when EAL starts and ends; read by any thread that opens a port. Release and acquire, so
+/// that a reader of the pointer sees the constructed log.
+std::atomic<Log*> bpf_log{nullptr};
 
 __attribute__((format(printf, 2, 0))) int print(int level, const char* format, va_list arguments) {
-    Log* log = heard_by.load(std::memory_order_acquire);
+    Log* log = bpf_log.load(std::memory_order_acquire);
     if (log == nullptr || level > 1) {
         return 0;
     }
@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 0))) int print(int level, const char* format, v
     return length;
 }
 
-void lead(const char* library, const char* setter) {
+void redirect(const char* library, const char* setter) {
     void* loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     if (loaded == nullptr) {
         return;
@@ -43,10 +43,10 @@ void lead(const char* library, const char* setter) {
 
 }  // namespace
 
-void lead_bpf_output(Log* log) {
-    heard_by.store(log, std::memory_order_release);
-    lead("libbpf.so.1", "libbpf_set_print");
-    lead("libxdp.so.1", "libxdp_set_print");
+void redirect_bpf_output(Log* log) {
+    bpf_log.store(log, std::memory_order_release);
+    redirect("libbpf.so.1", "libbpf_set_print");
+    redirect("libxdp.so.1", "libxdp_set_print");
 }
 
 }  // namespace pinstrike::nic::dpdk

@@ -5,8 +5,9 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// Leads what libbpf and libxdp print, if a driver loaded them, to a log instead of standard error;
-/// null silences them. Linked to neither: they come with the AF_XDP driver's plug-in.
-void lead_bpf_output(Log* log);
+/// Redirects the output of libbpf and libxdp, if a driver loaded them, from standard error to a
+/// log; null discards it. The program links neither library; the AF_XDP driver's plug-in loads
+/// them.
+void redirect_bpf_output(Log* log);
 
 }  // namespace pinstrike::nic::dpdk

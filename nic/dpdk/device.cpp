@@ -25,8 +25,8 @@ std::int64_t wall_clock_ns() {
         .count();
 }
 
-/// The addresses of all groups, each once (thirty-two groups share one). A port that answers
-/// queries must receive them: those of all groups come to a group that is nobody's line.
+/// The MAC addresses of all groups, without duplicates (thirty-two groups share one). With IGMP it
+/// includes that of all_hosts, because general queries are sent to that group.
 std::vector<Mac> addresses_of(const std::vector<std::vector<Group>>& groups_by_queue,
                               Membership membership) {
     std::vector<Mac> addresses;
@@ -87,8 +87,8 @@ std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const Port
     const std::size_t problems_before = problems.size();
     const auto queues = static_cast<std::uint16_t>(groups_by_queue.size());
     std::shared_ptr<Device> device = open_once(eal, port, queues, problems);
-    // The kernel gives an interface's queue back some milliseconds after the socket on it was
-    // closed; who restarts at once finds it taken. The driver must be created anew to try again.
+    // The kernel frees an interface's queue some milliseconds after its socket was closed, so after
+    // a quick restart it may still be in use. Each retry has to create the driver's device again.
     const bool may_be_taken_still = parse_vdev(port.vdev).driver == "net_af_xdp";
     for (int retries = may_be_taken_still ? 20 : 0; device == nullptr && retries > 0; --retries) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -169,7 +169,8 @@ bool Device::configure(std::uint16_t queues, Problems& problems) {
     }
     rte_eth_conf wanted{};
     choose_offloads(info, wanted);
-    // As many queues out as in: AF_XDP pairs them. Only the first is used, for reports.
+    // There are as many transmit as receive queues because AF_XDP pairs them. Only the first is
+    // used, for IGMP reports.
     transmit_queues_ = std::min(queues, info.max_tx_queues);
     if (const int error = rte_eth_dev_configure(id_, queues, transmit_queues_, &wanted);
         error != 0) {
@@ -179,10 +180,10 @@ bool Device::configure(std::uint16_t queues, Problems& problems) {
     return true;
 }
 
-/// Buffers without room between them, whatever pages they straddle. net_af_xdp tells the kernel of
-/// as much memory as all buffers take; those behind the room that a pool usually leaves at the end
-/// of a page would lie beyond. The kernel throws such a buffer away when it is offered, and once it
-/// was offered enough of them receives nothing any more.
+/// Makes a pool whose buffers are contiguous and may straddle pages. net_af_xdp registers with the
+/// kernel as many bytes as all buffers have; with the gaps that a pool normally leaves at page
+/// ends, the last buffers would be outside this area. The kernel discards such buffers, and stops
+/// receiving when it has discarded enough of them.
 rte_mempool* make_packed_pool(const std::string& name, unsigned buffers_count, int node) {
     rte_pktmbuf_pool_private rooms{};
     rooms.mbuf_data_room_size = frame_room_bytes + RTE_PKTMBUF_HEADROOM;
@@ -300,7 +301,7 @@ bool Device::admit_more(std::span<const Group> groups, Problems& problems) {
     std::set_union(admitted_.begin(), admitted_.end(), wanted.begin(), wanted.end(),
                    std::back_inserter(all));
     eal_->log().begin();
-    int error = 0;  // the other ways in are open for all
+    int error = 0;  // the other kinds of admission let all groups pass
     if (admission_ == Admission::kernel_list && !kernel_->admit(wanted)) {
         error = errno;
     } else if (admission_ == Admission::address_list) {
@@ -345,7 +346,7 @@ Device::~Device() {
         }
     }
     if (created_) {
-        rte_eal_hotplug_remove("vdev", device_name(port_).c_str());  // closes it as well
+        rte_eal_hotplug_remove("vdev", device_name(port_).c_str());  // also closes it
     }
     close_af_xdp_sockets(af_xdp_sockets_);
     for (rte_mempool* pool : pools_) {
@@ -364,7 +365,7 @@ Mac Device::mac() const {
 
 std::optional<bool> Device::link_up() const {
     if (kernel_ != nullptr) {
-        return kernel_->link_up();  // DPDK's drivers on kernel interfaces do not look again
+        return kernel_->link_up();  // DPDK's drivers on kernel interfaces do not update it
     }
     const Link link = link_.load(std::memory_order_relaxed);
     return link == Link::unknown ? std::nullopt : std::optional(link == Link::up);
@@ -382,7 +383,7 @@ std::optional<bool> Device::ask_link() const {
     return link_up();
 }
 
-/// Asked about once a second, by a cold thread: the log of poll threads is fetched with it.
+/// A cold thread calls this about once a second, so it also fetches the log lines of poll threads.
 DeviceStatistics Device::statistics() const {
     const std::lock_guard lock(asking_);
     eal_->log().fetch();

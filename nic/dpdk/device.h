@@ -1,7 +1,7 @@
 // path: cold
 //
-// An Ethernet device with all its receive queues: opened, set up, started; stopped and given back
-// at the end. The queues' Ports share it.
+// An Ethernet device with all its receive queues, from opening to closing. The Ports of its queues
+// share it.
 #pragma once
 
 #include "config/problem.h"
@@ -24,12 +24,12 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// How multicast frames get past the device's address filter.
+/// How multicast frames pass the device's address filter.
 enum class Admission : std::uint8_t {
-    address_list,    ///< the driver's list of addresses
-    kernel_list,     ///< the kernel's, where it keeps the interface
-    all_multicast,   ///< all groups: the driver takes no list
-    promiscuous,     ///< everything: it knows neither
+    address_list,    ///< by the driver's list of addresses
+    kernel_list,     ///< by the list of the kernel's interface
+    all_multicast,   ///< all groups pass: the driver supports no list
+    promiscuous,     ///< all frames pass: it supports neither
     nothing_to_ask,  ///< the driver has no filter (net_pcap, net_ring, net_null)
 };
 
@@ -41,15 +41,15 @@ struct ClockReading {
     std::int64_t wall_ns = 0;
 };
 
-/// Where the driver puts a frame's receive stamp.
+/// Where the driver stores the receive time stamp of a frame.
 struct StampField {
     int offset = -1;
-    std::uint64_t flag = 0;  ///< in ol_flags when this frame has one; 0: the driver offers none
+    std::uint64_t flag = 0;  ///< set in ol_flags of a frame that has one; 0: no stamps
 };
 
 class Device {
   public:
-    /// Null with Problems if anything is refused; what was done by then is undone.
+    /// Opens the device; null with Problems if a step fails, after undoing the steps before it.
     static std::shared_ptr<Device> open(const std::shared_ptr<Eal>& eal, const PortConfig& port,
                                         const std::vector<std::vector<Group>>& groups_by_queue,
                                         Problems& problems);
@@ -72,22 +72,24 @@ class Device {
 
     [[nodiscard]] Mac mac() const;
 
-    /// Of all queues together, since the start. Asks the driver, which need not stand two threads
-    /// that ask at once (net_e1000_em reads both ends' registers mixed, and calls a good link
-    /// down).
+    /// Counters of all queues together, since the start. A mutex serializes the calls because
+    /// drivers may not support concurrent ones (net_e1000_em mixes register reads then, and reports
+    /// a good link as down).
     [[nodiscard]] DeviceStatistics statistics() const;
 
-    /// For poll threads: as statistics() last found it. A driver may take long to ask its device.
+    /// For poll threads: the link state that the last statistics() found, because a driver may take
+    /// long to read it from the device.
     [[nodiscard]] std::optional<bool> link_up() const;
 
-    /// The kernel's interface was deleted and made again: the driver's sockets hear nothing more.
+    /// True if the kernel interface was deleted and created again: the driver's sockets then
+    /// receive nothing.
     [[nodiscard]] bool interface_lost() const { return kernel_ != nullptr && kernel_->replaced(); }
 
-    /// Cold, while queues are polled: frames of these groups get past the filter, too. False with
-    /// the problem where the driver refuses.
+    /// Cold, while queues are polled: adds these groups to the address filter. False with a problem
+    /// if the driver refuses.
     [[nodiscard]] bool admit_more(std::span<const Group> groups, Problems& problems);
 
-    /// nullopt if the driver's clock cannot be read: stamps are of no use then.
+    /// nullopt if the driver's clock cannot be read; time stamps are unusable then.
     [[nodiscard]] std::optional<ClockReading> read_clock() const;
 
   private:
@@ -124,8 +126,8 @@ class Device {
     std::unique_ptr<KernelInterface> kernel_;
     std::vector<int> af_xdp_sockets_;
     rte_eth_stats at_start_{};
-    mutable std::mutex asking_;  ///< of cold threads
-    /// Stands for itself, nothing is read by way of it: relaxed is enough.
+    mutable std::mutex asking_;  ///< serializes cold threads that call the driver
+    /// Relaxed is enough because it publishes no other data.
     mutable std::atomic<Link> link_{Link::unknown};
 };
 

@@ -1,9 +1,9 @@
 // path: hot
 //
-// From the clock of a NIC to wall time. The NIC stamps frames with ticks of a clock of its own, of
-// which neither rate nor origin is to be trusted; both are measured: two readings of that clock
-// beside the wall clock, some time apart, give the rate, the later one the origin. Between two
-// measurements wall time is a multiplication and a shift away.
+// Converts time stamps of a NIC to wall time. The NIC stamps frames with ticks of its own clock,
+// whose rate and origin are unknown. Both are measured: two simultaneous readings of this clock and
+// the wall clock, some time apart, give the rate; the later one gives the origin. A conversion is
+// then one multiplication and one shift.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace pinstrike::nic::dpdk {
 
 class DeviceClock {
   public:
-    /// Further from the burst's own time than this, a stamp is not believed.
+    /// A time stamp that differs more than this from the time of its burst is not used.
     static constexpr std::int64_t distrusted_ns = 1'000'000'000;
 
-    /// Readings closer together than this say nothing of the rate.
+    /// The shortest time between two readings from which the rate is measured.
     static constexpr std::int64_t baseline_ns_min = 10'000'000;
 
-    /// A reading of both clocks at (nearly) the same time. Cold: once a second or so.
+    /// Adds a reading of both clocks at (nearly) the same time. Cold; called about once a second.
     void calibrate(std::uint64_t ticks, std::int64_t wall_ns) noexcept {
         if (!begun_) {
             begun_ = true;
@@ -33,7 +33,7 @@ class DeviceClock {
         }
         ticks_ = ticks;
         wall_ns_ = wall_ns;
-        // A clock that stood still, went back or is beyond 64 GHz is no clock.
+        // A clock that stood still, went back or runs at 64 GHz or more is not usable.
         usable_ = elapsed_ticks > 0 && elapsed_ticks / elapsed_ns < 64;
         if (usable_) {
             ns_per_tick_q32_ =
@@ -41,12 +41,12 @@ class DeviceClock {
         }
     }
 
-    /// Wall time of a stamp; `burst_ns`, the time of the burst, if the stamp cannot be believed.
+    /// Wall time of a time stamp; `burst_ns`, the time of the burst, if the stamp is not usable.
     [[nodiscard]] std::int64_t wall_ns(std::uint64_t ticks, std::int64_t burst_ns) const noexcept {
         if (!usable_) {
             return burst_ns;
         }
-        const auto since = static_cast<std::int64_t>(ticks - ticks_);  // may lie before
+        const auto since = static_cast<std::int64_t>(ticks - ticks_);  // may be negative
         const std::int64_t stamp_ns =
             wall_ns_ +
             static_cast<std::int64_t>((static_cast<Wide>(since) * ns_per_tick_q32_) >> 32);

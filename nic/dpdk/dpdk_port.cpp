@@ -13,11 +13,11 @@
 namespace pinstrike::nic::dpdk {
 namespace {
 
-/// Flags of a buffer whose bytes belong to another buffer or to nobody's pool.
+/// Flags of a buffer whose bytes belong to another buffer or to memory outside the pool.
 constexpr std::uint64_t borrowed = RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 
-/// Zero if the buffer is one segment of `pool` that nobody else holds.
-inline std::uint64_t not_plain(const rte_mbuf& buffer, const rte_mempool* pool) noexcept {
+/// Zero if the buffer is a single segment of `pool` with one reference.
+inline std::uint64_t special_bits(const rte_mbuf& buffer, const rte_mempool* pool) noexcept {
     return (buffer.ol_flags & borrowed) | static_cast<std::uint64_t>(buffer.nb_segs ^ 1) |
            static_cast<std::uint64_t>(buffer.refcnt ^ 1) |
            static_cast<std::uint64_t>(buffer.pool != pool);
@@ -56,8 +56,8 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     return received;
 }
 
-/// A frame in several buffers is longer than frame_room_bytes, and so no market data: its first
-/// piece is handed out, and counted as truncated by who parses it.
+/// A frame in several buffers is longer than frame_room_bytes, so it is not market data: only its
+/// first segment is handed out, and the parser counts it as truncated.
 template <bool from_hardware>
 inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept {
     std::uint64_t bytes = 0;
@@ -89,10 +89,10 @@ inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noe
             }
         }
         bytes += length_bytes;
-        special |= not_plain(buffer, pool_);
+        special |= special_bits(buffer, pool_);
     }
     if (special != 0) [[unlikely]] {
-        held_.note_odd();
+        held_.note_special();
     }
     counters_.bytes.add(bytes);
 }
@@ -109,7 +109,7 @@ inline void DpdkPort::give_back() noexcept {
 
 // --- cold ---
 
-/// Puts reports on the device's first transmit queue.
+/// Sends reports on the device's first transmit queue.
 class DpdkPort::Reports final : public ReportSender {
   public:
     Reports(std::uint16_t device, rte_mempool* pool) : device_(device), pool_(pool) {}
@@ -158,13 +158,14 @@ DpdkPort::DpdkPort(std::string name, std::shared_ptr<Device> device, QueueConfig
     }
 }
 
-/// The ending thread need not be the poll thread, whose cache it leaves alone.
+/// The destructor may run on another thread than the poll thread, so it does not use the poll
+/// thread's cache.
 DpdkPort::~DpdkPort() {
     held_.give_back_all(nullptr);
     if (membership_ && announced_) {
         Reports reports(device_id_, pool_);
         membership_->leave(now_ns_, reports);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // out of the ring, before stop
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // reports leave the ring
     }
 }
 
@@ -193,15 +194,15 @@ void DpdkPort::watch_link(std::int64_t now_ns) {
     counters_.link_changes.add();
     link_up_ = up;
     if (membership_ && up.value_or(false)) {
-        membership_->announce(now_ns);  // the switch behind a new link knows nothing of us
+        membership_->announce(now_ns);  // a switch on a new link does not know this host's groups
     }
 }
 
 namespace {
 
-/// Let in by the device, and not yet reported.
+/// Groups that the device's address filter lets pass, but that are not reported yet.
 struct AdmittedGroups final : MoreGroups {
-    std::optional<GroupMembership> membership;  ///< of all the device's groups; none: the switch's
+    std::optional<GroupMembership> membership;  ///< of all groups; nullopt: the switch's task
 };
 
 }  // namespace
@@ -261,7 +262,7 @@ InterfaceChange DpdkPort::follow_interface() const {
 
 DeviceStatistics DpdkPort::statistics() const {
     DeviceStatistics told = device_->statistics();
-    if (queue_ != 0) {  // the device counts all queues together: once
+    if (queue_ != 0) {  // the device counts all queues together: reported by queue 0 only
         told.missed = told.no_buffer = told.errors = std::nullopt;
     }
     return told;

@@ -22,9 +22,9 @@ namespace pinstrike::nic::dpdk {
 struct QueueConfig {
     std::uint16_t queue = 0;
     unsigned burst_packets = 64;
-    /// Set on one queue of a device, the first: queries come to no other.
+    /// Set on the first queue of a device only, because queries arrive there.
     std::optional<MembershipConfig> membership;
-    bool keeps = false;  ///< the pool has buffers for that
+    bool keeps = false;  ///< packets may be kept; the pool has buffers for them
 };
 
 class DpdkPort final : public Port {
@@ -36,7 +36,8 @@ class DpdkPort final : public Port {
 
     [[nodiscard]] bool keeps() const override { return keeps_; }
 
-    /// Of a device's first queue: what comes to the others is decided by flow rules at the start.
+    /// Only on a device's first queue, because flow rules that are installed at the start steer
+    /// groups to the others.
     [[nodiscard]] std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
                                                       Problems& problems) override;
     void join(MoreGroups& groups, std::int64_t now_ns) override;
@@ -57,11 +58,11 @@ class DpdkPort final : public Port {
     void attach() noexcept;
     void watch_link(std::int64_t now_ns);
 
-    // What receive() needs, together.
+    // Members that receive() uses, kept together.
     std::uint16_t device_id_;
     std::uint16_t queue_;
     bool attached_ = false;
-    bool from_hardware_;  ///< stamps or checksum verdicts are to be read
+    bool from_hardware_;  ///< time stamps or checksum verdicts are read from buffers
     bool verifies_checksums_;
     StampField stamps_;
     rte_mempool* pool_;
@@ -70,7 +71,7 @@ class DpdkPort final : public Port {
     HeldBuffers held_;
     DeviceClock clock_;
 
-    // Housekeeping.
+    // Members for housekeeping.
     std::shared_ptr<Device> device_;
     std::optional<GroupMembership> membership_;
     std::int64_t now_ns_ = 0;  ///< of the last housekeeping

@@ -22,12 +22,12 @@ namespace {
 std::mutex start_mutex;
 std::weak_ptr<Eal> the_one;
 
-/// True while EAL runs. Release on change, acquire before rte_thread_unregister: a thread that ends
-/// late does not call into an environment that is gone. (Poll threads are joined before ports end;
-/// this only covers threads that outlive both.)
+/// True while EAL runs. Release on change, acquire before rte_thread_unregister, so that a thread
+/// that ends late does not call DPDK after its end. (Poll threads are joined before ports end; this
+/// covers only threads that outlive both.)
 std::atomic<bool> alive{false};
 
-/// Takes a thread's registration back when the thread ends.
+/// Unregisters a thread when it ends.
 struct Registration {
     bool held = false;
 
@@ -40,9 +40,9 @@ struct Registration {
 
 thread_local Registration registration;
 
-/// rte_eal_init pins its caller to the main lcore, and puts DPDK's own threads on what the caller
-/// may run on less the main lcore. So the caller is set to the housekeeping CPUs before, and back
-/// to its own after.
+/// rte_eal_init pins its caller to the main lcore, and runs DPDK's own threads on the caller's
+/// other CPUs. So the caller's affinity is set to the housekeeping CPUs before the call and
+/// restored after it.
 class AffinityKept {
   public:
     explicit AffinityKept(const std::vector<unsigned>& cpus) {
@@ -93,7 +93,7 @@ std::string failure_text(int error, const std::vector<std::string>& arguments, L
                        complaints.empty() ? "it gives no reason" : complaints, command);
 }
 
-/// Returns the error of rte_eal_init, 0 if it went well.
+/// Returns the error of rte_eal_init, 0 on success.
 int initialise(const std::vector<std::string>& arguments) {
     std::vector<std::string> texts = arguments;  // EAL permutes and may change them
     std::vector<char*> argv;
@@ -105,10 +105,10 @@ int initialise(const std::vector<std::string>& arguments) {
     return result < 0 ? (rte_errno != 0 ? rte_errno : -result) : 0;
 }
 
-/// EAL makes its runtime folder even when nothing is to be shared through it.
+/// EAL creates its runtime folder even if it shares nothing through it.
 void remove_runtime_folder(const std::string& folder) {
     std::error_code error;
-    std::filesystem::remove(folder, error);  // only if empty: another instance may be in it
+    std::filesystem::remove(folder, error);  // fails if not empty: another instance may use it
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
         config.housekeeping_cpus.empty() ? cpus_of_caller() : config.housekeeping_cpus;
     std::vector<std::string> arguments = eal_arguments(ports, cpus.front());
     auto log = std::make_unique<Log>(config.log);
-    // Without its dispatcher libxdp pins nothing in bpffs, and needs none to be mounted.
+    // Without its dispatcher libxdp pins nothing in bpffs, so bpffs need not be mounted.
     setenv("LIBXDP_SKIP_DISPATCHER", "1", 0);
     const AffinityKept kept(cpus);
     log->begin();
@@ -146,7 +146,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
         remove_runtime_folder(rte_eal_get_runtime_dir());
         return nullptr;
     }
-    lead_bpf_output(log.get());
+    redirect_bpf_output(log.get());
     alive.store(true, std::memory_order_release);
     std::shared_ptr<Eal> eal(new Eal(std::move(arguments), std::move(log)));
     the_one = eal;
@@ -156,7 +156,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
 Eal::~Eal() {
     const std::string folder = rte_eal_get_runtime_dir();
     alive.store(false, std::memory_order_release);
-    lead_bpf_output(nullptr);
+    redirect_bpf_output(nullptr);
     rte_eal_cleanup();
     remove_runtime_folder(folder);
 }

@@ -1,7 +1,7 @@
 // path: cold
 //
-// DPDK's environment, begun once a process for all its ports. It cannot be begun again after its
-// end (nor after a failure): rte_eal_init refuses.
+// DPDK's environment, started once per process for all its ports. It cannot be started again after
+// its end or after a failure, because rte_eal_init refuses.
 #pragma once
 
 #include "config/problem.h"
@@ -16,20 +16,22 @@
 namespace pinstrike::nic::dpdk {
 
 struct EalConfig {
-    std::vector<PortDemand> ports;  ///< those with no queue are left out
-    /// Where DPDK's own threads run, the first its main lcore; empty: where the caller may run.
+    std::vector<PortDemand> ports;  ///< ports without a queue are ignored
+    /// The CPUs of DPDK's own threads, the first for its main lcore; empty: the CPUs that the
+    /// caller may use.
     std::vector<unsigned> housekeeping_cpus;
     LogSink log;
 };
 
-/// Ports hold it, so that it ends after the last of them. Ending it leaves no file behind.
+/// Ports share its ownership, so that it ends after the last of them. Its end leaves no file
+/// behind.
 class Eal {
   public:
-    /// Checks the ports against this machine, then begins. Null with Problems if that fails. The
-    /// calling thread keeps its CPUs. One running already is returned as it is.
+    /// Checks the ports against this machine, then starts EAL. Null with Problems if that fails.
+    /// The calling thread keeps its CPU affinity. Returns the running Eal if there is one.
     static std::shared_ptr<Eal> start(const EalConfig& config, Problems& problems);
 
-    /// The one that runs, or null.
+    /// The running Eal, or null.
     static std::shared_ptr<Eal> running();
 
     ~Eal();
@@ -41,9 +43,9 @@ class Eal {
 
     [[nodiscard]] Log& log() { return *log_; }
 
-    /// Makes the calling thread one that DPDK knows, which gives it free buffers of its own; it is
-    /// taken back when the thread ends. Does nothing on a thread known already. False: DPDK has no
-    /// more room (128 threads); all works, but slower.
+    /// Registers the calling thread with DPDK, which gives it a cache of free buffers; undone when
+    /// the thread ends. Does nothing on a registered thread. False if DPDK has no free thread id
+    /// (128); the thread then works without a cache, which is slower.
     static bool attach_thread() noexcept;
 
   private:

@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// EAL arguments that follow from the config and may not be given again.
+/// EAL arguments that are derived from the config, so the config must not give them.
 constexpr std::array<std::string_view, 14> derived_arguments{
     "-l",       "--lcores", "-c", "--main-lcore", "--no-huge",   "--in-memory",    "-m",
     "--no-pci", "--allow",  "-a", "--block",      "--no-shconf", "--no-telemetry", "--file-prefix"};
 
-/// Kernel drivers through which DPDK reaches a PCI device: those that give it away whole, and those
-/// that share it.
+/// Kernel drivers through which DPDK uses a PCI device: first those that hand over the whole
+/// device, then those that share it.
 constexpr std::array<std::string_view, 6> usable_drivers{"vfio-pci",  "uio_pci_generic", "igb_uio",
                                                          "mlx5_core", "mlx4_core",       "mana"};
 
@@ -99,12 +99,13 @@ void check_interface(const PortConfig& port, Problems& problems) {
     } else if (if_nametoindex(interface.c_str()) == 0) {
         report(problems, port,
                fmt::format("no interface {} here: `ip link` lists those there are", interface),
-               Remedy::retry);  // it may come late
+               Remedy::retry);  // the interface may appear later
     }
 }
 
-/// An AF_XDP socket sees one queue of its interface, and a NIC spreads frames over all it has. Who
-/// names the queue steers the frames there by other means (ethtool -N).
+/// An AF_XDP socket receives one queue of its interface, but a NIC spreads frames over all its
+/// queues. A config with start_queue is accepted, because its user steers the frames there (ethtool
+/// -N).
 void check_queues(const PortDemand& port, const Vdev& vdev, Problems& problems) {
     const std::string interface = kernel_interface(port.config);
     const unsigned queues = receive_queues_of(interface);
@@ -138,7 +139,7 @@ void check_vdev(const PortDemand& port, const Machine& machine, Problems& proble
     const Vdev vdev = parse_vdev(port.config.vdev);
     static constexpr Right raw{Capabilities::net_raw, "CAP_NET_RAW"};
     static constexpr Right admin{Capabilities::net_admin, "CAP_NET_ADMIN"};
-    // libxdp asks the kernel for its program by number, for which CAP_BPF is not enough.
+    // libxdp looks up its program by number, for which CAP_BPF is not enough.
     static constexpr Right system{Capabilities::sys_admin, "CAP_SYS_ADMIN"};
     if (driver_traits(port.config).kernel_interface) {
         check_interface(port.config, problems);
@@ -203,12 +204,12 @@ Problems check_ports(std::span<const PortDemand> ports, const Machine& machine) 
 }
 
 std::vector<std::string> eal_arguments(std::span<const PortDemand> ports, unsigned main_cpu) {
-    // Lcore 0 on that CPU, whatever its number: lcore ids are few (128), CPUs need not be.
+    // Lcore 0 is mapped to this CPU, because lcore ids are limited to 128 and CPU numbers are not.
     std::vector<std::string> arguments{"pinstrike", fmt::format("--lcores=0@{}", main_cpu),
                                        "--no-telemetry", "--file-prefix=pinstrike"};
     const std::size_t need_mebibytes = memory_need_bytes(ports) / mebibyte + 1;
     if (!ports.empty() && ports.front().config.hugepages) {
-        arguments.emplace_back("--in-memory");  // nothing left in hugetlbfs, however we end
+        arguments.emplace_back("--in-memory");  // leaves no files in hugetlbfs, even after a crash
     } else {
         arguments.insert(arguments.end(),
                          {"--no-huge", "--no-shconf", "-m", std::to_string(need_mebibytes)});

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The command line of EAL, derived from the config; and what can be known to be wrong before EAL is
-// asked, which would answer in its own words or end the process.
+// Derives the command line of EAL from the config, and checks ports and host before EAL starts,
+// because EAL reports errors in its own terms or ends the process.
 #pragma once
 
 #include "config/problem.h"
@@ -15,25 +15,25 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// What of the machine decides whether ports can be opened.
+/// The properties of the machine on which opening the ports depends.
 struct Machine {
     std::vector<Hugepages> hugepages;
     Capabilities capabilities;
     std::optional<std::size_t> memory_lock_bytes;  ///< nullopt: unlimited
-    std::string sys = "/sys";                      ///< where devices are looked up
+    std::string sys = "/sys";                      ///< root of the sysfs with the devices
 };
 
 [[nodiscard]] Machine read_machine();
 
-/// What is wrong with the ports on this machine but for memory: devices, drivers, files, rights,
-/// EAL arguments that contradict the derived ones.
+/// The problems of the ports on this machine except memory: devices, drivers, files, rights, EAL
+/// arguments that contradict the derived ones.
 [[nodiscard]] Problems check_devices(std::span<const PortDemand> ports, const Machine& machine);
 
-/// All that is wrong: the devices, and the hugepages.
+/// All problems: those of check_devices(), and hugepages.
 [[nodiscard]] Problems check_ports(std::span<const PortDemand> ports, const Machine& machine);
 
-/// argv of rte_eal_init. EAL's main lcore is `main_cpu`. Devices of the kind vdev are not in it:
-/// each is created when its port opens, so that a failure names its port.
+/// argv of rte_eal_init. EAL's main lcore runs on `main_cpu`. Virtual devices are not included:
+/// each is created when its port opens, so that an error names its port.
 [[nodiscard]] std::vector<std::string> eal_arguments(std::span<const PortDemand> ports,
                                                      unsigned main_cpu);
 

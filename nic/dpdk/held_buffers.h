@@ -10,16 +10,17 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// The buffers of the packets that a port has handed out and not yet given back: of bursts that are
-/// kept, oldest first, then of the last burst, side by side. Of one thread; allocates when it is
-/// made.
+/// The buffers of packets that a port has handed out and not yet returned to the pool, contiguous:
+/// kept bursts, oldest first, then the last burst. Used by one thread; allocates in the constructor
+/// only.
 class HeldBuffers {
   public:
-    /// Bursts of at most `burst` packets, behind at most `kept` that are kept.
+    /// For bursts of at most `burst` packets, and at most `kept` kept packets.
     HeldBuffers(rte_mempool* pool, std::size_t burst, std::size_t kept)
         : pool_(pool), burst_(burst), held_(kept == 0 ? burst : 2 * (kept + burst)) {}
 
-    /// Where the next burst goes, behind end_burst(); add() says how much of one came, if any did.
+    /// Where to store the next burst, after end_burst(); add() then sets the number of packets
+    /// received.
     [[nodiscard]] rte_mbuf** room() noexcept { return held_.data() + end_; }
 
     void add(std::size_t packets) noexcept {
@@ -31,17 +32,18 @@ class HeldBuffers {
         return {held_.data() + last_, end_ - last_};
     }
 
-    /// Some of the last burst are no single segment of the pool that nobody else holds.
-    void note_odd() noexcept { odd_end_ = end_; }
+    /// Notes that some buffers of the last burst are not single segments of the pool with one
+    /// reference; they need the slower rte_pktmbuf_free_bulk().
+    void note_special() noexcept { special_end_ = end_; }
 
-    // Giving back: `cache` is that of this thread, or null.
+    // Return buffers to the pool: `cache` is this thread's cache, or null.
 
     void give_back_last(rte_mempool_cache* cache) noexcept {
         put(last_, end_, cache);
         end_ = last_;
     }
 
-    /// Of those that are kept, and no more.
+    /// `packets` must be at most the number of kept packets.
     void give_back_oldest(std::size_t packets, rte_mempool_cache* cache) noexcept {
         put(begin_, begin_ + packets, cache);
         begin_ += packets;
@@ -52,13 +54,13 @@ class HeldBuffers {
         begin_ = end_;
     }
 
-    /// The last burst was kept or given back: there is none, and room for the next.
+    /// Call after the last burst was kept or given back; makes room for the next one.
     void end_burst() noexcept {
         if (begin_ == end_) {
-            begin_ = end_ = odd_end_ = 0;
-        } else if (held_.size() - end_ < burst_) [[unlikely]] {  // once in many bursts
+            begin_ = end_ = special_end_ = 0;
+        } else if (held_.size() - end_ < burst_) [[unlikely]] {  // rare: once in many bursts
             std::copy(&held_[begin_], held_.data() + end_, held_.data());
-            odd_end_ -= std::min(odd_end_, begin_);
+            special_end_ -= std::min(special_end_, begin_);
             end_ -= begin_;
             begin_ = 0;
         }
@@ -71,7 +73,7 @@ class HeldBuffers {
             return;
         }
         const auto count = static_cast<unsigned>(end - begin);
-        if (begin >= odd_end_) [[likely]] {
+        if (begin >= special_end_) [[likely]] {
             rte_mempool_generic_put(pool_, reinterpret_cast<void* const*>(&held_[begin]), count,
                                     cache);
         } else {
@@ -85,7 +87,7 @@ class HeldBuffers {
     std::size_t begin_ = 0;
     std::size_t last_ = 0;  ///< where the last burst begins
     std::size_t end_ = 0;
-    std::size_t odd_end_ = 0;  ///< up to here some are odd
+    std::size_t special_end_ = 0;  ///< buffers before this index may need rte_pktmbuf_free_bulk()
 };
 
 }  // namespace pinstrike::nic::dpdk

@@ -21,7 +21,7 @@ std::size_t read_number(const fs::path& file) {
     return in >> value ? value : 0;
 }
 
-/// The number between a prefix and a suffix of a name.
+/// Parses the number between a prefix and a suffix of a name.
 std::optional<std::size_t> number_in(std::string_view name, std::string_view prefix,
                                      std::string_view suffix) {
     if (!name.starts_with(prefix) || !name.ends_with(suffix)) {

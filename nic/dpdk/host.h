@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the machine offers DPDK: hugepages, rights. Reading is separate from deciding, so decisions
-// are tested on machines made by hand.
+// Reads the host's hugepages, capabilities and PCI devices. The checks are separate
+// (eal_arguments.h), so that tests can run them on hand-made machines.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Hugepages {
     std::size_t free_count = 0;
 };
 
-/// Reads <root>/devices/system/node/node*/hugepages; where the kernel knows no nodes, all pages
+/// Reads <root>/devices/system/node/node*/hugepages; if the kernel has no NUMA nodes, all pages
 /// count as node 0's. Sorted by size, then node.
 [[nodiscard]] std::vector<Hugepages> read_hugepages(const std::string& root = "/sys");
 
@@ -38,17 +38,17 @@ struct Capabilities {
     }
 };
 
-/// Of this process, from /proc/self/status.
+/// The capabilities of this process, from /proc/self/status.
 [[nodiscard]] Capabilities read_capabilities();
 
-/// RLIMIT_MEMLOCK; nullopt is unlimited.
+/// RLIMIT_MEMLOCK; nullopt: unlimited.
 [[nodiscard]] std::optional<std::size_t> memory_lock_limit_bytes();
 
-/// The kernel driver that holds a PCI device; nullopt if there is no such device, "" if unbound.
+/// The kernel driver bound to a PCI device; nullopt if there is no such device, "" if unbound.
 [[nodiscard]] std::optional<std::string> pci_driver(const std::string& address,
                                                     const std::string& root = "/sys");
 
-/// The NUMA node of a PCI device; negative if it has none or is not there.
+/// The NUMA node of a PCI device; negative if it has none or does not exist.
 [[nodiscard]] int pci_node(const std::string& address, const std::string& root = "/sys");
 
 }  // namespace pinstrike::nic::dpdk

@@ -1,11 +1,13 @@
 // path: hot
 //
-// Log lines of poll threads, which may neither wait for a lock nor allocate: each is copied into
-// one of a few fixed slots, from where a cold thread takes it. Without a free slot it is counted.
+// Log lines of poll threads, which may neither wait for a lock nor allocate. Each line is copied
+// into one of a few fixed slots, from which a cold thread reads it. If no slot is free, the line is
+// dropped and counted.
 //
 // A slot goes free -> filling -> full -> free. Filling begins with a compare-exchange, so one
-// thread has it; full is stored with release and read with acquire, so that who takes the line sees
-// its text; free likewise, so that who fills it again comes behind the reader.
+// thread owns the slot. "full" is stored with release and read with acquire, so that the reader
+// sees the text; "free" likewise, so that the next writer overwrites the text only after the reader
+// has read it.
 #pragma once
 
 #include "nic/dpdk/log_level.h"
@@ -23,9 +25,9 @@ namespace pinstrike::nic::dpdk {
 class HotLines {
   public:
     static constexpr std::size_t lines_max = 32;
-    static constexpr std::size_t line_bytes_max = 240;  ///< what is longer is cut
+    static constexpr std::size_t line_bytes_max = 240;  ///< longer lines are cut
 
-    /// Any thread.
+    /// Stores a line; called by any thread.
     void put(LogLevel level, std::string_view line) noexcept {
         for (Slot& slot : slots_) {
             State expected = State::free;
@@ -39,13 +41,13 @@ class HotLines {
                 return;
             }
         }
-        left_out_.fetch_add(1, std::memory_order_relaxed);  // a count, no more
+        left_out_.fetch_add(1, std::memory_order_relaxed);  // relaxed: publishes no other data
     }
 
-    /// One cold thread at a time: `tell(level, line)` of each. How many found no slot since the
-    /// last time.
+    /// Calls `tell(level, line)` for each stored line; one cold thread at a time. Returns the
+    /// number of lines dropped since the last call.
     template <class Tell>
-    std::uint64_t take(Tell tell) {
+    std::uint64_t drain(Tell tell) {
         for (Slot& slot : slots_) {
             if (slot.state.load(std::memory_order_acquire) == State::full) {
                 tell(slot.level, std::string_view{slot.text.data(), slot.bytes});

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The side of a port's interface that the kernel keeps (AF_XDP, AF_PACKET): its address filter and
-// its link.
+// The kernel's side of the interface of an AF_XDP or AF_PACKET port: its address filter and its
+// link.
 #pragma once
 
 #include "nic/packet/mac.h"
@@ -12,8 +12,9 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// A packet socket that receives nothing: it holds group addresses in the interface's filter. They
-/// are counted by the kernel and leave with the socket, however the process ends.
+/// A packet socket that receives nothing and adds group addresses to the interface's filter. The
+/// kernel counts references to each address and removes the socket's when the socket is closed,
+/// even if the process crashes.
 class KernelInterface {
   public:
     explicit KernelInterface(std::string name);
@@ -22,13 +23,14 @@ class KernelInterface {
     KernelInterface(const KernelInterface&) = delete;
     KernelInterface& operator=(const KernelInterface&) = delete;
 
-    /// Filters the addresses in; false if the kernel refuses one.
+    /// Adds the addresses to the filter; false if the kernel refuses one.
     [[nodiscard]] bool admit(std::span<const Mac> addresses);
 
-    /// Whether the interface is there, is up and has a carrier. One system call.
+    /// True if the interface exists, is up and has a carrier. One system call.
     [[nodiscard]] bool link_up() const;
 
-    /// Another interface has its name now, and is up. By one cold thread, link_up() heeds it.
+    /// True if another interface has its name now, and is up. Called by one cold thread; link_up()
+    /// is false then.
     [[nodiscard]] bool replaced() const;
 
   private:
@@ -37,12 +39,11 @@ class KernelInterface {
     std::string name_;
     int socket_ = -1;
     unsigned index_ = 0;
-    /// Relaxed: nothing else is read by it.
+    /// Relaxed, because it publishes no other data.
     mutable std::atomic<bool> replaced_ = false;
 };
 
-/// The receive queues that an interface of the kernel spreads its frames over; 0 if it does not
-/// say.
+/// The number of receive queues over which a kernel interface spreads its frames; 0 if unknown.
 [[nodiscard]] unsigned receive_queues_of(const std::string& interface);
 
 }  // namespace pinstrike::nic::dpdk

@@ -1,10 +1,11 @@
 // path: hot
 //
-// DPDK as this folder uses it. rte_config.h comes first: the other headers take their limits from
-// it.
+// The DPDK headers that this folder uses. rte_config.h comes first because the other headers use
+// its limits.
 #pragma once
 
-/// rte_eth_read_clock is "experimental" in 22.11, and the only way to a NIC's clock.
+/// Needed for rte_eth_read_clock, which is "experimental" in 22.11 and the only function that reads
+/// a NIC's clock.
 #define ALLOW_EXPERIMENTAL_API
 
 #include <rte_config.h>

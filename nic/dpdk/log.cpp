@@ -20,8 +20,8 @@ LogLevel level_of(int rte_level) {
     return rte_level == static_cast<int>(RTE_LOG_DEBUG) ? LogLevel::debug : LogLevel::info;
 }
 
-/// Is this one of the threads that poll? They register with DPDK; its own do not, and the main
-/// lcore is who started it.
+/// True on poll threads: they are registered with DPDK, while its own threads are not, and the main
+/// lcore is the thread that started EAL.
 bool on_poll_thread() {
     const unsigned lcore = rte_lcore_id();
     return lcore != LCORE_ID_ANY && lcore != rte_get_main_lcore();
@@ -64,12 +64,12 @@ ssize_t Log::write(void* log, const char* text, std::size_t bytes) {
     if (on_poll_thread()) {
         static_cast<Log*>(log)->hot_lines_.put(level, without_end({text, bytes}));
     } else {
-        static_cast<Log*>(log)->take(level, {text, bytes});
+        static_cast<Log*>(log)->append(level, {text, bytes});
     }
     return static_cast<ssize_t>(bytes);
 }
 
-void Log::take(LogLevel level, std::string_view text) {
+void Log::append(LogLevel level, std::string_view text) {
     const std::lock_guard lock(mutex_);
     partial_ += text;
     for (std::size_t end = partial_.find('\n'); end != std::string::npos;
@@ -80,7 +80,7 @@ void Log::take(LogLevel level, std::string_view text) {
     }
 }
 
-/// Under the mutex.
+/// The caller holds the mutex.
 void Log::tell(LogLevel level, std::string_view line) {
     if (level < LogLevel::info && complaints_.size() < complaints_bytes_max) {
         complaints_ += complaints_.empty() ? "" : "; ";
@@ -94,7 +94,7 @@ void Log::tell(LogLevel level, std::string_view line) {
 void Log::fetch() {
     const std::lock_guard lock(mutex_);
     const std::uint64_t left_out =
-        hot_lines_.take([this](LogLevel level, std::string_view line) { tell(level, line); });
+        hot_lines_.drain([this](LogLevel level, std::string_view line) { tell(level, line); });
     if (left_out != 0) {
         sink_(LogLevel::warning,
               std::to_string(left_out) + " lines of DPDK on poll threads left out");
@@ -125,7 +125,7 @@ void Log::say(LogLevel level, std::string_view line) {
 }
 
 void Log::hear(LogLevel level, std::string_view line) {
-    take(level, line.ends_with('\n') ? std::string(line) : std::string(line) + '\n');
+    append(level, line.ends_with('\n') ? std::string(line) : std::string(line) + '\n');
 }
 
 void Log::begin() {

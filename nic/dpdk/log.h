@@ -1,7 +1,7 @@
 // path: cold
 //
-// What DPDK and its drivers say, taken off standard error: lines go to a sink, limited, and those
-// of errors are kept for the Problem that follows.
+// The log of DPDK and its drivers: passes their lines to a sink instead of standard error, with a
+// rate limit, and keeps error lines for the Problem that follows.
 #pragma once
 
 #include "nic/dpdk/hot_lines.h"
@@ -19,29 +19,29 @@ namespace pinstrike::nic::dpdk {
 
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
-/// Becomes DPDK's log stream; one a process, and it outlives EAL. Any thread may log: a mutex
-/// orders the lines (drivers log when they are set up or broken, never per packet). Poll threads,
-/// which DPDK knows as lcores, meet no mutex and allocate nothing here (hot_lines.h); their lines
-/// come when somebody fetches them.
+/// DPDK's log stream; one per process, and it outlives EAL. Any thread may log; a mutex orders the
+/// lines (drivers log during setup and on faults, not per packet). Poll threads, which are
+/// registered with DPDK as lcores, take no mutex and allocate nothing (hot_lines.h); fetch() passes
+/// their lines on.
 class Log {
   public:
-    /// Without a sink, errors go to standard error and the rest nowhere.
+    /// Without a sink, errors go to standard error and other lines are discarded.
     explicit Log(LogSink sink);
     ~Log();
 
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
-    /// A line of our own, to the same sink.
+    /// Logs a line of Pinstrike itself to the same sink.
     void say(LogLevel level, std::string_view line);
 
-    /// A line of a library below DPDK, treated as DPDK's own.
+    /// Logs a line of a library that DPDK uses, as if it were DPDK's.
     void hear(LogLevel level, std::string_view line);
 
-    /// Passes on what poll threads said. From a cold thread, about once a second.
+    /// Passes lines of poll threads to the sink. Called by a cold thread about once a second.
     void fetch();
 
-    /// Forgets the kept lines: call it before what may fail.
+    /// Clears the kept lines; call before an operation that may fail.
     void begin();
 
     /// Errors and warnings since begin(), joined by "; "; "" if there were none.
@@ -52,16 +52,16 @@ class Log {
     static constexpr std::size_t complaints_bytes_max = 2000;
 
     static ssize_t write(void* log, const char* text, std::size_t bytes);
-    void take(LogLevel level, std::string_view text);
+    void append(LogLevel level, std::string_view text);
     void tell(LogLevel level, std::string_view line);
     [[nodiscard]] bool limited(LogLevel level);
 
     std::mutex mutex_;
     LogSink sink_;
     std::FILE* stream_ = nullptr;
-    std::array<char, BUFSIZ> buffer_{};  ///< the stream's, which would allocate its own
+    std::array<char, BUFSIZ> buffer_{};  ///< for the stream, which would allocate one otherwise
     HotLines hot_lines_;
-    std::string partial_;  ///< a line not ended yet
+    std::string partial_;  ///< the beginning of an incomplete line
     std::string complaints_;
     std::chrono::steady_clock::time_point second_{};
     unsigned lines_ = 0;

@@ -3,7 +3,7 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// Notices of DPDK count as information.
+/// DPDK's level "notice" counts as info.
 enum class LogLevel : unsigned char { error, warning, info, debug };
 
 }  // namespace pinstrike::nic::dpdk

@@ -14,13 +14,13 @@
 namespace pinstrike::nic::dpdk {
 namespace {
 
-/// The largest descriptor of the supported drivers, and the driver's own pointer to its buffer.
+/// The largest descriptor of the supported drivers, plus the driver's pointer to its buffer.
 constexpr std::size_t descriptor_bytes = 128;
 
-/// A buffer's place in the list of free ones, a ring of up to twice their number.
+/// A buffer's share of the pool's free list, a ring with up to twice as many slots as buffers.
 constexpr std::size_t free_list_bytes = 16;
 
-/// A pool has a cache for each of the 128 threads that DPDK may know, of up to three times its
+/// A pool has a cache for each of DPDK's 128 possible threads; its array has three times the cache
 /// size.
 constexpr std::size_t pool_caches_bytes = 128 * (3 * pool_cache_buffers + 8) * 8;
 
@@ -40,7 +40,7 @@ std::uint32_t swapped(std::uint32_t value) {
     return __builtin_bswap32(value);
 }
 
-/// Classic pcap: a header of 24 bytes, then records of 16 bytes and their frame.
+/// Classic pcap: a file header of 24 bytes, then records with a header of 16 bytes and a frame.
 std::size_t count_pcap(std::ifstream& in, bool swap) {
     std::size_t count = 0;
     in.seekg(24);
@@ -51,7 +51,7 @@ std::size_t count_pcap(std::ifstream& in, bool swap) {
     return count;
 }
 
-/// pcapng: blocks of type and length; types 2, 3 and 6 carry a frame.
+/// pcapng: blocks with type and length; blocks of types 2, 3 and 6 contain a frame.
 std::size_t count_pcapng(std::ifstream& in) {
     std::size_t count = 0;
     bool swap = false;
@@ -82,7 +82,7 @@ std::string pages_text(std::span<const Hugepages> pages) {
     return text.empty() ? "this kernel has no hugepages" : text;
 }
 
-/// How to have `need` bytes free: in all, or on one node.
+/// How to free `need` bytes: in total, or on one node.
 std::string mending_text(std::size_t need, std::span<const Hugepages> pages, int node) {
     std::size_t in_use = 0;
     for (const Hugepages& size : pages) {
@@ -113,7 +113,7 @@ std::size_t free_bytes_on(std::span<const Hugepages> pages, int node) {
     return bytes_on(pages, node, &Hugepages::free_count);
 }
 
-/// Where enough are reserved, another program holds them now.
+/// If enough pages are reserved, another program uses them now, and a retry may succeed.
 Remedy remedy_of_want(std::size_t need, std::span<const Hugepages> pages, int node) {
     return bytes_on(pages, node, &Hugepages::total_count) < need ? Remedy::change : Remedy::retry;
 }
@@ -153,16 +153,16 @@ PortDemand demand_of(const PortConfig& config, unsigned queues) {
 
 MemoryNeed memory_need(const PortDemand& port) {
     const std::size_t descriptors = port.config.descriptors_count;
-    // An AF_XDP socket has two rings of buffers on the way in: to fill, and filled.
+    // An AF_XDP socket has two receive-side rings of buffers: the fill ring and the receive ring.
     const bool two_rings = parse_vdev(port.config.vdev).driver == "net_af_xdp";
     MemoryNeed need;
-    need.buffers_per_queue = descriptors * (two_rings ? 2 : 1)   // with the device
-                             + port.config.burst_packets         // with the poller
+    need.buffers_per_queue = descriptors * (two_rings ? 2 : 1)   // held by the device
+                             + port.config.burst_packets         // held by the poller
                              + 2 * (pool_cache_buffers * 3 / 2)  // in two threads' caches
-                             + transmit_descriptors              // reports on their way
+                             + transmit_descriptors              // IGMP reports being sent
                              + (port.config.keeps_packets ? kept_packets_max : 0) +
                              port.preloaded_frames + 256;
-    // Those of AF_XDP lie side by side (device.cpp).
+    // Buffers of AF_XDP are contiguous (device.cpp).
     need.bytes_per_buffer = port.config.hugepages || two_rings ? buffer_bytes : ordinary_page_bytes;
     need.pool_bytes =
         port.queues *

@@ -1,7 +1,7 @@
 // path: cold
 //
-// How much memory DPDK needs for the ports of a config: arithmetic only, so that `check` can say it
-// without starting anything.
+// Computes how much memory DPDK needs for the ports of a config, without starting DPDK, so that
+// `check` can print it.
 #pragma once
 
 #include "config/problem.h"
@@ -16,36 +16,38 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// A buffer: 128 bytes of mbuf, 128 of headroom and 2048 of frame; DPDK's pool adds a header of one
-/// cache line and may pad by another to spread buffers over memory channels.
+/// A buffer has 128 bytes of mbuf, 128 of headroom and 2048 for the frame. DPDK's pool adds a
+/// header of one cache line, and may pad by another cache line to spread buffers over memory
+/// channels.
 inline constexpr std::size_t frame_room_bytes = 2048;
 inline constexpr std::size_t buffer_bytes = 128 + 128 + frame_room_bytes + 2 * 64;
 
-/// Free buffers a thread keeps at hand; DPDK's maximum.
+/// Free buffers in the cache of each thread; DPDK's maximum.
 inline constexpr unsigned pool_cache_buffers = 512;
 
 /// Transmit descriptors of the queue that carries membership reports.
 inline constexpr unsigned transmit_descriptors = 512;
 
-/// A buffer that a device writes does not straddle two pages, so an ordinary page holds one.
+/// A buffer that a device writes to must not straddle pages, so an ordinary page holds one.
 inline constexpr std::size_t ordinary_page_bytes = 4096;
 static_assert(buffer_bytes <= ordinary_page_bytes && 2 * buffer_bytes > ordinary_page_bytes);
 
-/// What EAL and its drivers take beside buffers and descriptors: below 1 MiB with virtual devices;
-/// the rest is for drivers of NICs, and for pages that are not filled.
+/// Memory of EAL and its drivers besides buffers and descriptors: below 1 MiB with virtual devices;
+/// the rest is reserved for NIC drivers and partly filled pages.
 inline constexpr std::size_t runtime_bytes = std::size_t{16} << 20;
 
-/// A port as EAL has to be prepared for it.
+/// What a port needs of EAL.
 struct PortDemand {
     PortConfig config;
     unsigned queues = 1;
-    /// Frames that net_pcap keeps in the buffers of one queue (the largest capture).
+    /// Frames that net_pcap stores in buffers of one queue, for the largest capture.
     std::size_t preloaded_frames = 0;
-    /// The NUMA node of the device, whose memory its buffers are; negative: any will do.
+    /// The NUMA node of the device, on which its buffers are allocated; negative: any node.
     int node = -1;
 };
 
-/// The demand of a port; reads the captures that net_pcap would preload, and where the device is.
+/// The demand of a port; counts the frames of captures that net_pcap would preload, and looks up
+/// the device's NUMA node.
 [[nodiscard]] PortDemand demand_of(const PortConfig& config, unsigned queues);
 
 struct MemoryNeed {
@@ -58,18 +60,18 @@ struct MemoryNeed {
 
 [[nodiscard]] MemoryNeed memory_need(const PortDemand& port);
 
-/// Of all ports and DPDK itself.
+/// The need of all ports and DPDK itself.
 [[nodiscard]] std::size_t memory_need_bytes(std::span<const PortDemand> ports);
 
-/// Hugepages of 2 MiB that the ports need, by NUMA node: those of devices on their nodes, and under
-/// -1 what may lie anywhere. Empty if no port asks for hugepages.
+/// Hugepages of 2 MiB that the ports need, by NUMA node of their devices; key -1 counts pages that
+/// may be on any node. Empty if no port uses hugepages.
 [[nodiscard]] std::map<int, std::size_t> hugepages_needed(std::span<const PortDemand> ports);
 
-/// "port a0: 2 queues x 6,336 buffers x 2,432 bytes = 30 MiB", one line a port, and the sum.
+/// "port a0: 2 queues x 6,336 buffers x 2,432 bytes = 30 MiB": one text line per port, and the sum.
 [[nodiscard]] std::string memory_need_text(std::span<const PortDemand> ports);
 
-/// Compares the need with the free hugepages, in all and on the nodes of the devices; a Problem
-/// tells both and the command that mends it. Empty as well if no port asks for hugepages.
+/// Compares the need with the free hugepages, in total and on the devices' nodes; a Problem states
+/// both numbers and the command that fixes it. Empty if no port uses hugepages.
 [[nodiscard]] Problems check_hugepages(std::span<const PortDemand> ports,
                                        std::span<const Hugepages> pages);
 

@@ -10,8 +10,8 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// One Port for each queue of the device, in the order of `groups_by_queue`. Uses the EAL that
-/// runs; without one, begins it for this port alone. Empty, with Problems, if anything is refused.
+/// Opens one Port for each queue of the device, in the order of `groups_by_queue`. Uses the running
+/// EAL, or starts one for this port alone. Empty, with Problems, if a step fails.
 [[nodiscard]] std::vector<std::unique_ptr<Port>> open_dpdk(
     const PortConfig& config, const std::vector<std::vector<Group>>& groups_by_queue,
     Problems& problems);

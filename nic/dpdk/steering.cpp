@@ -14,13 +14,13 @@
 namespace pinstrike::nic::dpdk {
 namespace {
 
-/// One rule as rte_flow takes it: an address, perhaps a UDP port, perhaps behind a VLAN tag.
+/// One rule in the form of rte_flow: matches an address, optionally a UDP port and a VLAN tag.
 class Flow {
   public:
     Flow(const SteeringRule& rule, bool tagged, bool by_port) {
         ip_.hdr.dst_addr = rte_cpu_to_be_32(rule.group.address.value);
         ip_mask_.hdr.dst_addr = UINT32_MAX;
-        if (!by_port) {  // still only what is UDP: queries for the group belong on queue 0
+        if (!by_port) {  // match only UDP, because IGMP queries for the group belong on queue 0
             ip_.hdr.next_proto_id = ip_protocol::udp;
             ip_mask_.hdr.next_proto_id = UINT8_MAX;
         }
@@ -44,7 +44,7 @@ class Flow {
     Flow(const Flow&) = delete;
     Flow& operator=(const Flow&) = delete;
 
-    /// Empty if the driver took the rule, else its words.
+    /// Empty if the driver accepted the rule, else its error text.
     [[nodiscard]] std::string install(std::uint16_t device) const {
         rte_flow_attr ingress{};
         ingress.ingress = 1;
@@ -66,7 +66,7 @@ class Flow {
     std::array<rte_flow_action, 2> actions_{};
 };
 
-/// True if no address belongs to two queues, the first one (which needs no rules) included.
+/// True if no address belongs to two queues, including the first queue, which has no rules.
 bool addresses_suffice(const std::vector<std::vector<Group>>& groups_by_queue) {
     std::map<std::uint32_t, std::size_t> queues;
     for (std::size_t queue = 0; queue < groups_by_queue.size(); ++queue) {
@@ -80,13 +80,13 @@ bool addresses_suffice(const std::vector<std::vector<Group>>& groups_by_queue) {
     return true;
 }
 
-/// The rule that was refused and why; empty if all stand.
+/// The rule that was refused and why; empty if all are installed.
 std::string install_all(std::uint16_t device, const std::vector<SteeringRule>& rules, bool tagged,
                         bool by_port) {
     std::set<std::uint32_t> addresses;
     for (const SteeringRule& rule : rules) {
         if (!by_port && !addresses.insert(rule.group.address.value).second) {
-            continue;  // one rule an address
+            continue;  // one rule per address
         }
         const std::string refusal = Flow(rule, tagged, by_port).install(device);
         if (!refusal.empty()) {

@@ -1,7 +1,8 @@
 // path: cold
 //
-// Which queue a group's frames come to. One queue takes everything; of several, each poller's gets
-// its groups by a flow rule of the NIC, and what no rule names comes to queue 0.
+// Steers the frames of each group to a receive queue. A single queue receives everything. With
+// several queues, flow rules of the NIC steer the groups of each poller to its queue, and frames
+// that match no rule go to queue 0.
 #pragma once
 
 #include "config/problem.h"
@@ -22,15 +23,15 @@ struct SteeringRule {
 /// "224.0.204.1:45001 to queue 1"
 [[nodiscard]] std::string text_of(const SteeringRule& rule);
 
-/// The rules for all queues but the first. A group on two queues is a Problem: a frame is received
-/// once.
+/// Plans the rules for all queues except the first. A group on two queues is a Problem, because a
+/// frame can go to only one queue.
 [[nodiscard]] std::vector<SteeringRule> plan_steering(
     const PortConfig& port, const std::vector<std::vector<Group>>& groups_by_queue,
     Problems& problems);
 
-/// Plans the rules and asks the driver for them; the first one refused is a Problem that says which
-/// and what to do. A driver that cannot match UDP ports gets rules by address and protocol, if that
-/// tells the queues apart. True if all stand.
+/// Plans the rules and installs them; a Problem names the first rule that the driver refused and
+/// what to do. For a driver that cannot match UDP ports, the rules match address and protocol, if
+/// this distinguishes the queues. True if all rules are installed.
 bool install_steering(std::uint16_t device, const PortConfig& port,
                       const std::vector<std::vector<Group>>& groups_by_queue, Problems& problems);
 

@@ -13,7 +13,8 @@ std::string_view take_until_comma(std::string_view& rest) {
     return part;
 }
 
-/// "net_af_xdp0" and "net_af_xdp_feed1" both belong to net_af_xdp: longer names first.
+/// "net_af_xdp0" and "net_af_xdp_feed1" both use the driver net_af_xdp. driver_of() takes the first
+/// match, so a driver must come before any driver whose name is its prefix.
 constexpr std::string_view known_drivers[] = {"net_af_packet", "net_af_xdp",     "net_memif",
                                               "net_null",      "net_pcap",       "net_ring",
                                               "net_tap",       "net_virtio_user"};
@@ -99,7 +100,7 @@ DriverTraits driver_traits(const PortConfig& port) {
     } else if (vdev.driver == "net_tap") {
         traits.counts_missed = false;
     } else if (vdev.driver == "net_af_xdp") {
-        // Its sockets count what the driver does not pass on (af_xdp_sockets.h).
+        // The sockets count losses that the driver does not report (af_xdp_sockets.h).
         traits.counts_errors = false;
         traits.kernel_interface = true;
     }

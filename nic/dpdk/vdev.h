@@ -1,7 +1,7 @@
 // path: cold
 //
-// Virtual devices by name, and what is known of their drivers. DPDK's own figures cannot tell
-// "none" from "not counted": the table here does.
+// Parses virtual devices, and lists properties of their drivers. DPDK's statistics do not
+// distinguish "none" from "not counted"; the table here does.
 #pragma once
 
 #include "nic/port_config.h"
@@ -14,44 +14,43 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// "net_af_xdp0,iface=veth1,start_queue=0", taken apart.
+/// "net_af_xdp0,iface=veth1,start_queue=0", parsed.
 struct Vdev {
     std::string name;    ///< "net_af_xdp0"
     std::string driver;  ///< "net_af_xdp"
     std::vector<std::pair<std::string, std::string>> arguments;
 
-    /// The first argument of this name.
+    /// The first argument with this name.
     [[nodiscard]] std::optional<std::string> argument(std::string_view key) const;
 
-    /// All arguments of this name, in order.
+    /// All arguments with this name, in order.
     [[nodiscard]] std::vector<std::string> arguments_named(std::string_view key) const;
 
-    /// The arguments again as one text, as DPDK takes them.
+    /// The arguments as one text in DPDK's format.
     [[nodiscard]] std::string arguments_text() const;
 };
 
 [[nodiscard]] Vdev parse_vdev(std::string_view text);
 
-/// What a driver counts and needs.
+/// What a driver counts, and how it receives.
 struct DriverTraits {
     bool counts_missed = true;
     bool counts_no_buffer = true;
     bool counts_errors = true;
-    bool kernel_interface = false;    ///< works on an interface that the kernel keeps
-    bool feeds_queues_apart = false;  ///< each queue has an input of its own: nothing to steer
+    bool kernel_interface = false;    ///< uses an interface that stays with the kernel
+    bool feeds_queues_apart = false;  ///< each queue has its own input: no steering needed
 };
 
-/// Of the driver of a port; a PCI device counts everything and needs nothing.
+/// The traits of a port's driver; the defaults for a PCI device.
 [[nodiscard]] DriverTraits driver_traits(const PortConfig& port);
 
-/// The kernel interface that a port works on; empty for a device taken from the kernel.
+/// The kernel interface that a port uses; empty for a device that bypasses the kernel.
 [[nodiscard]] std::string kernel_interface(const PortConfig& port);
 
-/// The name under which DPDK knows the device: the vdev's, or the PCI address.
+/// DPDK's name of the device: that of the vdev, or the PCI address.
 [[nodiscard]] std::string device_name(const PortConfig& port);
 
-/// net_pcap keeps a whole capture in buffers when it repeats it; the files it does so with, one a
-/// queue.
+/// The capture files that net_pcap stores whole in buffers because it repeats them, one per queue.
 [[nodiscard]] std::vector<std::string> preloaded_captures(const PortConfig& port);
 
 }  // namespace pinstrike::nic::dpdk
