@@ -245,7 +245,7 @@ class Server::Listener {
         } else if (connections_.size() >= config_.connections_max && !make_way()) {
             server_.counters_.counts.bump(ServerCount::crowded);
             listener_({PeerEvent::Kind::turned_away, nic::text_of(peer),
-                       "as many connections are open as may be"});
+                       "connections_max connections are open, and all are authenticated"});
         } else {
             connections_.emplace_back(std::move(socket), tls_, peer, shared_);
         }

@@ -189,14 +189,13 @@ void StateTransfer::finish(bool whole, std::int64_t now_ns) {
     } else if (first_) {
         listener_(
             {PeerEvent::Kind::state_missing, peer_.empty() ? "none" : peer_,
-             fmt::format("no peer gave its state within {:.1f} s: a series is unknown until it "
-                         "is stated",
+             fmt::format("no peer sent its state within {:.1f} s: a series is unknown until a "
+                         "message states it",
                          seconds)});
     } else {
         listener_({PeerEvent::Kind::state_missing, peer_,
-                   fmt::format("{} of {} lines did not join within {:.1f} s, so not all states of "
-                               "their series were taken: "
-                               "what is unknown stays so until it is stated",
+                   fmt::format("{} of {} lines did not join within {:.1f} s: some states of their "
+                               "series are missing and stay unknown until a message states them",
                                wanted_.size(), all_.size(), seconds)});
     }
 }
