@@ -39,8 +39,7 @@ class Recorder final : public feed::opra::traffic::BlockSink {
         base.session = block.session;
         base.ts_exchange_ns = block.ts_exchange_ns;
         base.ts_receive_ns = block.ts_exchange_ns;
-        Opra::decode(block, 0, block.decodable, base, Opra::separate_session(sent.line_number),
-                     *this);
+        Opra::decode(block, 0, block.decodable, base, Opra::is_gth(sent.line_number), *this);
     }
 
     // What a decoder asks of its sink (feed/opra/decode.h).

@@ -95,8 +95,7 @@ struct Interest {
     }
 
     /// Of the kinds that no actor is spared.
-    static constexpr std::uint32_t always_bits = ~0U
-                                                 << static_cast<unsigned>(feed::EventKind::control);
+    static constexpr std::uint32_t always_bits = feed::line_event_bits;
 };
 
 /// What a core tells its actors at the start.

@@ -153,7 +153,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
                 break;
             }
         }
-        if (header.kind >= feed::EventKind::control) [[unlikely]] {
+        if (feed::is_line_event(header.kind)) [[unlikely]] {
             batch.controls += static_cast<std::uint64_t>(header.kind == feed::EventKind::control);
             batch.gaps += static_cast<std::uint64_t>(header.kind == feed::EventKind::gap);
             batch.states += static_cast<std::uint64_t>(header.kind == feed::EventKind::line_state);
@@ -237,8 +237,7 @@ void Core::give_wanted(Seat& seat, std::span<const feed::Event> records) {
     while (at < records.size()) {
         const std::size_t next = at + records[at].header.records;
         if (seat.wants(records[at])) {
-            events +=
-                static_cast<std::uint64_t>(records[at].header.kind < feed::EventKind::control);
+            events += static_cast<std::uint64_t>(!feed::is_line_event(records[at].header.kind));
         } else {
             end_run();
             run = next;
@@ -251,7 +250,7 @@ void Core::give_wanted(Seat& seat, std::span<const feed::Event> records) {
 /// Controls, gaps and line states always: silence must mean that nothing was lost.
 bool Core::Seat::wants(const feed::Event& event) const noexcept {
     const feed::EventKind kind = event.header.kind;
-    if (kind >= feed::EventKind::control) {
+    if (feed::is_line_event(kind)) {
         return true;
     }
     if ((kinds & Interest::bit(kind)) == 0) {

@@ -5,16 +5,16 @@
 //     receive a burst              nic     one indirect call
 //     parse_udp                    nic     a datagram, or the reason to drop the frame
 //     routes_.find                 here    which line, which stream
-//     Feed::open                   feed    a block of good header and checksum, or why not
+//     Codec::open                   feed    a block of good header and checksum, or why not
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
-//     Feed::decode_straight        feed    messages, checked while they are written into the rings
+//     Codec::decode_straight        feed    messages, checked while they are written into the rings
 //     Router::publish              here    once a burst
 //
 // Nothing here blocks, allocates, or reads a clock: the time of a step is given. Captures run on
 // the time of their packets, and all timers with them, so that a replay gives the same events at
 // any pace; where a poller reads several captures they are merged by time.
 //
-// `Feed` is a venue's codec (feed/venue_codecs.h.in).
+// `Codec` is a venue's codec (feed/venue_codecs.h.in).
 #pragma once
 
 #include "actors/poller/arbitration_clock.h"
@@ -45,7 +45,7 @@
 
 namespace pinstrike::actors {
 
-template <class Feed>
+template <class Codec>
 class Poller final : public PollerTask {
   public:
     Poller(PollerSetup setup, Router router);
@@ -133,10 +133,10 @@ class Poller final : public PollerTask {
         return lines_[i].retransmission_packets.read();
     }
 
-    [[nodiscard]] std::span<const Row> reject_rows() const override { return Feed::reject_rows; }
+    [[nodiscard]] std::span<const Row> reject_rows() const override { return Codec::reject_rows; }
 
     [[nodiscard]] std::uint64_t rejects(std::size_t line, std::size_t row) const override {
-        return lines_[line].rejects.read(static_cast<typename Feed::Reject>(row));
+        return lines_[line].rejects.read(static_cast<typename Codec::Reject>(row));
     }
 
     [[nodiscard]] const Router& router() const override { return router_; }
@@ -147,8 +147,8 @@ class Poller final : public PollerTask {
 
   private:
     using Input = PollerInput;
-    using Lines = PollerLines<Feed>;
-    using Line = PollerLine<Feed>;
+    using Lines = PollerLines<Codec>;
+    using Line = PollerLine<Codec>;
 
     /// Before the first packet, which may be a test.
     void begin(std::int64_t now_ns) {
@@ -226,7 +226,7 @@ class Poller final : public PollerTask {
                                       std::span<const std::byte> payload,
                                       std::int64_t ts_receive_ns) {
         feed::Block block;
-        const auto result = Feed::open(payload, block_checksum_, block);
+        const auto result = Codec::open(payload, block_checksum_, block);
         // Only now: a store whose address comes late, as the line's does, holds up the loads behind
         // it, and open() is all loads.
         if (!route.retransmission) [[likely]] {
@@ -246,7 +246,7 @@ class Poller final : public PollerTask {
         if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
             line.arbiter.commit_next(block, route.stream);
             note_first<keeps>(input, line, block, route.stream);
-        } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
+        } else if (verdict == feed::Verdict::duplicate_all && Codec::begins_with_data(block))
             [[likely]] {
             line.arbiter.commit_duplicate(block, route.stream);
             line.lead.second(block, route.stream);
@@ -261,7 +261,7 @@ class Poller final : public PollerTask {
     template <bool keeps>
     [[gnu::noinline]] void admit_walked(Input& input, Line& line, feed::Block& block,
                                         feed::Stream stream) {
-        count_rejects(line, Feed::walk(scratch_, block));
+        count_rejects(line, Codec::walk(scratch_, block));
         switch (line.arbiter.commit(block, stream)) {
             case feed::Verdict::deliver_all:
                 select(line);
@@ -320,7 +320,7 @@ class Poller final : public PollerTask {
 
     void admit_repair(Line& line, std::span<const std::byte> bytes) {
         feed::Block block;
-        const auto result = Feed::check(bytes, block_checksum_, scratch_, block);
+        const auto result = Codec::check(bytes, block_checksum_, scratch_, block);
         count_rejects(line, result.reasons);
         if (!result.accepted) {
             return;
@@ -343,7 +343,7 @@ class Poller final : public PollerTask {
         select(line);
         LineEvents<Line> events{router_, line, test_symbols_};
         return line.day.original(block.ts_exchange_ns) &&
-               Feed::decode_straight(block, header_of(block, 0), line.separate_session, events);
+               Codec::decode_straight(block, header_of(block, 0), line.is_gth, events);
     }
 
     void decode(const feed::Block& block, unsigned first, unsigned count,
@@ -353,7 +353,7 @@ class Poller final : public PollerTask {
         }
         const feed::Header base = header_of(block, flags);
         LineEvents<Line> events{router_, *line_, test_symbols_};
-        Feed::decode(block, first, count, base, line_->separate_session, events);
+        Codec::decode(block, first, count, base, line_->is_gth, events);
     }
 
     /// What the arbiters' slow path decides.
@@ -368,14 +368,14 @@ class Poller final : public PollerTask {
             }
             // It waited, and its places were those of another block since: they are found again.
             feed::Block whole = block;
-            const auto result = Feed::check(block.bytes, false, poller_.waited_scratch_, whole);
+            const auto result = Codec::check(block.bytes, false, poller_.waited_scratch_, whole);
             PINSTRIKE_CHECK(result.accepted && whole.decodable >= first + count);
             poller_.decode(whole, first, count, flags);
         }
 
         [[nodiscard]] std::optional<std::int64_t> ts_of_copy(
             std::span<const feed::BlockStart> starts, const feed::Block& block) const override {
-            return Feed::ts_of_copy(starts, block);
+            return Codec::ts_of_copy(starts, block);
         }
 
         void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
@@ -403,8 +403,8 @@ class Poller final : public PollerTask {
                 block, inferred ? feed::DeliveryFlags{feed::flag_inferred} : feed::DeliveryFlags{});
             event.header.kind = feed::EventKind::control;
             event.header.sequence = block.sequence;
-            event.header.participant = 'O';
-            event.header.type = starts ? 'C' : 'K';
+            event.header.participant = Codec::control_participant;
+            event.header.type = starts ? Codec::start_of_day_type : Codec::reset_type;
             event.body.control = {forget};
             poller_.router_.broadcast(event);
         }
@@ -439,7 +439,7 @@ class Poller final : public PollerTask {
     [[nodiscard]] feed::Event event_of(feed::EventKind kind, const Line& line) const {
         feed::Event event{};
         event.header.kind = kind;
-        event.header.venue = Feed::venue;
+        event.header.venue = Codec::venue;
         event.header.line = line.number;
         event.header.ts_receive_ns = wall_ns_;
         return event;
@@ -454,7 +454,7 @@ class Poller final : public PollerTask {
     [[nodiscard]] feed::Header header_of(const feed::Block& block,
                                          feed::DeliveryFlags flags) const {
         feed::Header header;
-        header.venue = Feed::venue;
+        header.venue = Codec::venue;
         header.flags =
             static_cast<std::uint8_t>(flags | (block.retransmitted ? feed::flag_retransmitted : 0));
         header.line = line_->number;
@@ -583,7 +583,7 @@ class Poller final : public PollerTask {
         for (auto& line : lines_) {
             line->day.look(wall_ns_);
             const bool on_air =
-                line->day.hours().on_air(wall_ns_) && Feed::keeps_alive(line->number);
+                line->day.hours().on_air(wall_ns_) && Codec::sends_heartbeats(line->number);
             line->watch.look({even_ns_, wall_ns_}, packets_of(*line), on_air,
                              [&](feed::LineState state, char stream) {
                                  feed::Event event = event_of(feed::EventKind::line_state, *line);
@@ -632,7 +632,7 @@ class Poller final : public PollerTask {
 
     void count_rejects(Line& line, std::uint32_t reasons) {
         for (; reasons != 0; reasons &= reasons - 1) {
-            line.rejects.bump(static_cast<typename Feed::Reject>(std::countr_zero(reasons)));
+            line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
         }
     }
 
@@ -658,8 +658,8 @@ class Poller final : public PollerTask {
     std::int64_t burst_ts_ns_ = 0;  ///< of a replay: when the step's first packet was captured
     Line* line_ = nullptr;          ///< whose messages are being delivered
     Router router_;
-    typename Feed::Scratch scratch_;
-    typename Feed::Scratch waited_scratch_;
+    typename Codec::Scratch scratch_;
+    typename Codec::Scratch waited_scratch_;
     std::vector<std::unique_ptr<Input>> inputs_;
     Lines lines_;
     Sink sink_;
@@ -667,8 +667,8 @@ class Poller final : public PollerTask {
 
 // --- cold ---
 
-template <class Feed>
-Poller<Feed>::Poller(PollerSetup setup, Router router)
+template <class Codec>
+Poller<Codec>::Poller(PollerSetup setup, Router router)
     : PollerTask(setup),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
@@ -683,8 +683,8 @@ Poller<Feed>::Poller(PollerSetup setup, Router router)
     }
 }
 
-template <class Feed>
-std::unique_ptr<MoreLines> Poller<Feed>::prepare_lines(
+template <class Codec>
+std::unique_ptr<MoreLines> Poller<Codec>::prepare_lines(
     const PollerSetup& setup, const std::vector<std::vector<nic::Group>>& groups,
     Problems& problems) const {
     auto more = std::make_unique<typename Lines::Prepared>();

@@ -22,23 +22,23 @@
 
 namespace pinstrike::actors {
 
-template <class Feed>
+template <class Codec>
 struct alignas(64) PollerLine {
-    using RejectCounters = Counters<typename Feed::Reject, Feed::reject_rows.size()>;
+    using RejectCounters = Counters<typename Codec::Reject, Codec::reject_rows.size()>;
 
     /// `hours` outlives it.
     PollerLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
                const LineHours& hours)
         : index(position),
           number(line),
-          separate_session(Feed::separate_session(line)),
-          day(separate_session ? hours.separate : hours.main),
+          is_gth(Codec::is_gth(line)),
+          day(is_gth ? hours.separate : hours.main),
           arbiter(setup.arbitration),
           watch(setup.silence, setup.received) {}
 
     std::size_t index;  ///< among the poller's
     std::uint16_t number;
-    bool separate_session;  ///< its series are their own
+    bool is_gth;  ///< its series are their own
     feed::LineDay day;
     StreamLead lead;  ///< up to here one cache line, touched by every block
     feed::Arbiter arbiter;
@@ -48,10 +48,10 @@ struct alignas(64) PollerLine {
     Counter retransmission_packets;
 };
 
-template <class Feed>
+template <class Codec>
 class PollerLines {
   public:
-    using Line = PollerLine<Feed>;
+    using Line = PollerLine<Codec>;
 
     /// Made ready, and not yet the poller's.
     struct Prepared final : MoreLines {
@@ -103,8 +103,8 @@ class PollerLines {
 
 // --- cold ---
 
-template <class Feed>
-void PollerLines<Feed>::prepare(const PollerSetup& setup, Prepared& more) const {
+template <class Codec>
+void PollerLines<Codec>::prepare(const PollerSetup& setup, Prepared& more) const {
     std::size_t position = lines_.size();
     more.routes = routes_.with(setup.lines, position);
     for (const feed::LineConfig& line : setup.lines) {

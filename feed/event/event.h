@@ -33,6 +33,21 @@ enum class EventKind : std::uint8_t {
     line_mark,      ///< all messages up to this number were delivered; sent to cores that need it
 };
 
+/// A bit for each kind that says something of a line rather than of a series: such an event is
+/// delivered to every actor that has the line, and is not counted as a message.
+inline constexpr std::uint32_t line_event_bits = [] {
+    std::uint32_t bits = 0;
+    for (const EventKind kind :
+         {EventKind::control, EventKind::gap, EventKind::line_state, EventKind::line_mark}) {
+        bits |= std::uint32_t{1} << static_cast<unsigned>(kind);
+    }
+    return bits;
+}();
+
+[[nodiscard]] constexpr bool is_line_event(EventKind kind) {
+    return ((line_event_bits >> static_cast<unsigned>(kind)) & 1U) != 0;
+}
+
 /// Bits of Header::flags.
 enum EventFlag : std::uint8_t {
     flag_late = 1,           ///< its number had been declared lost; newer messages came before it

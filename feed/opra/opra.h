@@ -33,6 +33,12 @@ struct Opra {
     static constexpr std::string_view name = "opra";
     static constexpr std::string_view sentence = "the consolidated US options feed";
 
+    /// What the header of a control says that the poller infers or passes on: OPRA's own
+    /// participant id, and the types of start of day and line sequence number reset (spec b, c.9).
+    static constexpr char control_participant = 'O';
+    static constexpr char start_of_day_type = 'C';
+    static constexpr char reset_type = 'K';
+
     /// The reasons that CheckResult::reasons has bits for.
     using Reject = BlockReject;
     static constexpr const auto& reject_rows = BlockReject_rows;
@@ -43,10 +49,10 @@ struct Opra {
     };
 
     /// Whether the series of a line are those of the GTH session, apart from the regular one's.
-    static constexpr bool separate_session(std::uint16_t line) { return is_gth_line(line); }
+    static constexpr bool is_gth(std::uint16_t line) { return is_gth_line(line); }
 
     /// Whether silence on a line is a failure.
-    static constexpr bool keeps_alive(std::uint16_t line) { return has_line_integrity(line); }
+    static constexpr bool sends_heartbeats(std::uint16_t line) { return has_line_integrity(line); }
 
     /// Checks header, size and checksum of one datagram's payload. Fills `out` but for its receive
     /// time and what walk() finds. Not accepted: refused as a whole, moves no sequence, and `out`
@@ -251,10 +257,10 @@ struct Opra {
                 return BlockRole::data;
             }
         }
-        return type == 'N'   ? BlockRole::line_integrity
-               : type == 'C' ? BlockRole::start_of_day
-               : type == 'K' ? BlockRole::reset
-                             : BlockRole::data;
+        return type == 'N'                 ? BlockRole::line_integrity
+               : type == start_of_day_type ? BlockRole::start_of_day
+               : type == reset_type        ? BlockRole::reset
+                                           : BlockRole::data;
     }
 };
 

@@ -82,8 +82,8 @@ class ScratchSlots {
     std::array<feed::Event, cores_max + message_records_max> slots_{};
 };
 
-/// `Feed` is a venue's codec. Allocates at construction only.
-template <class Feed, Stage last>
+/// `Codec` is a venue's codec. Allocates at construction only.
+template <class Codec, Stage last>
 class CutPath final : private feed::ArbiterSink {
   public:
     /// `setup`: one port, lines; of one thread, as a poller is.
@@ -102,10 +102,10 @@ class CutPath final : private feed::ArbiterSink {
   private:
     struct Line {
         Line(const feed::ArbitrationConfig& arbitration, std::uint16_t line)
-            : number(line), separate_session(Feed::separate_session(line)), arbiter(arbitration) {}
+            : number(line), is_gth(Codec::is_gth(line)), arbiter(arbitration) {}
 
         std::uint16_t number;
-        bool separate_session;
+        bool is_gth;
         feed::Arbiter arbiter;
     };
 
@@ -148,7 +148,7 @@ class CutPath final : private feed::ArbiterSink {
     void check(Line& line, feed::Stream stream, std::span<const std::byte> payload,
                std::int64_t ts_receive_ns) {
         feed::Block block;
-        const auto result = Feed::open(payload, true, block);
+        const auto result = Codec::open(payload, true, block);
         line.arbiter.count_packet(stream);  // behind it, as the poller does
         if (!result.accepted) [[unlikely]] {
             return;
@@ -167,7 +167,7 @@ class CutPath final : private feed::ArbiterSink {
         const feed::Verdict verdict = line.arbiter.classify_by_header(block, stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(block)) [[likely]] {
             line.arbiter.commit_next(block, stream);
-        } else if (verdict == feed::Verdict::duplicate_all && Feed::begins_with_data(block))
+        } else if (verdict == feed::Verdict::duplicate_all && Codec::begins_with_data(block))
             [[likely]] {
             line.arbiter.commit_duplicate(block, stream);
         } else {
@@ -182,14 +182,14 @@ class CutPath final : private feed::ArbiterSink {
             return true;
         } else {
             const bool straight =
-                Feed::decode_straight(block, header_of(block, 0), line_->separate_session, slots_);
+                Codec::decode_straight(block, header_of(block, 0), line_->is_gth, slots_);
             keep(&slots_);
             return straight;
         }
     }
 
     [[gnu::noinline]] void arbitrate_walked(Line& line, feed::Stream stream, feed::Block& block) {
-        static_cast<void>(Feed::walk(scratch_, block));
+        static_cast<void>(Codec::walk(scratch_, block));
         const feed::Verdict verdict = line.arbiter.commit(block, stream);
         if (verdict == feed::Verdict::slow) {
             line.arbiter.commit_slow(block, stream, now_ns_, *this);
@@ -201,7 +201,7 @@ class CutPath final : private feed::ArbiterSink {
     [[nodiscard]] feed::Header header_of(const feed::Block& block,
                                          feed::DeliveryFlags flags) const {
         feed::Header base;
-        base.venue = Feed::venue;
+        base.venue = Codec::venue;
         base.flags = flags;
         base.line = line_->number;
         base.session = block.session;
@@ -215,15 +215,14 @@ class CutPath final : private feed::ArbiterSink {
     void deliver(const feed::Block& block, unsigned first, unsigned count,
                  feed::DeliveryFlags flags) override {
         if (last > Stage::arbitrate && block.places != nullptr) {
-            Feed::decode(block, first, count, header_of(block, flags), line_->separate_session,
-                         slots_);
+            Codec::decode(block, first, count, header_of(block, flags), line_->is_gth, slots_);
             keep(&slots_);
         }
     }
 
     [[nodiscard]] std::optional<std::int64_t> ts_of_copy(std::span<const feed::BlockStart> starts,
                                                          const feed::Block& block) const override {
-        return Feed::ts_of_copy(starts, block);
+        return Codec::ts_of_copy(starts, block);
     }
 
     void gap(std::uint32_t /*first*/, std::uint32_t /*last*/, std::uint64_t /*messages*/,
@@ -238,14 +237,14 @@ class CutPath final : private feed::ArbiterSink {
     LineRoutes routes_;
     std::vector<std::unique_ptr<Line>> lines_;
     Line* line_ = nullptr;
-    typename Feed::Scratch scratch_;
+    typename Codec::Scratch scratch_;
     ScratchSlots slots_;
 };
 
 // --- cold ---
 
-template <class Feed, Stage last>
-CutPath<Feed, last>::CutPath(PollerSetup setup, std::size_t cores_count)
+template <class Codec, Stage last>
+CutPath<Codec, last>::CutPath(PollerSetup setup, std::size_t cores_count)
     : port_(std::move(setup.ports.front().port)),
       udp_checksum_(setup.ports.front().udp_checksum),
       burst_(setup.ports.front().burst_packets),

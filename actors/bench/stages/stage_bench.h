@@ -167,7 +167,7 @@ class OtherThread {
     std::thread thread_;
 };
 
-template <class Feed>
+template <class Codec>
 class StageBench {
   public:
     /// `port` gives a loop of so many packets for ever, and is at its beginning.
@@ -285,7 +285,7 @@ class StageBench {
       private:
         StageBench& bench_;
         RationedPort& port_;  ///< the path's
-        CutPath<Feed, last> path_;
+        CutPath<Codec, last> path_;
     };
 
     /// The poller, its rings, and the cores behind them; `last`: pop, without an actor, or book.
@@ -303,7 +303,7 @@ class StageBench {
             }
             // As the program makes them: one compiled here would be another, with other things
             // inlined, and the linker might take it for the program's.
-            poller_ = make_poller(Feed::name, bench.setup_on(std::move(port)),
+            poller_ = make_poller(Codec::name, bench.setup_on(std::move(port)),
                                   router_to(std::move(producers), bench.lines_.size()));
             PINSTRIKE_CHECK(poller_ != nullptr);
             for (const std::unique_ptr<Core>& core : cores_) {

@@ -70,7 +70,7 @@ class LinePlaces {
         if ((header.flags & unnumbered) != 0) [[unlikely]] {
             return see_late(row, event);
         }
-        if (header.kind < feed::EventKind::control) [[likely]] {
+        if (!feed::is_line_event(header.kind)) [[likely]] {
             advance(row, header, header.sequence - 1, header.sequence);
         } else {
             see_line(row, event, remembered);

@@ -36,6 +36,9 @@ using feed::EventKind;
 /// of day.
 struct Toy {
     static constexpr feed::Venue venue = feed::Venue::opra;
+    static constexpr char control_participant = 'T';
+    static constexpr char start_of_day_type = 'S';
+    static constexpr char reset_type = 'R';
     static constexpr std::size_t header_bytes = 6;
     static constexpr std::int64_t day_ns = 400'000'000;  ///< between the stamps of two days
     using Reject = ToyReject;
@@ -50,9 +53,9 @@ struct Toy {
         std::uint32_t reasons = 0;
     };
 
-    static constexpr bool separate_session(std::uint16_t) { return false; }
+    static constexpr bool is_gth(std::uint16_t) { return false; }
 
-    static constexpr bool keeps_alive(std::uint16_t) { return true; }
+    static constexpr bool sends_heartbeats(std::uint16_t) { return true; }
 
     static Result open(std::span<const std::byte> payload, bool, feed::Block& out) {
         if (payload.size() < header_bytes) {

@@ -19,7 +19,7 @@ TEST(Venues, AreFoundByName) {
 
 TEST(Venues, KnowTheirLinesOfASeparateSession) {
     for (const std::uint16_t line : opra::published_lines()) {
-        EXPECT_EQ(opra::Codec::separate_session(line), line >= 201 && line <= 204) << line;
+        EXPECT_EQ(opra::Codec::is_gth(line), line >= 201 && line <= 204) << line;
     }
 }
 
