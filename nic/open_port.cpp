@@ -77,7 +77,9 @@ Ports open_simulators(const PortConfig& config, const GroupsByQueue& groups_by_q
     Ports ports;
     if (!make_source) {
         tell(problems, "",
-             fmt::format("port {}: nothing here makes frames for kind sim", config.name));
+             fmt::format("port {}: kind sim needs a traffic generator, and this program has none "
+                         "for the feed",
+                         config.name));
         return ports;
     }
     for (std::size_t queue = 0; queue < groups_by_queue.size(); ++queue) {

@@ -2,8 +2,7 @@
 #include "actors/appliance/venues.h"
 
 #include "actors/poller/poller.h"
-#include "feed/opra/opra.h"
-#include "feed/opra/traffic/loop_factory.h"
+#include "feed/traffic_generator.h"
 #include "feed/venue_codecs.h"
 
 #include <utility>
@@ -19,10 +18,13 @@ std::unique_ptr<PollerTask> make_poller(std::string_view kind, PollerSetup setup
 }
 
 nic::FrameSourceFactory frame_sources(const FeedConfig& config) {
-    if (config.kind != feed::opra::Codec::name) {
+    const feed::TrafficGenerator* const generator = feed::traffic_generator();
+    if (generator == nullptr || generator->venue != config.kind) {
         return {};
     }
-    return feed::opra::traffic::loop_factory(config.traffic, config.lines);
+    const feed::TrafficSettings& traffic =
+        config.traffic != nullptr ? config.traffic : generator->defaults;
+    return traffic->sources(config.lines);
 }
 
 }  // namespace pinstrike::actors

@@ -17,7 +17,7 @@ namespace pinstrike::actors {
 [[nodiscard]] std::unique_ptr<PollerTask> make_poller(std::string_view kind, PollerSetup setup,
                                                       Router router);
 
-/// Makes the frames of sim ports; empty where the venue has no generator.
+/// Makes the frames of sim ports; empty where no traffic generator of the venue is registered.
 [[nodiscard]] nic::FrameSourceFactory frame_sources(const FeedConfig& config);
 
 }  // namespace pinstrike::actors

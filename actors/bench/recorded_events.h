@@ -6,7 +6,6 @@
 
 #include "config/problem.h"
 #include "feed/event/event.h"
-#include "feed/opra/traffic_config.h"
 
 #include <cstddef>
 #include <string>
@@ -19,10 +18,7 @@ struct RecordedEvents {
     std::size_t messages = 0;
 };
 
-/// The trading of a day on all its lines, of config.messages_count messages: neither start nor end.
-[[nodiscard]] RecordedEvents record_events(feed::opra::TrafficConfig config);
-
-/// The first `most` events of a capture of OPRA's published lines, as a poller hands them on: both
+/// The first `most` events of a capture of published lines, as a poller hands them on: both
 /// streams arbitrated, gaps and all. None: the problems tell why; they tell as well where the file
 /// ends in the middle of something.
 [[nodiscard]] RecordedEvents record_capture(const std::string& file, std::size_t most,

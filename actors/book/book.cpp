@@ -1,8 +1,6 @@
 // path: cold
 #include "actors/book/book.h"
 
-#include "feed/opra/test_symbols.h"
-
 namespace pinstrike::actors {
 
 namespace {
@@ -63,7 +61,8 @@ void Book::on_start(const CoreInfo& /*core*/) {
 }
 
 bool Book::lists(const feed::SeriesKey& key) const {
-    return config_.test_symbols || !feed::opra::is_test_symbol(key.symbol_word());
+    return config_.test_symbols || config_.is_test_symbol == nullptr ||
+           !config_.is_test_symbol(key.symbol_word());
 }
 
 std::size_t Book::series_count() const {

@@ -6,9 +6,7 @@
 #include "actors/command/passed_over.h"
 #include "actors/topology/load_config.h"
 #include "config/print_problems.h"
-#include "feed/opra/json.h"
-#include "feed/opra/lines.h"
-#include "feed/opra/parse.h"
+#include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/capture/cut_frame.h"
@@ -17,7 +15,6 @@
 
 #include <fmt/core.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -32,14 +29,12 @@ namespace pinstrike::command {
 
 namespace {
 
-namespace opra = feed::opra;
-
 /// Line and stream by group and port: production and retransmission alike.
-std::map<nic::Group, opra::Origin> origins_of(const std::vector<feed::LineConfig>& lines) {
-    std::map<nic::Group, opra::Origin> origins;
+std::map<nic::Group, feed::Origin> origins_of(const std::vector<feed::LineConfig>& lines) {
+    std::map<nic::Group, feed::Origin> origins;
     for (const feed::LineConfig& line : lines) {
         for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
-            const opra::Origin origin{line.number, stream == 0 ? 'A' : 'B'};
+            const feed::Origin origin{line.number, stream == 0 ? 'A' : 'B'};
             origins[line.streams[stream]] = origin;
             origins[line.retransmission[stream]] = origin;
         }
@@ -47,29 +42,12 @@ std::map<nic::Group, opra::Origin> origins_of(const std::vector<feed::LineConfig
     return origins;
 }
 
-/// The reason to tell of a block that cannot be decoded as a whole or to its end; empty: none. A
-/// block of no messages has nothing to decode.
-std::string_view reason_of(const opra::CheckResult& result) {
-    const std::uint32_t told =
-        result.reasons & ~opra::remarks & ~opra::reason_bit(opra::BlockReject::no_messages);
-    if (told == 0) {
-        return {};
-    }
-    return row_of(static_cast<opra::BlockReject>(std::countr_zero(told))).sentence;
-}
-
-std::optional<std::uint32_t> sequence_of_block(std::span<const std::byte> payload) {
-    if (payload.size() < opra::block::header_bytes ||
-        opra::get<opra::block::version>(payload.data()) != 6) {
-        return std::nullopt;
-    }
-    return opra::get<opra::block::sequence>(payload.data());
-}
-
 class Decoder {
   public:
-    Decoder(bool json, const std::vector<feed::LineConfig>& lines)
-        : json_(json), origins_(origins_of(lines)) {}
+    Decoder(bool json, const actors::FeedConfig& config)
+        : json_(json),
+          venue_(feed::venue_services(config.kind)),
+          origins_(origins_of(config.lines)) {}
 
     /// All packets of one capture; false, with a message on stderr, where it cannot be read to its
     /// end, its snapshot length cut packets of lines, or the output cannot be written.
@@ -142,22 +120,13 @@ class Decoder {
         if (found == origins_.end()) {
             passed_over.count_unknown(datagram);
         }
-        const opra::Origin origin = found == origins_.end() ? opra::Origin{} : found->second;
-        const opra::Parsed parsed = opra::parse_block(datagram.payload, true);
-        const std::size_t count = parsed.block ? parsed.block->messages.size() : 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            json_ ? opra::append_json(out_, origin, *parsed.block, i)
-                  : opra::append_text(out_, origin, *parsed.block, i);
-        }
-        if (const std::string_view reason = reason_of(parsed.result); !reason.empty()) {
-            const opra::BlockError error{reason, origin, sequence_of_block(datagram.payload),
-                                         packet};
-            json_ ? opra::append_json(out_, error) : opra::append_text(out_, error);
-        }
+        const feed::Origin origin = found == origins_.end() ? feed::Origin{} : found->second;
+        venue_.append_datagram(out_, datagram.payload, origin, packet, json_);
     }
 
     bool json_;
-    std::map<nic::Group, opra::Origin> origins_;
+    const feed::VenueServices& venue_;
+    std::map<nic::Group, feed::Origin> origins_;
     std::string out_;
     std::uint64_t packets_ = 0;
     std::uint64_t datagrams_ = 0;
@@ -170,23 +139,26 @@ struct DecodeOptions {
     bool text = false;
 };
 
-/// Those of the config, or all that are published. Nothing, with all told, if the config is wrong.
-std::optional<std::vector<feed::LineConfig>> lines_of(const std::string& config_file) {
+/// The venue and lines of the config, or all lines that the default venue publishes. Nothing, with
+/// all told, if the config is wrong.
+std::optional<actors::FeedConfig> config_of(const std::string& config_file) {
     if (config_file.empty()) {
-        return opra::published_lines(opra::published_lines());
+        actors::FeedConfig config;
+        config.lines = feed::venue_services(config.kind).published_lines();
+        return config;
     }
     Problems problems;
     auto config = actors::load_config(config_file, problems);
     print_problems(problems);
-    return config ? std::optional{std::move(config->lines)} : std::nullopt;
+    return config;
 }
 
 Exit decode(const DecodeOptions& options) {
-    const auto lines = lines_of(options.config);
-    if (!lines) {
+    const auto config = config_of(options.config);
+    if (!config) {
         return Exit::config;
     }
-    Decoder decoder{options.json, *lines};
+    Decoder decoder{options.json, *config};
     Problems problems;
     const std::vector<std::string> files = nic::capture_files(options.files, problems);
     print_problems(problems);

@@ -3,6 +3,7 @@
 #include "config/nearest.h"
 #include "config/print_problems.h"
 #include "config/version.h"
+#include "feed/opra/traffic/generator.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -106,5 +107,6 @@ int main(int argc, char** argv) {
     // A file that reaches the limit on its size is a failed write, not the end.
     static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
     pinstrike::command::fill_standard_descriptors();
+    pinstrike::feed::register_traffic_generator(pinstrike::feed::opra::traffic::generator());
     return pinstrike::command::run(argc, argv);
 }

@@ -4,7 +4,7 @@
 #include "actors/topology/load_config.h"
 #include "config/print_problems.h"
 #include "config/units.h"
-#include "feed/opra/lines.h"
+#include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
 #include "nic/packet/address.h"
@@ -20,7 +20,7 @@ namespace {
 /// One poller and one core for all published lines.
 actors::FeedConfig default_config(bool timed) {
     actors::FeedConfig config;
-    config.lines = feed::opra::published_lines(feed::opra::published_lines());
+    config.lines = feed::venue_services(config.kind).published_lines();
     actors::PollerConfig poller;
     poller.name = "poll0";
     for (const feed::LineConfig& line : config.lines) {

@@ -5,9 +5,9 @@
 //     receive a burst              nic     one indirect call
 //     parse_udp                    nic     a datagram, or the reason to drop the frame
 //     routes_.find                 here    which line, which stream
-//     Codec::open                   feed    a block of good header and checksum, or why not
+//     Codec::open                  feed    a block of good header and checksum, or why not
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
-//     Codec::decode_straight        feed    messages, checked while they are written into the rings
+//     Codec::decode_straight       feed    messages, checked while they are written into the rings
 //     Router::publish              here    once a burst
 //
 // Nothing here blocks, allocates, or reads a clock: the time of a step is given. Captures run on

@@ -3,6 +3,7 @@
 
 #include "actors/book/book.h"
 #include "config/check.h"
+#include "feed/venue_services.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,9 @@ struct ActorKind {
 };
 
 std::unique_ptr<Actor> make_book_of(const FeedConfig& config) {
-    return make_book(config.book, static_cast<unsigned>(config.cores.size()));
+    BookConfig book = config.book;
+    book.is_test_symbol = feed::venue_services(config.kind).is_test_symbol;
+    return make_book(book, static_cast<unsigned>(config.cores.size()));
 }
 
 std::size_t book_bytes(const FeedConfig& config) {

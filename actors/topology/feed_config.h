@@ -15,16 +15,20 @@
 #include "feed/lines/calendar_config.h"
 #include "feed/lines/line_config.h"
 #include "feed/lines/line_watch.h"
-#include "feed/opra/traffic_config.h"
 #include "feed/recovery/history_config.h"
 #include "feed/recovery/recovery_config.h"
 #include "nic/port_config.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace pinstrike::feed {
+class Traffic;  // feed/traffic_generator.h
+}
 
 namespace pinstrike::actors {
 
@@ -68,9 +72,9 @@ struct FeedConfig {
     std::string series_map;  ///< the day's list of series: a file, or a folder of them; empty: none
     /// Of that key, for what turns out to be wrong with the file; none in a config made by hand.
     std::optional<pinstrike::Place> series_map_place;
-    feed::opra::TrafficConfig traffic;  ///< of sim ports
-    CpuIndex control_cpu = -1;          ///< of all that is not hot
-    std::string metrics_address;        ///< "127.0.0.1:9464"; empty: no endpoint
+    std::shared_ptr<const feed::Traffic> traffic;  ///< of sim ports; null: the generator's defaults
+    CpuIndex control_cpu = -1;                     ///< of all that is not hot
+    std::string metrics_address;                   ///< "127.0.0.1:9464"; empty: no endpoint
     LogLevel log_level = LogLevel::info;
     SystemCalls system_calls = SystemCalls::filtered;  ///< of hot threads
 };

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/topology/feed_hours.h"
 
-#include "feed/venue_sessions.h"
+#include "feed/venue_services.h"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,9 @@ std::optional<LineHours> hours_of(const FeedConfig& config, Problems& problems) 
     const feed::Days days{std::chrono::local_days{std::chrono::year{2008} / 1 / 1},
                           std::chrono::local_days{(today + ten_years).time_since_epoch()}};
     try {
-        return LineHours{feed::session_hours(config.kind, config.calendar, false, days),
-                         feed::session_hours(config.kind, config.calendar, true, days)};
+        const auto hours_of = feed::venue_services(config.kind).session_hours;
+        return LineHours{hours_of(config.calendar, false, days),
+                         hours_of(config.calendar, true, days)};
     } catch (const std::runtime_error& failure) {
         tell(problems, "",
              fmt::format("the calendar needs this host's time zone data (package tzdata): {}",

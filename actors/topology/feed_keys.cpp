@@ -6,11 +6,11 @@
 #include "feed/arbitration/arbitration_keys.h"
 #include "feed/lines/line_keys.h"
 #include "feed/lines/watch_keys.h"
-#include "feed/opra/opra.h"
-#include "feed/opra/traffic_keys.h"
 #include "feed/recovery/history_keys.h"
 #include "feed/recovery/recovery_keys.h"
+#include "feed/traffic_generator.h"
 #include "feed/venue_codecs.h"
+#include "feed/venue_services.h"
 #include "nic/packet/address.h"
 #include "nic/port_keys.h"
 
@@ -124,6 +124,24 @@ void add_thread_keys(Section<FeedConfig>& section) {
              "What happens when a ring is full.");
 }
 
+std::vector<ChoiceDoc> venue_words() {
+    std::vector<ChoiceDoc> words;
+    feed::for_each_venue([&words]<class Codec>() {
+        words.push_back({std::string{Codec::name}, std::string{Codec::sentence}});
+    });
+    return words;
+}
+
+bool has_series_mapping(std::string_view venue) {
+    return feed::venue_services(venue).read_series_mapping != nullptr;
+}
+
+std::vector<ChoiceDoc> venues_with_series_mapping() {
+    std::vector<ChoiceDoc> words = venue_words();
+    std::erase_if(words, [](const ChoiceDoc& venue) { return !has_series_mapping(venue.word); });
+    return words;
+}
+
 void add_general_keys(Section<FeedConfig>& section) {
     const auto has_sim = [](const FeedConfig& feed) {
         return std::any_of(feed.ports.begin(), feed.ports.end(), [](const nic::PortConfig& port) {
@@ -157,11 +175,14 @@ void add_general_keys(Section<FeedConfig>& section) {
              "(OPRASymbolMapping_YYYYMMDD_HHMMSS.csv), or a folder, of which the newest such file "
              "is taken. Read at the start, so that the book has a place for each series before its "
              "first message. Relative to the working directory, as captures are.")
-        .only_for("kind", "kind opra",
-                  [](const FeedConfig& feed) { return feed.kind == feed::opra::Codec::name; })
-        .key("traffic", &FeedConfig::traffic, section_form(feed::opra::traffic_section()),
-             "What ports of kind sim make.")
-        .only_for("ports", "a port of kind sim", has_sim)
+        .only_for("kind", "kind " + words_joined(venues_with_series_mapping()),
+                  [](const FeedConfig& feed) { return has_series_mapping(feed.kind); });
+    if (const feed::TrafficGenerator* const generator = feed::traffic_generator()) {
+        section
+            .key("traffic", &FeedConfig::traffic, generator->form, "What ports of kind sim make.")
+            .only_for("ports", "a port of kind sim", has_sim);
+    }
+    section
         .key("control_cpu", &FeedConfig::control_cpu, cpu_form(),
              "Processor of all that is not hot: the control thread, which logs and shows, the "
              "metrics endpoint's thread, DPDK's main lcore. Better none of a poller or core.")
@@ -185,14 +206,6 @@ void add_general_keys(Section<FeedConfig>& section) {
                   {"free", SystemCalls::free,
                    "any: for tools that work inside the process, such as valgrind"}}),
              "System calls that poll and actor threads may make once they are ready.");
-}
-
-std::vector<ChoiceDoc> venue_words() {
-    std::vector<ChoiceDoc> words;
-    feed::for_each_venue([&words]<class Codec>() {
-        words.push_back({std::string{Codec::name}, std::string{Codec::sentence}});
-    });
-    return words;
 }
 
 Section<FeedConfig> make_feed_section() {

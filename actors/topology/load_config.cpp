@@ -5,7 +5,7 @@
 #include "actors/topology/feed_rules.h"
 #include "config/yaml.h"
 #include "feed/lines/line_keys.h"
-#include "feed/venue_lines.h"
+#include "feed/venue_services.h"
 
 #include <map>
 #include <utility>
@@ -16,13 +16,11 @@ namespace {
 
 /// What may be left out and follows from the rest.
 void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
-    const auto published = [&](std::uint16_t number) {
-        return feed::published_line(config.kind, number);
-    };
     // Who names the groups as a source means to hear them.
     config.retransmission |= has_source(config.recovery, feed::RepairKind::retransmission);
     if (places.sound("kind")) {
-        feed::publish_groups(config.lines, published, config.retransmission, places, problems);
+        feed::publish_groups(config.lines, feed::venue_services(config.kind).published_line,
+                             config.retransmission, places, problems);
     }
     for (nic::PortConfig& port : config.ports) {
         port.keeps_packets = port.kind == nic::PortKind::dpdk && config.history.memory_bytes != 0;

@@ -4,8 +4,7 @@
 #include "actors/book/book.h"
 #include "actors/poller/sharding.h"
 #include "config/yaml.h"
-#include "feed/opra/series_mapping.h"
-#include "feed/opra/test_symbols.h"
+#include "feed/venue_services.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +21,8 @@ namespace {
 /// whatever the file holds.
 class Dealer {
   public:
-    Dealer(const FeedConfig& config, SeriesList& list) : config_(config), list_(list) {
+    Dealer(const FeedConfig& config, SeriesList& list)
+        : config_(config), venue_(feed::venue_services(config.kind)), list_(list) {
         for (const feed::LineConfig& line : config.lines) {
             lines_.insert(line.number);
         }
@@ -34,7 +34,7 @@ class Dealer {
         }
         if (!lines_.contains(map.mapped_line)) {
             count(SeriesRow::elsewhere);
-        } else if (!config_.test_symbols && feed::opra::is_test_symbol(map.series.symbol_word())) {
+        } else if (!config_.test_symbols && venue_.is_test_symbol(map.series.symbol_word())) {
             count(SeriesRow::test);
         } else {
             list_.by_core[core_of(map.series, config_.sharding, config_.cores.size())].push_back(
@@ -80,6 +80,7 @@ class Dealer {
     }
 
     const FeedConfig& config_;
+    const feed::VenueServices& venue_;
     SeriesList& list_;
     std::set<std::uint16_t> lines_;
     std::size_t held_ = 0;
@@ -87,10 +88,12 @@ class Dealer {
 };
 
 /// The file that the key means; empty where it is a folder that has none.
-std::string file_of(const std::string& path) {
+std::string file_of(const FeedConfig& config) {
+    const std::string& path = config.series_map;
     std::error_code error;
-    return std::filesystem::is_directory(path, error) ? feed::opra::newest_series_mapping(path)
-                                                      : path;
+    return std::filesystem::is_directory(path, error)
+               ? feed::venue_services(config.kind).newest_series_mapping(path)
+               : path;
 }
 
 /// What is wrong with the file, told at the key that names it.
@@ -128,8 +131,10 @@ void check_room(const FeedConfig& config, const SeriesList& list, bool overfull,
 void read_file(const FeedConfig& config, SeriesList& list, const Complaints& complaints) {
     Dealer dealer{config, list};
     Problems unreadable;
-    auto rows = feed::opra::read_series_mapping(
-        list.file, [&dealer](const feed::SeriesMap& map) { dealer.take(map); }, unreadable);
+    auto rows =
+        feed::venue_services(config.kind)
+            .read_series_mapping(
+                list.file, [&dealer](const feed::SeriesMap& map) { dealer.take(map); }, unreadable);
     dealer.finish();
     for (const Problem& problem : unreadable) {
         complaints.add(problem.place.file + " " + problem.text, problem.remedy);
@@ -159,12 +164,10 @@ SeriesList read_series_list(const FeedConfig& config, Problems& problems) {
         return list;
     }
     const Complaints complaints{config, problems};
-    list.file = file_of(config.series_map);
+    list.file = file_of(config);
     if (list.file.empty()) {
-        complaints.add(
-            fmt::format("found no such file in {}, expected "
-                        "OPRASymbolMapping_YYYYMMDD_HHMMSS.csv",
-                        config.series_map));
+        complaints.add(fmt::format("found no such file in {}, expected {}", config.series_map,
+                                   feed::venue_services(config.kind).series_mapping_name));
     } else {
         read_file(config, list, complaints);
     }

@@ -5,6 +5,7 @@
 // denominator code) and best(key, appendage).
 #pragma once
 
+#include "feed/lines/origin.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/message.h"
 
@@ -14,12 +15,6 @@
 #include <string_view>
 
 namespace pinstrike::feed::opra {
-
-/// Where a block came: its line and stream, or 0 and '?' where no line has its group and port.
-struct Origin {
-    std::uint16_t line = 0;
-    char stream = '?';
-};
 
 /// The number of message `index`: the block's own for controls that carry none (OPRA 3.05.6 Block
 /// Sequence Number).

@@ -10,28 +10,13 @@
 #pragma once
 
 #include "config/problem.h"
-#include "feed/event/event.h"
+#include "feed/event/mapping_rows.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace pinstrike::feed::opra {
-
-/// Gets each good row in turn.
-using TakeSeries = std::function<void(const SeriesMap&)>;
-
-/// What the rows were; a heading and empty rows are neither.
-struct MappingRows {
-    static constexpr std::size_t told_max = 10;
-
-    std::uint64_t good = 0;
-    std::uint64_t spoilt = 0;
-    Problems told;  ///< of the spoilt ones the first few, each at file:row
-};
 
 [[nodiscard]] MappingRows parse_series_mapping(std::string_view text, const std::string& file,
                                                const TakeSeries& take);

@@ -94,7 +94,7 @@ class Bench(unittest.TestCase):
             empty = f"{folder}/empty.pcap"
             with open(empty, "wb") as file:  # a head of microseconds and Ethernet, and no frame
                 file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-            for name, part in ((empty, "holds no message of a line that OPRA publishes"),
+            for name, part in ((empty, "holds no message of a published line"),
                                (f"{folder}/missing.pcap", "missing.pcap")):
                 with self.subTest(name=name):
                     done = bench_actor("book", "--capture", name)

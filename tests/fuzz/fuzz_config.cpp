@@ -4,7 +4,7 @@
 // and whose calendar gives hours in their order.
 #include "actors/topology/load_config.h"
 #include "config/check.h"
-#include "feed/venue_sessions.h"
+#include "feed/venue_services.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ void check_hours(const pinstrike::actors::FeedConfig& config) {
     const pinstrike::feed::Days days{local_days{year{2026} / 1 / 1},
                                      local_days{year{2027} / 12 / 31}};
     for (const bool separate : {false, true}) {
-        const auto hours =
-            pinstrike::feed::session_hours(config.kind, config.calendar, separate, days);
+        const auto hours = pinstrike::feed::venue_services(config.kind)
+                               .session_hours(config.calendar, separate, days);
         PINSTRIKE_CHECK(config.calendar.heeded != hours.stretches().empty());
         std::int64_t behind_ns = 0;
         for (const auto& stretch : hours.stretches()) {

@@ -13,7 +13,7 @@ int fuzz_one(std::span<const std::byte> bytes) {
     std::transform(bytes.begin(), bytes.end(), text.begin(),
                    [](std::byte byte) { return static_cast<char>(byte); });
     std::uint64_t taken = 0;
-    const feed::opra::MappingRows rows =
+    const feed::MappingRows rows =
         feed::opra::parse_series_mapping(text, "fuzz", [&taken](const feed::SeriesMap& map) {
             ++taken;
             PINSTRIKE_CHECK(feed::opra::is_series_line(map.mapped_line));
@@ -26,6 +26,6 @@ int fuzz_one(std::span<const std::byte> bytes) {
     PINSTRIKE_CHECK(rows.good == taken);
     PINSTRIKE_CHECK(rows.good + rows.spoilt <= static_cast<std::uint64_t>(lines));
     PINSTRIKE_CHECK(rows.told.size() ==
-                    std::min<std::uint64_t>(rows.spoilt, feed::opra::MappingRows::told_max));
+                    std::min<std::uint64_t>(rows.spoilt, feed::MappingRows::told_max));
     return 0;
 }

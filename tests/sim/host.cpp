@@ -8,7 +8,7 @@
 #include "config/check.h"
 #include "feed/recovery/passive_source.h"
 #include "feed/recovery/recovery_keys.h"
-#include "feed/venue_sessions.h"
+#include "feed/venue_services.h"
 
 #include <fmt/format.h>
 
@@ -44,8 +44,8 @@ actors::LineHours hours_of(const Plan& plan) {
     feed::CalendarConfig calendar;
     calendar.heeded = plan.calendar;
     const feed::Days days{local_days{2026y / 3 / 1}, local_days{2026y / 4 / 30}};
-    return {feed::session_hours("opra", calendar, false, days),
-            feed::session_hours("opra", calendar, true, days)};
+    return {feed::venue_services("opra").session_hours(calendar, false, days),
+            feed::venue_services("opra").session_hours(calendar, true, days)};
 }
 
 }  // namespace
@@ -171,6 +171,7 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     actors::BookConfig book_config;
     book_config.series_capacity = 1 << 13;
     book_config.test_symbols = plan_.host.test_symbols;
+    book_config.is_test_symbol = feed::venue_services("opra").is_test_symbol;
     std::vector<std::optional<actors::StateRings>> roads;
     for (unsigned i = 0; i < count; ++i) {
         Core& core = cores_.emplace_back();

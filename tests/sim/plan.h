@@ -6,7 +6,7 @@
 
 #include "actors/topology/feed_config.h"
 #include "feed/arbitration/arbiter.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 #include "feed/recovery/recovery_config.h"
 #include "nic/port_config.h"
 #include "tests/sim/link.h"

@@ -15,7 +15,7 @@
 #include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/session.h"
 #include "feed/opra/traffic/truth_book.h"
-#include "feed/venue_sessions.h"
+#include "feed/venue_services.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -119,6 +119,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
                            {nullptr}});
         actors::BookConfig config;
         config.series_capacity = series_capacity;
+        config.is_test_symbol = feed::venue_services("opra").is_test_symbol;
         auto book = std::make_unique<actors::Book>(config, 1);
         book_ = book.get();
         std::vector<std::unique_ptr<actors::Actor>> actors;
@@ -213,8 +214,8 @@ class Weeks final : public feed::opra::traffic::BlockSink {
         feed::CalendarConfig calendar;
         calendar.heeded = true;
         const feed::Days days{local_days{2026y / 2 / 1}, local_days{2026y / 5 / 1}};
-        return {feed::session_hours("opra", calendar, false, days),
-                feed::session_hours("opra", calendar, true, days)};
+        return {feed::venue_services("opra").session_hours(calendar, false, days),
+                feed::venue_services("opra").session_hours(calendar, true, days)};
     }
 
     /// Steps of a millisecond, at night of ten minutes.

@@ -10,7 +10,6 @@
 #include "actors/topology/reload_counts.h"
 #include "actors/topology/series_list.h"
 #include "feed/arbitration/line_counts.h"
-#include "feed/opra/opra.h"
 #include "feed/recovery/history.h"
 #include "feed/recovery/recovery.h"
 #include "feed/venue_codecs.h"

@@ -9,7 +9,7 @@
 #include "feed/event/block.h"
 #include "feed/lines/line_config.h"
 #include "feed/opra/traffic/random.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 #include "nic/packet/udp_frame_writer.h"
 #include "nic/sim/frame_source.h"
 

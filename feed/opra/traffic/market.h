@@ -10,7 +10,7 @@
 #include "feed/opra/traffic/best_keeper.h"
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic/universe.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "feed/lines/line_config.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 
 #include <ostream>
 #include <span>

@@ -12,7 +12,7 @@
 #include "feed/opra/traffic/market.h"
 #include "feed/opra/traffic/random.h"
 #include "feed/opra/traffic/universe.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 
 #include <array>
 #include <cstddef>

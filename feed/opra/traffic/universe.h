@@ -6,7 +6,7 @@
 
 #include "feed/lines/line_config.h"
 #include "feed/opra/traffic/random.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 
 #include <array>
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/threads/heap_guard.h"
 #include "feed/opra/lines.h"
+#include "feed/opra/traffic/generator.h"
 #include "feed/opra/traffic/series_map_file.h"
 
 #include <gtest/gtest.h>
@@ -27,6 +28,19 @@ struct Shape {
     std::size_t ring_slots = 1 << 16;
     double rate = 200'000;
 };
+
+feed::opra::TrafficConfig traffic_of(const Shape& shape) {
+    feed::opra::TrafficConfig traffic;
+    traffic.lines_count = 4;
+    traffic.messages_count = 50'000;
+    traffic.roots_count = 100;
+    traffic.series_count = 5'000;
+    traffic.rate_messages_per_second = shape.rate;
+    traffic.a.loss = 0.01;
+    traffic.b.loss = 0.01;
+    traffic.b.skew_ns = 100'000;
+    return traffic;
+}
 
 FeedConfig config_of(const Shape& shape) {
     FeedConfig config;
@@ -54,14 +68,7 @@ FeedConfig config_of(const Shape& shape) {
     }
     config.ring_slots = shape.ring_slots;
     config.book.series_capacity = 40'000;
-    config.traffic.lines_count = numbers.size();
-    config.traffic.messages_count = 50'000;
-    config.traffic.roots_count = 100;
-    config.traffic.series_count = 5'000;
-    config.traffic.rate_messages_per_second = shape.rate;
-    config.traffic.a.loss = 0.01;
-    config.traffic.b.loss = 0.01;
-    config.traffic.b.skew_ns = 100'000;
+    config.traffic = feed::opra::traffic::settings_of(traffic_of(shape));
     return config;
 }
 
@@ -139,11 +146,12 @@ TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
 
 /// The day's file, made of the simulator's universe: whatever comes finds its entry made.
 TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
-    FeedConfig config = config_of({.cores = 2});
+    const Shape shape{.cores = 2};
+    FeedConfig config = config_of(shape);
     config.series_map = ::testing::TempDir() + "appliance_series.csv";
     {
         std::ofstream file{config.series_map};
-        feed::opra::traffic::write_series_map(file, config.traffic, config.lines);
+        feed::opra::traffic::write_series_map(file, traffic_of(shape), config.lines);
     }
     Problems problems;
     const auto appliance = Appliance::build(config, problems);

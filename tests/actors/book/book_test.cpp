@@ -39,7 +39,7 @@ class BookTest : public testing::Test {
         events_.trade(key_, line, ++sequence_, type, price, volume, flags);
     }
 
-    Book book_{BookConfig{.series_capacity = 1000, .venue_quotes = true}, 1};
+    Book book_{small_book, 1};
     Events events_;
     feed::SeriesKey key_ = key_of("SPY");
     std::uint32_t sequence_ = 0;

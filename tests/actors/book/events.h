@@ -5,6 +5,7 @@
 
 #include "actors/book/book.h"
 #include "feed/event/event.h"
+#include "feed/opra/test_symbols.h"
 
 #include <bit>
 #include <cstring>
@@ -23,6 +24,9 @@ inline feed::SeriesKey key_of(std::string_view symbol, char letter = 'A', unsign
     bytes[7] = static_cast<char>(year);
     return {std::bit_cast<std::uint64_t>(bytes), strike_e8};
 }
+
+inline constexpr BookConfig small_book{
+    .series_capacity = 1000, .venue_quotes = true, .is_test_symbol = feed::opra::is_test_symbol};
 
 /// What stands in a quote.
 struct QuoteText {

@@ -7,6 +7,7 @@
 #include "actors/telemetry/metrics/latency_metrics.h"
 #include "actors/telemetry/metrics/metric_rows.h"
 #include "feed/opra/lines.h"
+#include "feed/opra/traffic/generator.h"
 
 #include <gtest/gtest.h>
 
@@ -46,11 +47,13 @@ FeedConfig config(const std::string& secret_file) {
     made.cores.push_back(core);
     made.ring_slots = 1 << 16;
     made.book.series_capacity = 10'000;
-    made.traffic.lines_count = 2;
-    made.traffic.roots_count = 20;
-    made.traffic.series_count = 1'000;
-    made.traffic.rate_messages_per_second = 20'000;
-    made.traffic.b.skew_ns = 300'000;
+    feed::opra::TrafficConfig traffic;
+    traffic.lines_count = 2;
+    traffic.roots_count = 20;
+    traffic.series_count = 1'000;
+    traffic.rate_messages_per_second = 20'000;
+    traffic.b.skew_ns = 300'000;
+    made.traffic = feed::opra::traffic::settings_of(traffic);
     made.history.memory_bytes = 16U << 20;
     made.peer.listen.port = 0;
     made.peer.connect = {{nic::Ipv4{0x7F00'0001}, 1}};  // nobody is there

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/generate_output.h"
+#include "actors/command/opra/generate_output.h"
 
 #include "config/print_problems.h"
 #include "config/whole_file.h"

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/bench/measured_traffic.h"
+#include "feed/opra/traffic/presets.h"
 
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
@@ -11,12 +11,10 @@
 #include <numeric>
 #include <vector>
 
-namespace pinstrike::command {
+namespace pinstrike::feed::opra::traffic {
 namespace {
 
-namespace traffic = feed::opra::traffic;
-
-class Capture final : public traffic::PacketSink {
+class Capture final : public PacketSink {
   public:
     explicit Capture(nic::CaptureWriter& writer) : writer_(writer) {}
 
@@ -32,26 +30,25 @@ class Capture final : public traffic::PacketSink {
     std::size_t packets_ = 0;
 };
 
-class Blocks final : public traffic::BlockSink {
+class Blocks final : public BlockSink {
   public:
-    explicit Blocks(traffic::Delivery& delivery) : delivery_(delivery) {}
+    explicit Blocks(Delivery& delivery) : delivery_(delivery) {}
 
-    void block(const traffic::SentBlock& block) override { delivery_.block(block); }
+    void block(const SentBlock& block) override { delivery_.block(block); }
 
   private:
-    traffic::Delivery& delivery_;
+    Delivery& delivery_;
 };
 
-std::vector<feed::LineConfig> quote_lines() {
+std::vector<LineConfig> quote_lines() {
     std::vector<std::uint16_t> numbers(96);
     std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});
-    return feed::opra::published_lines(numbers);
+    return published_lines(numbers);
 }
 
 }  // namespace
 
-void shape_as(std::string_view preset, feed::opra::TrafficConfig& traffic) {
-    using feed::opra::PacketShape;
+void shape_as(std::string_view preset, TrafficConfig& traffic) {
     traffic.shape = preset.starts_with("full") ? PacketShape::full : PacketShape::ordinary;
     traffic.mix = preset.ends_with("-mix") ? 1 : 0;
     traffic.end_with_reset = true;
@@ -64,18 +61,18 @@ std::size_t write_preset(const std::string& path, std::string_view preset, std::
     if (!writer) {
         return 0;
     }
-    feed::opra::TrafficConfig config;
+    TrafficConfig config;
     shape_as(preset, config);
     config.series_count = series_count;
     config.packets_count = preset_packets / streams.size();
     config.messages_count = std::numeric_limits<std::uint64_t>::max();
-    const std::vector<feed::LineConfig> lines = quote_lines();
+    const std::vector<LineConfig> lines = quote_lines();
     Capture capture{*writer};
-    traffic::Delivery delivery{config, lines, streams, capture, nullptr};
+    Delivery delivery{config, lines, streams, capture, nullptr};
     Blocks blocks{delivery};
-    traffic::Session{config, lines, blocks}.run();
+    Session{config, lines, blocks}.run();
     delivery.finish();
     return writer->close(problems) ? capture.packets() : 0;
 }
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::feed::opra::traffic

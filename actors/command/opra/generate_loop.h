@@ -3,7 +3,7 @@
 
 #include "config/problem.h"
 #include "feed/lines/line_config.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 
 #include <string>
 #include <string_view>

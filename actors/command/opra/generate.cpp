@@ -1,22 +1,22 @@
 // path: cold
 //
 // `pinstrike generate`: realistic OPRA traffic, to a capture or an interface, with the truth of it.
-#include "actors/bench/measured_traffic.h"
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/command/generate_loop.h"
-#include "actors/command/generate_output.h"
+#include "actors/command/opra/generate_loop.h"
+#include "actors/command/opra/generate_output.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 #include "config/whole_file.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/delivery.h"
+#include "feed/opra/traffic/presets.h"
 #include "feed/opra/traffic/series_map_file.h"
 #include "feed/opra/traffic/session.h"
+#include "feed/opra/traffic/traffic_config.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "feed/opra/traffic/truth_book.h"
 #include "feed/opra/traffic/truth_messages.h"
-#include "feed/opra/traffic_config.h"
 
 #include <fmt/core.h>
 
@@ -152,11 +152,11 @@ void apply_preset(GenerateOptions& options) {
     if (options.preset.empty()) {
         return;
     }
-    shape_as(options.preset, options.traffic);
+    traffic::shape_as(options.preset, options.traffic);
     options.no_session = true;
     options.streams = "A";
     if (!options.messages && !options.packets) {
-        options.packets = preset_packets;
+        options.packets = traffic::preset_packets;
     }
 }
 
@@ -331,7 +331,7 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
     command.add_option("--burst-share", config.burst_share, "Share of the time in bursts")
         ->check(CLI::Range(0.0, 0.9));
     command.add_option("--preset", options.preset, "A capture for measurements, on stream A alone")
-        ->check(CLI::IsMember(preset_names));
+        ->check(CLI::IsMember(traffic::preset_names));
     command.add_flag("--no-session", options.no_session, "Mid-day: no start, no end");
     command.add_option("--first-sequence", config.first_sequence, "Number of the first data")
         ->check(CLI::PositiveNumber);

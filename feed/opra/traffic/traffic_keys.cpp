@@ -1,5 +1,5 @@
 // path: cold
-#include "feed/opra/traffic_keys.h"
+#include "feed/opra/traffic/traffic_keys.h"
 
 namespace pinstrike::feed::opra {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/section.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 
 namespace pinstrike::feed::opra {
 

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/command/generate_loop.h"
+#include "actors/command/opra/generate_loop.h"
 
 #include "config/print_problems.h"
 #include "feed/opra/traffic/loop_source.h"

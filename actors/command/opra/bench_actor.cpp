@@ -4,9 +4,9 @@
 // it. Every kind that a config may name is fed with generated traffic, or with that of a capture;
 // beside them stand actors of the runtime, of known work.
 #include "actors/bench/isolated_feed_actor.h"
-#include "actors/bench/recorded_events.h"
 #include "actors/bench/sample_work.h"
 #include "actors/command/command.h"
+#include "actors/command/opra/generated_events.h"
 #include "actors/topology/actor_kinds.h"
 #include "config/print_problems.h"
 

@@ -4,14 +4,14 @@
 #pragma once
 
 #include "config/problem.h"
-#include "feed/opra/traffic_config.h"
+#include "feed/opra/traffic/traffic_config.h"
 
 #include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-namespace pinstrike::command {
+namespace pinstrike::feed::opra::traffic {
 
 inline constexpr std::array<const char*, 4> preset_names{"full", "full-mix", "ordinary",
                                                          "ordinary-mix"};
@@ -20,7 +20,7 @@ inline constexpr std::array<const char*, 4> preset_names{"full", "full-mix", "or
 inline constexpr std::size_t preset_packets = 10'000;
 
 /// Packets of one of the presets, mid-day, that may be looped for ever.
-void shape_as(std::string_view preset, feed::opra::TrafficConfig& traffic);
+void shape_as(std::string_view preset, TrafficConfig& traffic);
 
 /// Writes a capture of a preset on the 96 lines of quotes, of stream "A", or "AB". Packets written;
 /// 0 with Problems where it cannot be.
@@ -28,4 +28,4 @@ void shape_as(std::string_view preset, feed::opra::TrafficConfig& traffic);
                                        std::string_view streams, std::size_t series_count,
                                        Problems& problems);
 
-}  // namespace pinstrike::command
+}  // namespace pinstrike::feed::opra::traffic

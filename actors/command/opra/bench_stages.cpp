@@ -1,7 +1,6 @@
 // path: cold
 //
 // `pinstrike bench stages`: what each stage of a message's way takes, on this machine.
-#include "actors/bench/measured_traffic.h"
 #include "actors/bench/stages/looped_capture.h"
 #include "actors/bench/stages/stage_bench.h"
 #include "actors/bench/stages/stage_figures.h"
@@ -10,6 +9,7 @@
 #include "config/print_problems.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
+#include "feed/opra/traffic/presets.h"
 #include "nic/clock.h"
 #include "nic/dpdk/memory_need.h"
 
@@ -29,9 +29,11 @@
 namespace pinstrike::command {
 namespace {
 
+namespace traffic = feed::opra::traffic;
+
 struct Arguments {
     actors::StageOptions bench;
-    std::vector<std::string> shapes{preset_names.begin(), preset_names.end()};
+    std::vector<std::string> shapes{traffic::preset_names.begin(), traffic::preset_names.end()};
     std::vector<std::string> captures;
     std::string streams = "A";
     bool trusting = false;
@@ -97,8 +99,8 @@ std::vector<Measured> made_captures(const Arguments& given, const std::filesyste
     std::vector<Measured> captures;
     for (const std::string& shape : given.shapes) {
         const std::string file = folder / (shape + ".pcap");
-        const std::size_t packets =
-            write_preset(file, shape, given.streams, given.bench.series_capacity, problems);
+        const std::size_t packets = traffic::write_preset(file, shape, given.streams,
+                                                          given.bench.series_capacity, problems);
         if (packets == 0) {
             return {};
         }
@@ -178,7 +180,7 @@ void add_bench_stages(CLI::App& app, Outcome& outcome) {
         "  pinstrike bench stages --shape full-mix --streams AB --cores 2\n"
         "  pinstrike bench stages --capture loop.pcap --json");
     command->add_option("--shape", given->shapes, "Traffic to measure on (default: all four)")
-        ->check(CLI::IsMember(preset_names));
+        ->check(CLI::IsMember(traffic::preset_names));
     command
         ->add_option("--capture", given->captures,
                      "Captures instead, as generate --preset makes them")

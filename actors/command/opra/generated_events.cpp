@@ -1,0 +1,86 @@
+// path: cold
+#include "actors/command/opra/generated_events.h"
+
+#include "config/check.h"
+#include "feed/opra/lines.h"
+#include "feed/opra/opra.h"
+#include "feed/opra/traffic/session.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace pinstrike::command {
+namespace {
+
+using feed::Event;
+using feed::opra::Opra;
+
+/// Decodes the blocks of a session, and keeps all data.
+class Recorder final : public feed::opra::traffic::BlockSink {
+  public:
+    explicit Recorder(RecordedEvents& events) : events_(events) {}
+
+    void block(const feed::opra::traffic::SentBlock& sent) override {
+        feed::Block block;
+        PINSTRIKE_CHECK(Opra::check(sent.bytes, true, scratch_, block).accepted);
+        feed::Header base;
+        base.line = sent.line_number;
+        base.session = block.session;
+        base.ts_exchange_ns = block.ts_exchange_ns;
+        base.ts_receive_ns = block.ts_exchange_ns;
+        Opra::decode(block, 0, block.decodable, base, Opra::is_gth(sent.line_number), *this);
+    }
+
+    // What a decoder asks of its sink (feed/opra/decode.h).
+
+    Event* claim(const feed::SeriesKey& /*key*/, unsigned records) { return next(records); }
+
+    Event* claim_symbol(std::uint64_t /*symbol*/, unsigned records) { return next(records); }
+
+    Event* claim_line(std::uint16_t /*line*/, unsigned records) { return next(records); }
+
+    static Event* offer(std::size_t /*records*/) { return nullptr; }
+
+    static void take(std::size_t /*messages*/, std::size_t /*records*/) {}
+
+    void broadcast(const Event& event) { *next(1) = event; }
+
+    static void filtered() {}
+
+    [[nodiscard]] static bool wants_tests() { return false; }
+
+  private:
+    /// What is given is filled before the next is asked for, and read by nobody before.
+    Event* next(unsigned records) {
+        const std::size_t at = events_.records.size();
+        events_.records.resize(at + records, Event{});
+        ++events_.messages;
+        return &events_.records[at];
+    }
+
+    RecordedEvents& events_;
+    Opra::Scratch scratch_{};
+};
+
+/// Of ordinary quotes.
+std::vector<feed::LineConfig> quote_lines() {
+    std::vector<std::uint16_t> numbers(feed::opra::TrafficConfig{}.lines_count);
+    std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});
+    return feed::opra::published_lines(numbers);
+}
+
+}  // namespace
+
+RecordedEvents record_events(feed::opra::TrafficConfig config) {
+    config.session = false;
+    const auto lines = quote_lines();
+    RecordedEvents events;
+    events.records.reserve(config.messages_count + config.messages_count / 2);
+    Recorder recorder{events};
+    feed::opra::traffic::Session{config, lines, recorder}.run();
+    return events;
+}
+
+}  // namespace pinstrike::command

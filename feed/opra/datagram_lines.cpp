@@ -1,0 +1,47 @@
+// path: cold
+#include "feed/opra/datagram_lines.h"
+
+#include "feed/opra/json.h"
+#include "feed/opra/parse.h"
+
+#include <bit>
+#include <optional>
+#include <string_view>
+
+namespace pinstrike::feed::opra {
+namespace {
+
+/// The reason to tell of a block that cannot be decoded as a whole or to its end; empty: none. A
+/// block of no messages has nothing to decode.
+std::string_view reason_of(const CheckResult& result) {
+    const std::uint32_t told = result.reasons & ~remarks & ~reason_bit(BlockReject::no_messages);
+    if (told == 0) {
+        return {};
+    }
+    return row_of(static_cast<BlockReject>(std::countr_zero(told))).sentence;
+}
+
+std::optional<std::uint32_t> sequence_of_block(std::span<const std::byte> payload) {
+    if (payload.size() < block::header_bytes || get<block::version>(payload.data()) != 6) {
+        return std::nullopt;
+    }
+    return get<block::sequence>(payload.data());
+}
+
+}  // namespace
+
+void append_datagram(std::string& out, std::span<const std::byte> payload, Origin origin,
+                     std::uint64_t packet, bool json) {
+    const Parsed parsed = parse_block(payload, true);
+    const std::size_t count = parsed.block ? parsed.block->messages.size() : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        json ? append_json(out, origin, *parsed.block, i)
+             : append_text(out, origin, *parsed.block, i);
+    }
+    if (const std::string_view reason = reason_of(parsed.result); !reason.empty()) {
+        const BlockError error{reason, origin, sequence_of_block(payload), packet};
+        json ? append_json(out, error) : append_text(out, error);
+    }
+}
+
+}  // namespace pinstrike::feed::opra
