@@ -39,6 +39,18 @@ LIBRARIES = {
     r"seccomp\.h": ["actors/threads/", "actors/host/confine/"],
 }
 
+# What stays behind a border: its includes and its names, its folders, and who else may use it and why.
+BORDERS = {
+    "venue": (r'#include "feed/opra/|\bopra::', ["feed/opra/", "actors/command/opra/"], {
+        "actors/command/main.cpp": "registers the traffic generator",
+    }),
+    # What a NIC's driver needs of the host (memory, rights, devices, its log) is not behind the border.
+    "driver": (r'#include "nic/(dpdk/(?!eal|host|log|memory_need|vdev)|uring/)|\buring::',
+               ["nic/dpdk/", "nic/uring/"], {
+        "nic/open_port.cpp": "the list of kinds of port",
+    }),
+}
+
 HOT_WORDS = {
     r"\bnew\b(?!\s*\()": "allocation",
     r"\bmake_unique\b|\bmake_shared\b|\bshared_ptr\b": "allocation",
@@ -153,6 +165,19 @@ def strip_comment(line):
     return re.sub(r'"(\\.|[^"\\])*"', '""', line).split("//")[0]
 
 
+def check_borders(path, lines):
+    here = str(path.relative_to(ROOT))
+    if room_of(path) not in ROOMS:
+        return
+    for border, (names, folders, reasons) in BORDERS.items():
+        if here in reasons or any(here.startswith(folder) for folder in folders):
+            continue
+        for number, line in enumerate(lines, 1):
+            if re.search(names, line.split("//")[0]):
+                found(path, number, "border", f"names what is private to a {border}: "
+                      f"{line.strip()[:60]}")
+
+
 def check_hot(path, lines):
     hot = None
     for number, line in enumerate(lines, 1):
@@ -254,6 +279,7 @@ def main():
             check_includes(path, lines)
             check_sizes(path, lines)
             check_casts(path, lines)
+            check_borders(path, lines)
             check_hot(path, lines)
             if room_of(path) != "tests":
                 check_classes(path, lines)
