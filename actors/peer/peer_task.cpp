@@ -1,8 +1,6 @@
 // path: cold
 #include "actors/peer/peer_task.h"
 
-#include "config/check.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -49,20 +47,16 @@ void PeerTask::finish() {
 std::size_t PeerTask::read(HistoryRingReader& ring) {
     std::size_t copies = 0;
     for (; copies != blocks_each_step; ++copies) {
-        const auto head = ring.copies.peek(1);
-        if (head.empty()) {
+        const auto record = peek_record(ring.copies);
+        if (!record) {
             break;
         }
-        const FirstCopy copy = head.front();
-        const bool by_reference = copy.kept_bytes != nullptr;
-        const std::size_t records = by_reference ? 1 : FirstCopy::records_for(copy.bytes);
-        const auto whole = ring.copies.peek(records);  // published together
-        PINSTRIKE_CHECK(whole.size() == records);
-        const auto bytes = by_reference ? std::span{copy.kept_bytes, copy.bytes}
-                                        : std::as_bytes(whole.subspan(1)).first(copy.bytes);
+        const FirstCopy& copy = record->head;
+        const auto bytes =
+            copy.kept_bytes == nullptr ? record->bytes : std::span{copy.kept_bytes, copy.bytes};
         history_->keep({ring.lines[copy.line], copy.messages, copy.first, copy.ts_exchange_ns,
                         time_ns_, bytes});
-        ring.copies.release(records);
+        ring.copies.release(record->slots);
     }
     return copies;
 }

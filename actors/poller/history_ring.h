@@ -8,13 +8,13 @@
 // the port keeps the packet until the other thread has released the record (kept_packets.h). The
 // poll thread gives it back itself: a buffer freed by another thread leaves its head in that
 // core's cache, and the next packet waits for it. Where the port cannot keep, since its buffers go
-// back to the kernel with the next burst, the bytes are copied into the records behind the first:
-// one piece, since the memory is mapped twice.
+// back to the kernel with the next burst, the bytes are copied behind the record (record_ring.h).
 //
 // Two records share a cache line: each line comes over from the other core's cache and goes back.
 #pragma once
 
 #include "actors/poller/kept_packets.h"
+#include "actors/threads/record_ring.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "feed/event/block.h"
@@ -22,8 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -39,10 +37,7 @@ struct alignas(32) FirstCopy {
     std::uint16_t bytes = 0;
     std::uint32_t line = 0;  ///< its place among the poller's
 
-    /// Records that a copied block takes, this one included.
-    [[nodiscard]] static constexpr std::size_t records_for(std::size_t block_bytes) {
-        return 1 + (block_bytes + sizeof(FirstCopy) - 1) / sizeof(FirstCopy);
-    }
+    [[nodiscard]] std::size_t bytes_behind() const { return kept_bytes == nullptr ? bytes : 0; }
 };
 
 static_assert(sizeof(FirstCopy) == 32 && std::is_trivially_copyable_v<FirstCopy>);
@@ -60,19 +55,13 @@ class HistoryRingWriter {
 
     /// The block lies in the burst of a port that keeps.
     void keep(const feed::Block& block, std::size_t line) {
-        FirstCopy* record = claim(block, line, 1);
-        if (record != nullptr) {
-            record->kept_bytes = block.bytes.data();
+        if (describe(copies_.claim(1), block, line, block.bytes.data())) {
             burst_is_read_ = true;
         }
     }
 
     void copy(const feed::Block& block, std::size_t line) {
-        FirstCopy* record = claim(block, line, FirstCopy::records_for(block.bytes.size()));
-        if (record != nullptr) {
-            record->kept_bytes = nullptr;
-            std::memcpy(static_cast<void*>(record + 1), block.bytes.data(), block.bytes.size());
-        }
+        describe(claim_record(copies_, block.bytes), block, line, nullptr);
     }
 
     /// A burst of so many packets is done, or none has come. Of a port that keeps.
@@ -98,19 +87,20 @@ class HistoryRingWriter {
     /// While packets come, the other thread's index is looked at for so many at once.
     static constexpr std::size_t look_packets = 128;
 
-    /// Null: there is no room.
-    FirstCopy* claim(const feed::Block& block, std::size_t line, std::size_t records) {
-        FirstCopy* record = copies_.claim(records);
+    /// Fills what was claimed; false: nothing was, for want of room, and the block is skipped.
+    bool describe(FirstCopy* record, const feed::Block& block, std::size_t line,
+                  const std::byte* kept_bytes) {
         if (record == nullptr) [[unlikely]] {
             skipped_.add();
-            return nullptr;
+            return false;
         }
+        record->kept_bytes = kept_bytes;
         record->ts_exchange_ns = block.ts_exchange_ns;
         record->line = static_cast<std::uint32_t>(line);
         record->first = block.sequence;
         record->messages = block.messages;
         record->bytes = static_cast<std::uint16_t>(block.bytes.size());
-        return record;
+        return true;
     }
 
     Producer<FirstCopy> copies_;

@@ -9,6 +9,7 @@
 // poller never waits: a packet that finds no room is skipped and counted.
 #pragma once
 
+#include "actors/threads/record_ring.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "nic/packet/packet.h"
@@ -17,13 +18,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 namespace pinstrike::actors {
 
-/// A frame lies in the records behind this one: one piece, since the memory is mapped twice.
+/// The head of a frame (record_ring.h).
 struct alignas(32) TappedPacket {
     std::int64_t ts_receive_ns = 0;
     std::uint32_t bytes = 0;         ///< that are there
@@ -34,9 +35,7 @@ struct alignas(32) TappedPacket {
     /// Larger frames than any network of market data has are cut.
     static constexpr std::size_t bytes_max = 9216;
 
-    [[nodiscard]] static constexpr std::size_t records_for(std::size_t frame_bytes) {
-        return 1 + (frame_bytes + sizeof(TappedPacket) - 1) / sizeof(TappedPacket);
-    }
+    [[nodiscard]] std::size_t bytes_behind() const { return bytes; }
 };
 
 static_assert(sizeof(TappedPacket) == 32 && std::is_trivially_copyable_v<TappedPacket>);
@@ -81,7 +80,7 @@ class PacketTap {
         const std::size_t bytes =
             std::min<std::size_t>(packet.length_bytes, TappedPacket::bytes_max);
         TappedPacket* record =
-            order_.packets == 0 ? nullptr : road_.claim(TappedPacket::records_for(bytes));
+            order_.packets == 0 ? nullptr : claim_record(road_, std::span{packet.bytes, bytes});
         if (record == nullptr) {
             skipped_.add(order_.packets == 0 ? 0 : 1);
             return;
@@ -89,7 +88,6 @@ class PacketTap {
         order_.packets -= 1;
         *record = {packet.ts_receive_ns, static_cast<std::uint32_t>(bytes), packet.length_bytes,
                    order_.number, static_cast<std::uint16_t>(port)};
-        std::memcpy(static_cast<void*>(record + 1), packet.bytes, bytes);
     }
 
     void publish() noexcept { road_.publish(); }

@@ -6,17 +6,16 @@
 // counted. If it was a note of missing numbers, recovery does not request them, and they stay lost.
 // If it was a note of found numbers, recovery requests them in vain until it gives them up.
 //
-// A block occupies a head record and as many further records as its bytes need. The bytes are
-// contiguous, because the ring's memory is mapped twice.
+// A block is a record with its bytes behind it (record_ring.h).
 #pragma once
 
+#include "actors/threads/record_ring.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
 #include "feed/arbitration/position.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,15 +35,12 @@ struct alignas(64) RepairNote {
 
 static_assert(sizeof(RepairNote) == 64);
 
-/// The head record of a block; the records behind it hold the block's bytes.
+/// The head of a block, or a slot with its bytes.
 struct alignas(64) RepairRecord {
     std::uint32_t line = 0;  ///< index among the poller's lines
     std::uint32_t bytes = 0;
 
-    /// Records that a block occupies, including the head record.
-    [[nodiscard]] static constexpr std::size_t records_for(std::size_t block_bytes) {
-        return 1 + (block_bytes + sizeof(RepairRecord) - 1) / sizeof(RepairRecord);
-    }
+    [[nodiscard]] std::size_t bytes_behind() const { return bytes; }
 };
 
 static_assert(sizeof(RepairRecord) == 64);
@@ -74,15 +70,12 @@ class PollerRepairRings {
     std::size_t take_repairs(Take&& take) {
         std::size_t taken = 0;
         for (; taken != blocks_each_step; ++taken) {
-            const auto head = repairs_.peek(1);
-            if (head.empty()) {
+            const auto record = peek_record(repairs_);
+            if (!record) {
                 break;
             }
-            const RepairRecord record = head.front();
-            const std::size_t records = RepairRecord::records_for(record.bytes);
-            const auto whole = repairs_.peek(records);  // published together
-            take(record.line, std::as_bytes(whole.subspan(1)).first(record.bytes));
-            repairs_.release(records);
+            take(record->head.line, record->bytes);
+            repairs_.release(record->slots);
         }
         repairs_taken_.add(taken);
         return taken;
@@ -110,14 +103,11 @@ struct RecoveryRepairRings {
         if (bytes.size() > PollerRepairRings::block_bytes_max) {
             return false;
         }
-        RepairRecord* records = repairs.claim(RepairRecord::records_for(bytes.size()));
-        if (records == nullptr) {
+        RepairRecord* const head = claim_record(repairs, bytes);
+        if (head == nullptr) {
             return false;
         }
-        records[0] = {line, static_cast<std::uint32_t>(bytes.size())};
-        if (!bytes.empty()) {
-            std::memcpy(records + 1, bytes.data(), bytes.size());
-        }
+        *head = {line, static_cast<std::uint32_t>(bytes.size())};
         repairs.publish();
         return true;
     }

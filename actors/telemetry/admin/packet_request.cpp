@@ -1,8 +1,6 @@
 // path: cold
 #include "actors/telemetry/admin/packet_request.h"
 
-#include "config/check.h"
-
 #include <fmt/format.h>
 
 #include <atomic>
@@ -70,14 +68,13 @@ bool PacketRequest::step(std::string& out) {
     const std::span<const TappedPacket> waiting = road.peek(PacketTap::slots);
     std::size_t at = 0;
     while (at < waiting.size() && got_ < wanted_) {
-        const TappedPacket& packet = waiting[at];
-        if (packet.order == order_) {
+        const auto packet = first_record(waiting.subspan(at));
+        if (packet.head.order == order_) {
             add(packet, out);
             got_ += 1;
         }
-        at += TappedPacket::records_for(packet.bytes);
+        at += packet.slots;
     }
-    PINSTRIKE_CHECK(at <= waiting.size());  // a packet is published whole
     road.release(at);
     if (got_ < wanted_) {
         return true;
@@ -87,11 +84,11 @@ bool PacketRequest::step(std::string& out) {
     return false;
 }
 
-void PacketRequest::add(const TappedPacket& packet, std::string& out) const {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&packet + 1);  // tidy: its bytes
+void PacketRequest::add(const RecordView<TappedPacket>& packet, std::string& out) const {
     out += fmt::format("{{\"ts_ns\":{},\"port\":\"{}\",\"length_bytes\":{},\"frame\":\"{}\"}}\n",
-                       packet.ts_receive_ns, appliance_.poller(poller_).port(packet.port).name(),
-                       packet.length_bytes, hex_of({bytes, packet.bytes}));
+                       packet.head.ts_receive_ns,
+                       appliance_.poller(poller_).port(packet.head.port).name(),
+                       packet.head.length_bytes, hex_of(packet.bytes));
 }
 
 }  // namespace pinstrike::actors::admin

@@ -39,7 +39,7 @@ class PacketRequest {
     PacketRequest(Appliance& appliance, std::size_t poller, std::uint16_t order,
                   std::uint32_t packets);
 
-    void add(const TappedPacket& packet, std::string& out) const;
+    void add(const RecordView<TappedPacket>& packet, std::string& out) const;
 
     Appliance& appliance_;
     std::size_t poller_;

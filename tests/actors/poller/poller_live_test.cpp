@@ -20,14 +20,13 @@ std::string tapped(Scene& scene) {
     std::string words;
     const auto records = scene.tapped->peek(PacketTap::slots);
     for (std::size_t at = 0; at < records.size();) {
-        const TappedPacket& packet = records[at];
-        EXPECT_EQ(packet.bytes, packet.length_bytes);
-        const auto* frame = reinterpret_cast<const std::byte*>(&packet + 1);
-        const std::byte* block = frame + packet.bytes - Toy::header_bytes;
+        const auto packet = first_record(records.subspan(at));
+        EXPECT_EQ(packet.bytes.size(), packet.head.length_bytes);
+        const std::byte* block = packet.bytes.last(Toy::header_bytes).data();
         words += words.empty() ? "" : " ";
         words += fmt::format("{}", nic::load_be32(block));
-        words += packet.order == 1 ? "" : fmt::format("({})", packet.order);
-        at += TappedPacket::records_for(packet.bytes);
+        words += packet.head.order == 1 ? "" : fmt::format("({})", packet.head.order);
+        at += packet.slots;
     }
     scene.tapped->release(records.size());
     return words;
@@ -78,7 +77,7 @@ TEST(Tap, follows_its_last_order) {
 
 TEST(Tap, counts_what_finds_no_room_and_copies_as_many_as_were_asked_for) {
     Scene scene;
-    const std::size_t fit = PacketTap::slots / TappedPacket::records_for(block_frame(1, 1).size());
+    const std::size_t fit = PacketTap::slots / record_slots<TappedPacket>(block_frame(1, 1).size());
     scene.poller->tap()->order({1, 0, static_cast<std::uint32_t>(fit + 1)});
     for (std::size_t i = 0; i < fit + 4; ++i) {
         scene.scripts[0]->give(block_frame(static_cast<std::uint32_t>(11 + i), 1));

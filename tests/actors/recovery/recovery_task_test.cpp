@@ -59,7 +59,7 @@ TEST(Roads, refuse_what_finds_no_room) {
     while (others.carry(0, block)) {
         ++carried;
     }
-    EXPECT_EQ(carried, PollerRepairRings::repairs_slots / RepairRecord::records_for(1000));
+    EXPECT_EQ(carried, PollerRepairRings::repairs_slots / record_slots<RepairRecord>(1000));
     EXPECT_FALSE(others.carry(0, std::vector<std::byte>(PollerRepairRings::block_bytes_max + 1)));
     for (std::size_t i = 0; i < PollerRepairRings::notes_slots + 5; ++i) {
         ends->note({base + i, base + i + 1, 0, 0, 0, RepairNote::Kind::missing});
