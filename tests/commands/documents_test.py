@@ -177,7 +177,8 @@ def configures(place, text):
 def installs(place, text):
     folder = place.folder / "installed"
     place.shell(f"{text.replace(' build', ' ' + shlex.quote(str(BUILD)))} --no-rebuild --destdir {folder}")
-    for page in ("README", "DESIGN", "CHANGELOG", "RUNBOOK", "TUNING", "CAPACITY", "threats", "deploy"):
+    for page in ("README", "DESIGN", "CHANGELOG", "RUNBOOK", "SECURITY", "TUNING", "CAPACITY",
+                 "threats", "deploy"):
         if not list(folder.rglob(f"share/doc/pinstrike/{page}.md")):
             fail(f"{text} does not install {page}.md")
 

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Which lines of the program the tests reach: builds with clang's coverage in build-coverage, runs the
+# tests and prints a table by file.
+#
+#   coverage.sh SOURCE_ROOT [TEST...]     these tests; without any, suites unit, property and contract
+set -euo pipefail
+cd "$1"
+shift
+build='build-coverage'
+export LLVM_PROFILE_FILE="$PWD/$build/profiles/%p-%m.profraw"
+if [ ! -f "$build/build.ninja" ]; then
+    flags='-fprofile-instr-generate -fcoverage-mapping'
+    CC="${CC:-clang-19}" CXX="${CXX:-clang++-19}" meson setup "$build" -Doptimization=0 \
+        "-Dcpp_args=$flags" "-Dcpp_link_args=$flags"
+fi
+rm -rf "$build/profiles"
+mkdir "$build/profiles"
+tests=(--suite unit --suite property --suite contract)
+if [ $# -gt 0 ]; then
+    tests=("$@")
+fi
+meson test -C "$build" "${tests[@]}"
+llvm-profdata-19 merge -sparse "$build"/profiles/*.profraw -o "$build/coverage.profdata"
+# The executables that ran are those whose coverage counts.
+mapfile -t programs < <(find "$build/tests" -type f -name 'test_*' -perm -100)
+objects=()
+for program in "${programs[@]:1}"; do
+    objects+=(-object "$program")
+done
+llvm-cov-19 report "${programs[0]}" "${objects[@]}" -instr-profile="$build/coverage.profdata" \
+    -ignore-filename-regex='(^|/)tests/|/usr/'
