@@ -1,12 +1,13 @@
 // path: hot
 //
-// CHECK stops the program on our own mistakes, and stays on in every build. It is never for bad
-// input: bytes from outside are counted and dropped, and a bad config is a list of Problems.
+// PINSTRIKE_CHECK stops the program when it detects a bug of its own, in every build. It is never
+// used for bad input: bad bytes from outside are dropped and counted, and a bad config results in
+// Problems.
 #pragma once
 
 namespace pinstrike {
 
-/// Prints what was expected and where, then aborts.
+/// Prints the condition and its place, then aborts.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line) noexcept;
 
 }  // namespace pinstrike

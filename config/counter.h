@@ -2,11 +2,11 @@
 //
 // A counter with one writer and any number of readers.
 //
-// Roles: the thread that owns the counter adds; the metrics thread reads, rarely.
-// Order: relaxed everywhere. A reader needs each figure whole (a 64-bit store is), not figures that
-// agree with each other: those that must agree (the account) are read after the writer was joined.
-// A load and a store, not a fetch_add: there is one writer, so no locked instruction is needed
-// (0.6 ns against 12 ns and more).
+// Roles: the thread that owns the counter adds to it; the metrics thread reads it, rarely. Order:
+// relaxed everywhere. A reader needs each value without tearing, which a 64-bit store guarantees,
+// but values need not agree with each other; those that must (the account) are read after the
+// writer was joined. add() uses a load and a store instead of fetch_add, because with one writer no
+// locked instruction is needed (0.6 ns instead of 12 ns and more).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace pinstrike {
 class Counter {
   public:
     void add(std::uint64_t n = 1) noexcept {
-#ifdef PINSTRIKE_UNCOUNTED  // a build that shows what counting costs (tests/bench)
+#ifdef PINSTRIKE_UNCOUNTED  // a build that measures the cost of counting (tests/bench)
         static_cast<void>(n);
 #else
         value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ std::string last_word(const std::string& path) {
 
 constexpr std::size_t columns = 78;
 
-/// Words within 78 columns; lines behind the first, which begins at `used`, are indented.
+/// Wraps words at 78 columns. The first text line begins at column `used`; later ones are indented.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
     std::string out;
     std::size_t column = used;

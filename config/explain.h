@@ -1,6 +1,7 @@
 // path: cold
 //
-// What the tables say of a name, in one form for all of them: for a terminal, and for programs.
+// Explanations of names in the tables of keys, counters and alerts, as text for a terminal and as
+// JSON for programs.
 #pragma once
 
 #include "config/form.h"
@@ -11,10 +12,10 @@
 
 namespace pinstrike {
 
-/// "ports[0].pci" as the tables call it: "ports.pci".
+/// The path without list indices, as the tables have it: "ports.pci" for "ports[0].pci".
 std::string without_indices(std::string_view path);
 
-/// One thing that is known of a name: "unit", "packets".
+/// One property of a name: "unit", "packets".
 struct Fact {
     std::string word;
     std::string text;
@@ -25,24 +26,24 @@ struct Explanation {
     std::string name;
     std::string sentence;
     std::vector<Fact> facts;         ///< in the order in which they are shown
-    std::vector<ChoiceDoc> choices;  ///< of a key whose value is one of some words
-    std::string metric;              ///< by which Prometheus knows it; empty: it does not
+    std::vector<ChoiceDoc> choices;  ///< the words that the key accepts, if any
+    std::string metric;              ///< its name in Prometheus; empty: not a metric
 };
 
 [[nodiscard]] Explanation explanation_of(const KeyDoc& doc);
 
-/// A paragraph for a terminal: the name, then all of it, indented.
+/// A paragraph for a terminal: the name, then the rest indented.
 [[nodiscard]] std::string explain_text(const Explanation& explanation);
 
-/// An array with an object of each.
+/// A JSON array with one object for each.
 [[nodiscard]] std::string explain_json(const std::vector<Explanation>& explanations);
 
-/// The keys that a user may mean: that path ("ports[0].pci" counts as "ports.pci"), or all whose
-/// last word it is, or a section's keys as well as the section.
+/// Finds the keys that a user may mean by `asked`: the key with this path ("ports[0].pci" counts as
+/// "ports.pci"), all keys with this last word, and for a section its keys as well.
 [[nodiscard]] std::vector<KeyDoc> find_keys(const std::vector<KeyDoc>& docs,
                                             std::string_view asked);
 
-/// Paths near to what was asked, for a user who mistyped.
+/// Paths similar to `asked`, for a user who mistyped.
 [[nodiscard]] std::vector<std::string> near_keys(const std::vector<KeyDoc>& docs,
                                                  std::string_view asked);
 

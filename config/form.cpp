@@ -26,7 +26,7 @@ std::string found_text(const Node& node) {
 
 std::string plain_number(double value) {
     std::string text = fmt::format("{}", value);
-    // Infinities never pass parse_number; whole numbers are written without ".0".
+    // parse_number() accepts no infinities; whole numbers are written without ".0".
     return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
 }
 
@@ -51,7 +51,7 @@ bool name_accepted(const std::string& name) {
     return !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), allowed);
 }
 
-/// True if YAML would read the text back as the same text when it stands without quotes.
+/// True if YAML reads the unquoted text back as the same text.
 bool plain_safe(const std::string& text) {
     const auto allowed = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

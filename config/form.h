@@ -1,7 +1,8 @@
 // path: cold
 //
-// How a C++ type stands in YAML. A Form reads a value, writes it, and says in words and as JSON
-// Schema what it accepts; forms are put together from forms. Rooms make forms for their own types.
+// The YAML form of C++ types. A Form reads a value, writes it, and describes in words and as JSON
+// Schema what it accepts. Forms are composed of other forms; modules define forms for their own
+// types.
 #pragma once
 
 #include "config/places.h"
@@ -27,10 +28,11 @@ struct ChoiceDoc {
     std::string sentence;
 };
 
-/// What a running program takes of a key that has changed, without losing a message.
+/// Which changes of a key a running program can apply without losing a message: none, any, or only
+/// those whose new value includes the old one.
 enum class Reload : std::uint8_t { never, any, more };
 
-/// What is known of one key, for people.
+/// The documentation of one key.
 struct KeyDoc {
     std::string path;  ///< "ports.burst_packets"
     std::string words;
@@ -43,23 +45,23 @@ struct KeyDoc {
     std::vector<ChoiceDoc> choices;
 };
 
-/// Collects what a reading finds.
+/// Collects problems and places while a config is read.
 class Reader {
   public:
     Reader(Problems& problems, Places& places) : problems_(problems), places_(places) {}
 
-    /// Says that the node at `path` is not what was expected.
+    /// Reports that the node at `path` is not what was expected.
     void wrong(const Node& node, const std::string& path, std::string_view expected);
 
     void report(Mark mark, std::string text);
 
-    /// What `wrong` says of this path ends in ", or word"; "" takes it back.
+    /// Makes wrong() add ", or `word`" to what is expected at this path; "" ends this.
     void also_expect(const std::string& path, const std::string& word) {
         also_path_ = path;
         also_word_ = word;
     }
 
-    /// Notes that what stands at `path` was not understood.
+    /// Notes that the value at `path` could not be parsed.
     void spoil(const std::string& path) { places_.spoil(path); }
 
     void note_place(const std::string& path, Mark mark) {
@@ -76,19 +78,19 @@ class Reader {
 template <class T>
 struct Form {
     std::string words;  ///< "an integer from 1 to 512"
-    /// False where the node was not understood; that is then reported already.
+    /// False if the node could not be parsed; it has then reported the problem.
     std::function<bool(const Node&, const std::string& path, T&, Reader&)> read;
     std::function<Node(const T&)> write;
     Node schema = Node::mapping();
     std::vector<ChoiceDoc> choices;
-    /// Adds the keys inside, for sections and lists of sections.
+    /// Adds the documentation of inner keys, for sections and lists of sections.
     std::function<void(const std::string& path, std::vector<KeyDoc>&)> document;
 };
 
-/// {"type": type}, to which more may be added.
+/// The schema {"type": type}, to which the caller may add more.
 Node schema_type(const std::string& type);
 
-/// A form of one scalar: `parse` gets a node that is a scalar, not empty, and unquoted unless
+/// A form of one scalar. `parse` gets the text of a scalar that is not empty, and not quoted unless
 /// `quotes_allowed`.
 template <class T>
 Form<T> scalar_form(std::string words, Node schema,
@@ -120,19 +122,20 @@ Form<double> number(double least, double most);
 Form<bool> boolean();
 Form<std::int64_t> duration_ns(std::int64_t least_ns, std::int64_t most_ns);
 
-/// Any text, also the empty one in quotes.
+/// Any text, including an empty one in quotes.
 Form<std::string> text();
-/// Text that `accepts` takes; `pattern` is the same rule as a regular expression of JSON Schema.
+/// Text for which `accepts` is true; `pattern` is the same rule as a regular expression for JSON
+/// Schema.
 Form<std::string> text_like(std::string words, std::string pattern,
                             std::function<bool(const std::string&)> accepts);
-/// A name of something: letters, digits, '-', '_', '.', at most 32.
+/// A name of at most 32 letters, digits, '-', '_' and '.'.
 Form<std::string> name_text();
-/// One of some words, kept as text.
+/// One of the given words, kept as text.
 Form<std::string> word_of(std::vector<ChoiceDoc> words);
-/// Numbers as ranges: "1-48, 220", or a list of numbers and ranges.
+/// Numbers written as ranges, "1-48, 220", or as a list of numbers and ranges.
 Form<std::vector<std::uint16_t>> number_ranges();
 
-/// The form of another type that converts both ways without loss in the range that `form` accepts.
+/// A form of the type To, which must represent every value that `form` accepts.
 template <class To, class From>
 Form<To> converted(const Form<From>& form) {
     Form<To> out;
@@ -166,7 +169,7 @@ struct Choice {
 /// "dpdk, uring, pcap or sim"
 std::string words_joined(const std::vector<ChoiceDoc>& choices);
 
-/// An enum (or anything comparable) by names.
+/// An enum, or another comparable type, written by names.
 template <class T>
 Form<T> choice(const std::vector<Choice<T>>& choices) {
     std::vector<ChoiceDoc> docs;
@@ -206,7 +209,7 @@ Node schema_any_of(Node first, Node second);
 Node schema_const(const std::string& word);
 Node schema_list(Node items);
 
-/// The form, or one word that stands for one special value ("any" for cpu -1).
+/// Accepts what `form` accepts, or one word for one special value ("any" for cpu -1).
 template <class T>
 Form<T> or_word(std::string word, T value, Form<T> form) {
     Form<T> out = form;
@@ -229,11 +232,12 @@ Form<T> or_word(std::string word, T value, Form<T> form) {
     return out;
 }
 
-/// No config has more elements in one list; a bound keeps a hostile file from costing memory.
+/// The most elements of a list, far more than a config needs; limits the memory that a hostile file
+/// can use.
 inline constexpr std::size_t list_count_max = 4096;
 
-/// A sequence of them, each under path[i]. A refused element stands in the list as its default, so
-/// that paths stay right.
+/// A list of values, each with path[i]. An element that cannot be parsed is kept as a default
+/// value, so that the indices in paths stay correct.
 template <class T>
 Form<std::vector<T>> list_of(Form<T> form, std::string words) {
     Form<std::vector<T>> out;

@@ -1,10 +1,11 @@
 // path: hot
 //
-// A list that one thread lengthens while others read it: as many items as were foreseen at the
-// start, none ever moved or taken out.
+// A list to which one thread adds items while others read it. Its capacity is fixed at the start;
+// items are never moved or removed.
 //
-// Order: the writer puts an item in its place, then counts it (release); a reader who sees the
-// count (acquire) sees the item whole. The writer's own look at the count needs no order.
+// Order: the writer stores an item, then the count (release); a reader that sees the count
+// (acquire) sees the whole item. The writer's own load of the count is relaxed, because it wrote it
+// itself.
 #pragma once
 
 #include "config/check.h"
@@ -21,7 +22,7 @@ class GrowingList {
   public:
     explicit GrowingList(std::size_t capacity);
 
-    /// The writer; or anybody before others read. Neither allocates nor frees.
+    /// Called by the writer, or by any thread before others read. Neither allocates nor frees.
     void add(std::unique_ptr<Item> item) noexcept {
         const std::size_t count = count_.load(std::memory_order_relaxed);
         PINSTRIKE_CHECK(count < capacity_);

@@ -1,8 +1,8 @@
 // path: hot
 //
-// A log-linear histogram of nanoseconds: 16 buckets to each power of two, so any value is known to
-// 1/16. One writer, any number of readers, relaxed (config/counter.h says why that is enough): a
-// reader may see a value counted in its bucket and not yet in the sum.
+// A log-linear histogram of nanoseconds with 16 buckets for each power of two, so that the relative
+// error of a value is at most 1/16. One writer, any number of readers; relaxed order is enough as
+// in config/counter.h. A reader may see a value counted in its bucket but not yet in the sum.
 #pragma once
 
 #include "config/counter.h"
@@ -19,10 +19,10 @@ class Histogram {
   public:
     static constexpr unsigned linear_bits = 4;
     static constexpr unsigned linear_count = 1U << linear_bits;
-    static constexpr unsigned powers_count = 34;  ///< up to 2^37 ns, about 137 s; beyond: the last
+    static constexpr unsigned powers_count = 34;  ///< up to 2^37 ns; the last bucket has the rest
     static constexpr std::size_t buckets_count = std::size_t{powers_count} * linear_count;
 
-    /// Counts a value; negative ones (clocks that disagree) count as 0.
+    /// Counts a value; negative values (from clocks that disagree) count as 0.
     void record(std::int64_t value_ns, std::uint64_t times = 1) noexcept {
         const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(value_ns, 0));
         buckets_[bucket_of(value)].add(times);
@@ -41,7 +41,7 @@ class Histogram {
         return std::min(bucket, buckets_count - 1);
     }
 
-    /// The least value that no longer falls into the bucket.
+    /// The least value above the bucket.
     [[nodiscard]] static constexpr std::uint64_t upper_bound(std::size_t bucket) noexcept {
         if (bucket < linear_count) {
             return bucket + 1;
@@ -50,15 +50,15 @@ class Histogram {
         return (linear_count + bucket % linear_count + 1) << power;
     }
 
-    /// What a reader takes away: figures that no longer move.
+    /// A copy of all values for a reader.
     struct Snapshot {
         std::array<std::uint64_t, buckets_count> buckets{};
         std::uint64_t count = 0;
         std::uint64_t sum_ns = 0;
         std::uint64_t highest_ns = 0;
 
-        /// The value below which a share `quantile` (0 to 1) of the values lies, to 1/16; 0 if
-        /// there are none.
+        /// The value below which the share `quantile` (0 to 1) of the values lies, with an error of
+        /// at most 1/16; 0 if there are no values.
         [[nodiscard]] std::uint64_t quantile_ns(double quantile) const noexcept {
             const auto wanted = static_cast<std::uint64_t>(quantile * static_cast<double>(count));
             std::uint64_t seen = 0;
@@ -71,8 +71,8 @@ class Histogram {
             return 0;
         }
 
-        /// Values counted up to and including `bound_ns`: whole buckets only, so choose bounds
-        /// that end one.
+        /// The number of values up to and including `bound_ns`. It counts whole buckets only, so
+        /// the bound should be the end of one.
         [[nodiscard]] std::uint64_t count_up_to(std::uint64_t bound_ns) const noexcept {
             std::uint64_t below = 0;
             for (std::size_t i = 0; i < buckets_count && upper_bound(i) - 1 <= bound_ns; ++i) {
@@ -108,7 +108,7 @@ class Histogram {
     Counter highest_;
 };
 
-/// What was recorded after `before` was taken; `highest_ns` is then known to 1/16 only.
+/// The values recorded between `before` and `now`; `highest_ns` then has an error of at most 1/16.
 [[nodiscard]] inline Histogram::Snapshot since(const Histogram::Snapshot& now,
                                                const Histogram::Snapshot& before) {
     Histogram::Snapshot part;

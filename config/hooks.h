@@ -1,8 +1,8 @@
 // path: hot
 //
-// Points where a test may hold a thread, to walk interleavings one by one (tests/actors/weave.h),
-// and a check that a half of a ring stays with one thread. Both exist only where PINSTRIKE_HOOKS
-// is defined; in production the macro is nothing and the class empty.
+// Points where a test can pause a thread to step through interleavings (tests/actors/weave.h), and
+// a check that only one thread uses each half of a ring. Both exist only if PINSTRIKE_HOOKS is
+// defined; in production the macro expands to nothing and the class is empty.
 #pragma once
 
 #ifdef PINSTRIKE_HOOKS
@@ -13,10 +13,10 @@
 
 namespace pinstrike::actors {
 
-/// Called at every weave point of this thread, with the point's name.
+/// If set, called at every RING_HOOK of this thread with the point's name.
 inline thread_local void (*weave_point)(const char* where) = nullptr;
 
-/// Remembers the first thread that calls check(); another one ends the program.
+/// Remembers the first thread that calls check(); a call by another thread aborts the program.
 class ThreadOwner {
   public:
     void check() {
@@ -27,7 +27,7 @@ class ThreadOwner {
         PINSTRIKE_CHECK(owner_ == here);
     }
 
-    /// The next caller becomes the owner: for a half that is handed on after a join.
+    /// Makes the next caller the owner, for a half that another thread uses after a join.
     void forget() { owner_ = {}; }
 
   private:

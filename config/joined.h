@@ -7,8 +7,8 @@
 
 namespace pinstrike {
 
-/// The words in their order, `between` each two of them. (fmt::join would do, but g++ 12 at -O3
-/// calls its parsing of a format an overflow, which is an error here.)
+/// Joins the words with `between` as separator. (Not fmt::join, because g++ 12 at -O3 reports an
+/// overflow in its format parser, and warnings are errors here.)
 inline std::string joined(std::span<const std::string> words, std::string_view between = ", ") {
     std::string text;
     for (const std::string& word : words) {

@@ -5,7 +5,7 @@
 
 namespace pinstrike::actors {
 
-/// In the order of their weight, so that levels compare.
+/// In ascending order of severity, so that levels can be compared.
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
 }  // namespace pinstrike::actors

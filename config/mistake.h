@@ -1,7 +1,7 @@
 // path: hot
 //
-// Mistakes that a test can plant, to see that the simulation finds them (tests/sim). They exist
-// only where PINSTRIKE_HOOKS is defined; in production planted() is the constant false.
+// Bugs that a test can enable to verify that the simulation finds them (tests/sim). They exist only
+// if PINSTRIKE_HOOKS is defined; in production planted() is the constant false.
 #pragma once
 
 #include "config/rows.h"
@@ -23,7 +23,7 @@ PINSTRIKE_ROWS(Mistake, PINSTRIKE_MISTAKES)
 
 #ifdef PINSTRIKE_HOOKS
 
-/// The one mistake of this run; Mistake_count: none. Set before the run, never in it.
+/// The bug enabled in this run; Mistake_count: none. Set only before the run.
 inline Mistake planted_mistake = static_cast<Mistake>(Mistake_count);
 
 [[nodiscard]] inline bool planted(Mistake mistake) {

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t too_far = std::numeric_limits<std::size_t>::max();
 
-/// How far a word is from a known one; too_far where nobody would see a likeness. Lengths that
-/// differ too much are never compared letter by letter: the word may be a megabyte.
+/// The edit distance of a word from a known one; too_far if they are not similar. Words whose
+/// lengths differ too much are not compared letter by letter, because the word may be a megabyte
+/// long.
 std::size_t likeness(std::string_view word, const std::string& known) {
     const std::size_t longer = std::max(word.size(), known.size());
     const std::size_t shorter = std::min(word.size(), known.size());
@@ -55,8 +56,8 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known,
                                  std::size_t count) {
-    // Distance and position: alike ones stay in the order of `known`, without std::stable_sort,
-    // whose temporary buffer clang calls deprecated.
+    // Pairs of distance and position, so that words of equal distance keep the order of `known`.
+    // std::stable_sort would do, but clang reports its temporary buffer as deprecated.
     std::vector<std::pair<std::size_t, std::size_t>> found;
     for (std::size_t i = 0; i < known.size(); ++i) {
         const std::size_t distance = likeness(word, known[i]);

@@ -28,8 +28,8 @@ bool can_write(const std::string& path) {
         return true;
     }
     int error = 0;
-    if (is_written_straight(path)) {
-        // Not opened: who reads a pipe would take the closing for its end.
+    if (is_written_directly(path)) {
+        // A pipe is not opened, because its reader would take the close for the end of the data.
         error = ::access(path.c_str(), W_OK) == 0 ? 0 : errno;
     } else {
         error = WholeFile{path}.error();
@@ -43,11 +43,11 @@ bool can_write(const std::string& path) {
 bool overwrites_none(const std::vector<std::string>& outputs, std::vector<std::string> inputs) {
     bool good = true;
     for (const std::string& output : outputs) {
-        if (output.empty() || output == "-" || is_written_straight(output)) {
+        if (output.empty() || output == "-" || is_written_directly(output)) {
             continue;
         }
         for (const std::string& input : inputs) {
-            std::error_code ignored;  // of what is not there yet
+            std::error_code ignored;  // the output may not exist yet
             if (output == input || std::filesystem::equivalent(output, input, ignored)) {
                 complain(
                     "{}: found {} again, expected an output of its own: it would be "

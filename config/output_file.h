@@ -1,6 +1,6 @@
 // path: cold
 //
-// Files that a command writes as a whole (config/whole_file.h).
+// Output files of commands, which are written as a whole (config/whole_file.h).
 #pragma once
 
 #include <string>
@@ -8,14 +8,16 @@
 
 namespace pinstrike::command {
 
-/// Writes a file anew ("-": standard output). False, and standard error says why, if it cannot.
+/// Writes a file ("-": standard output), replacing an existing one. False, with the reason on
+/// standard error, if it cannot.
 [[nodiscard]] bool write_text(const std::string& path, const std::string& text);
 
-/// Could it be written, as far as can be seen now? Standard error says why not. "" and "-" can.
+/// True if the file can probably be written; otherwise prints the reason to standard error. True
+/// for "" and "-".
 [[nodiscard]] bool can_write(const std::string& path);
 
-/// Is each output another file than the inputs and the other outputs? Standard error says which is
-/// not. "" and "-" are no file.
+/// True if each output differs from all inputs and the other outputs; otherwise prints which does
+/// not to standard error. "" and "-" are not files.
 [[nodiscard]] bool overwrites_none(const std::vector<std::string>& outputs,
                                    std::vector<std::string> inputs);
 

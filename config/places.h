@@ -10,9 +10,9 @@
 
 namespace pinstrike {
 
-/// Where each key of a config stood, by its path ("ports[0].pci", "lines#220"), so that rules over
-/// the finished structs can still point at the file. Structs made by hand have no places: their
-/// problems then carry the path alone.
+/// The place of each key in the config file, by its path ("ports[0].pci", "lines#220"), so that
+/// rules over the parsed structs can refer to the file. Structs made by tests have no places; their
+/// problems contain only the path.
 class Places {
   public:
     Places() = default;
@@ -23,10 +23,10 @@ class Places {
         places_[path] = Place{file_, line, column};
     }
 
-    /// True if the config itself says this key (and it is not a default).
+    /// True if the config contains this key, so its value is not a default.
     [[nodiscard]] bool has(const std::string& path) const { return places_.contains(path); }
 
-    /// The key's place, or that of the nearest section around it.
+    /// The place of the key, or of the innermost section around it that has one.
     [[nodiscard]] Place at(std::string_view path) const {
         while (!path.empty()) {
             const auto found = places_.find(std::string{path});
@@ -38,11 +38,11 @@ class Places {
         return Place{file_, 0, 0};
     }
 
-    /// Notes that what stands there was not understood.
+    /// Notes that the value there could not be parsed.
     void spoil(const std::string& path) { spoiled_.insert(path); }
 
-    /// True if the path itself was understood, whatever is wrong below it: a list is one, though
-    /// one of its elements may not be what it should.
+    /// True if neither the value at the path nor one around it failed to parse. Values below it may
+    /// have failed: a list is reached although one of its elements is malformed.
     [[nodiscard]] bool reached(std::string_view path) const {
         while (!path.empty()) {
             if (spoiled_.contains(std::string{path})) {
@@ -53,8 +53,8 @@ class Places {
         return true;
     }
 
-    /// True if all of what stands at and below the path was understood, so that a rule over it
-    /// says something the reader does not know already.
+    /// True if the values at, around and below the path were all parsed. Rules check only such
+    /// values, because the parser has already reported the others.
     [[nodiscard]] bool sound(const std::string& path) const {
         for (const char* inside : {".", "[", "#"}) {
             const auto below = spoiled_.lower_bound(path + inside);
@@ -68,7 +68,7 @@ class Places {
     [[nodiscard]] const std::string& file() const { return file_; }
 
   private:
-    /// The section around; empty: none.
+    /// The path of the enclosing section; empty if there is none.
     static std::string_view outer(std::string_view path) {
         const std::size_t cut = path.find_last_of(".[#");
         return path.substr(0, cut == std::string_view::npos ? 0 : cut);

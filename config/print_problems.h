@@ -10,11 +10,11 @@
 
 namespace pinstrike::command {
 
-/// Prints each problem as one line on stderr: place, then text.
+/// Prints each problem as one text line on standard error: place, then text.
 void print_problems(const Problems& problems);
 
-/// One line on stderr, after the program's name. Unlike fmt::print it does not throw where standard
-/// error is full or closed: the exit status still says what happened.
+/// Prints one text line on standard error, after the program's name. Unlike fmt::print it does not
+/// throw if standard error is full or closed, so that the exit status stays correct.
 void print_complaint(const std::string& text);
 
 template <class... Values>

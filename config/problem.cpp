@@ -19,7 +19,7 @@ std::string Place::text() const {
 }
 
 Remedy remedy_of(int error) {
-    // What other processes, the network or a disk bring about, and may take back.
+    // Errors caused by other processes, the network or a disk, which may end by themselves.
     constexpr std::array passing{EADDRINUSE, EADDRNOTAVAIL, EAGAIN, EBUSY,       EINTR,    EIO,
                                  EMFILE,     ENETDOWN,      ENFILE, ENETUNREACH, ENOBUFS,  ENODEV,
                                  ENOMEM,     ENOSPC,        ENXIO,  ESTALE,      ETIMEDOUT};

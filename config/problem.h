@@ -1,7 +1,7 @@
 // path: cold
 //
-// What is wrong with something that came from outside: a config, a file, a host. Problems are
-// collected and told all at once; nothing is thrown.
+// Problems of inputs from outside: a config, a file, a host. They are collected and reported all at
+// once; nothing is thrown.
 #pragma once
 
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace pinstrike {
 
-/// Where something stands in a text file; line and column count from 1, 0 means unknown.
+/// A place in a text file; line and column count from 1, 0 means unknown.
 struct Place {
     std::string file;
     unsigned line = 0;
     unsigned column = 0;
 
-    /// "file:line:column", or as much of it as is known.
+    /// "file:line:column", or the known part of it.
     [[nodiscard]] std::string text() const;
 };
 
-/// What fixes a problem.
+/// What can fix a problem.
 enum class Remedy : unsigned char {
-    change,  ///< somebody changes the config or the host
-    retry,   ///< the same start may succeed later: a port is in use, memory is short now
+    change,  ///< a change of the config or the host
+    retry,   ///< a later start may succeed: a port is in use, memory is short
 };
 
-/// Of a system call that failed with this `errno`.
+/// The remedy for a system call that failed with this `errno`.
 [[nodiscard]] Remedy remedy_of(int error);
 
 struct Problem {
@@ -36,10 +36,10 @@ struct Problem {
 
 using Problems = std::vector<Problem>;
 
-/// Adds a problem: of the file `file` as a whole, or of no file if it is empty.
+/// Adds a problem of the file as a whole; `file` is empty if it concerns no file.
 void tell(Problems& problems, std::string file, std::string text, Remedy remedy = Remedy::change);
 
-/// Adds a problem of a place in a file.
+/// Adds a problem at a place in a file.
 void tell(Problems& problems, Place place, std::string text, Remedy remedy = Remedy::change);
 
 /// Exit statuses of the program: those of sysexits.h where systemd gives them a meaning.
@@ -47,7 +47,7 @@ enum class Exit : int {
     ok = 0,
     failed = 1,
     usage = 2,
-    config = 78,  ///< wrong config or host: what a restart cannot mend
+    config = 78,  ///< wrong config or host: a restart cannot fix it
 };
 
 /// `config` if one of the problems needs a change, `failed` if a retry may fix all of them.

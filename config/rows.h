@@ -1,14 +1,14 @@
 // path: hot
 //
-// The machinery of the counter and drop-reason tables. A room lists its rows once, as a macro
-// NIC_DROPS(ROW) of rows such as
+// Tables of counters and drop reasons. A module lists its rows once, as a macro NIC_DROPS(ROW) of
+// rows such as
 //
 //     ROW(not_ipv4, packets, "the Ethernet type is not IPv4")
 //     ROW(fragment, packets, "an IPv4 fragment: OPRA never sends one")
 //
-// and PINSTRIKE_ROWS(Drop, NIC_DROPS) makes the enum, its names and its sentences; metrics, the
-// account, `explain` and the documents all read the same rows. A name, once published, is never
-// changed, only retired.
+// and PINSTRIKE_ROWS(Drop, NIC_DROPS) makes the enum, its names and its sentences. Metrics, the
+// account, `explain` and the documents use the same rows. A published name is never changed, only
+// retired.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace pinstrike {
 
-/// One row of a table of counters: what it is called, what it counts, and what it means.
+/// One row of a table of counters: its name, its unit, and its meaning.
 struct Row {
     std::string_view name;
     std::string_view unit;

@@ -16,7 +16,7 @@ void report_unknown(const Node& child, const std::string& path, const std::strin
     if (std::find(known.begin(), known.end(), child.key) != known.end()) {
         return;
     }
-    // The key that was probably meant is the one whose value is now unknown.
+    // The user probably meant this key, so its value is unknown: rules over it are not checked.
     for (const std::string& meant : nearest(child.key, known)) {
         reader.spoil(path_of(path, meant));
     }

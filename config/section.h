@@ -1,13 +1,13 @@
 // path: cold
 //
-// Tables of keys. A room lists, once, the keys of each of its structs:
+// Tables of keys. A module lists the keys of each of its structs once:
 //
 //     Section<PortConfig>{"a port"}
 //         .key("burst_packets", &PortConfig::burst_packets, integer(1U, 512U),
 //              "Packets asked of the port in one call.").unit("packets")
 //
-// From the table come the parser, the effective config, `explain`, the JSON Schema and the
-// manual pages. Defaults are the struct's initialisers; the table repeats none of them.
+// The parser, the effective config, `explain`, the JSON Schema and the manual pages are made from
+// the table. Defaults are the struct's initialisers; the table does not repeat them.
 #pragma once
 
 #include "config/check.h"
@@ -27,8 +27,8 @@ struct KeyRow {
     std::string sentence;
     std::string words;
     std::string applies;                       ///< in words: "kind pcap"
-    std::string deciding;                      ///< the key that decides it
-    std::function<bool(const T&)> applies_to;  ///< none: to all
+    std::string deciding;                      ///< the key on which `applies_to` depends
+    std::function<bool(const T&)> applies_to;  ///< empty: the key always applies
     bool required = false;
     Reload reload = Reload::never;
     std::function<bool(const Node&, const std::string&, T&, Reader&)> read;
@@ -41,7 +41,7 @@ struct KeyRow {
 template <class T>
 class Section {
   public:
-    /// `noun`: what one such section is, in words ("a port").
+    /// `noun`: the name of such a section in messages ("a port").
     explicit Section(std::string noun) : noun_(std::move(noun)) {}
 
     template <class Member>
@@ -62,7 +62,7 @@ class Section {
         return *this;
     }
 
-    // Each says more of the key before it.
+    // Each of these sets a property of the last key added.
 
     Section& unit(std::string unit) {
         last().unit = std::move(unit);
@@ -74,19 +74,19 @@ class Section {
         return *this;
     }
 
-    /// A running program can be given a new value, and loses no message by it.
+    /// A running program can apply a new value without losing a message.
     Section& reloads() {
         last().reload = Reload::any;
         return *this;
     }
 
-    /// Likewise, where the new value has all that the old one had.
+    /// The same, but only if the new value includes the old one.
     Section& reloads_more() {
         last().reload = Reload::more;
         return *this;
     }
 
-    /// It has a meaning only where `applies_to` says so, which looks at the key `deciding`.
+    /// The key applies only if `applies_to` is true, which depends on the key `deciding`.
     Section& only_for(std::string deciding, std::string words,
                       std::function<bool(const T&)> applies_to) {
         last().deciding = std::move(deciding);
@@ -112,7 +112,7 @@ class Section {
 /// "ports[0].pci" of "ports[0]" and "pci".
 std::string path_of(const std::string& path, const std::string& name);
 
-/// Reports a key that no row has, with the nearest that one has.
+/// Reports a key that no row has, with the most similar known key.
 void report_unknown(const Node& child, const std::string& path, const std::string& noun,
                     const std::vector<std::string>& known, Reader& reader);
 void report_missing(const Node& section, const std::string& path, const std::string& words,
@@ -143,7 +143,7 @@ bool read_section(const Section<T>& section, const Node& node, const std::string
     for (const KeyRow<T>& row : section.rows()) {
         known.push_back(row.name);
         const Node* child = node.find(row.name);
-        // A deciding key that was not understood decides nothing.
+        // If the deciding key could not be parsed, its value is unknown, so nothing is reported.
         if (child != nullptr && row.applies_to && !failed.contains(row.deciding) &&
             !row.applies_to(into)) {
             reader.report(child->key_mark,
@@ -193,7 +193,7 @@ Node schema_of(const Section<T>& section) {
     return schema;
 }
 
-/// The keys of a section and of the sections in it, with their defaults.
+/// Adds the documentation of the keys of a section and of its inner sections, with their defaults.
 template <class T>
 void document_section(const Section<T>& section, const std::string& path,
                       std::vector<KeyDoc>& docs) {

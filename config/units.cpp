@@ -123,7 +123,8 @@ std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text) {
         const std::size_t comma = text.find(',');
         const auto range = parse_range(trimmed(text.substr(0, comma)));
         numbers_count += range ? range->last - range->first + 1U : 0U;
-        // More numbers than there are would only be repetitions, and fill the memory.
+        // More than numbers_max numbers must contain repetitions, and would use memory without
+        // bound.
         if (!range || numbers_count > numbers_max) {
             return std::nullopt;
         }

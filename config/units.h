@@ -1,7 +1,7 @@
 // path: cold
 //
-// Values that carry their unit: durations ("2ms", "8h"), sizes ("512KiB"), and sets of numbers
-// ("1-96, 220"). Only whole counts stand in a config without a unit, and their keys name it.
+// Values with a unit: durations ("2ms", "8h") and sizes ("512KiB"); and sets of numbers ("1-96,
+// 220"). In a config only counts have no unit in the value; their keys name it.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@
 
 namespace pinstrike {
 
-/// A decimal integer and nothing else; nothing where it does not fit.
+/// Parses a decimal integer; nullopt for any other text and if it overflows.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_number(std::string_view text);
 
-/// "2ms", "1.5s", "500us", "10ns": nanoseconds.
+/// Parses "2ms", "1.5s", "500us" or "10ns" into nanoseconds.
 std::optional<std::int64_t> parse_duration_ns(std::string_view text);
 std::string duration_text(std::int64_t ns);
 
-/// 1234567 as "1,234,567".
+/// Writes 1234567 as "1,234,567".
 std::string grouped(std::uint64_t value);
 
-/// "512KiB", "64MiB", "1GiB", "100B": bytes.
+/// Parses "512KiB", "64MiB", "1GiB" or "100B" into bytes.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::string bytes_text(std::uint64_t bytes);
 
-/// First and last of a range of line numbers, both included.
+/// The first and last of a range of multicast line numbers, both included.
 struct NumberRange {
     std::uint16_t first = 0;
     std::uint16_t last = 0;
@@ -36,11 +36,11 @@ struct NumberRange {
 
 inline constexpr std::size_t numbers_max = 65535;
 
-/// "1-48, 220": ranges and single numbers from 1 to 65535, in the order written; at most
-/// numbers_max of them.
+/// Parses "1-48, 220": ranges and single numbers from 1 to 65535, in the order written; at most
+/// numbers_max numbers.
 std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text);
 
-/// The shortest such text of some numbers, which need not be sorted.
+/// Writes numbers, in any order, as the shortest such text.
 std::string ranges_text(std::vector<std::uint16_t> numbers);
 
 }  // namespace pinstrike

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t permissions = 07777;
 
-/// Of the file that is replaced, or those of any new one.
+/// The mode of the file that is replaced, or that of a new file.
 mode_t mode_for(const std::string& path) {
     struct stat there {};
 
@@ -30,13 +30,13 @@ mode_t mode_for(const std::string& path) {
     return for_all & ~mask;
 }
 
-/// 0, or the errno.
+/// Returns 0 or the errno.
 int sync(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
         return errno;
     }
-    // A folder on some file systems has nothing to sync, and says so.
+    // On some file systems fsync of a folder fails with EINVAL, because there is nothing to sync.
     const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
     ::close(descriptor);
     return error;
@@ -44,9 +44,9 @@ int sync(const std::string& path) {
 
 }  // namespace
 
-bool is_written_straight(const std::string& path) {
-    // /dev/stdout may be a regular file: another one in its place would not be the one that is
-    // open.
+bool is_written_directly(const std::string& path) {
+    // /dev/stdout may refer to a regular file. A rename would replace that file, and not write to
+    // the open one.
     const bool by_descriptor = path.starts_with("/dev/") || path.starts_with("/proc/");
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
@@ -54,7 +54,7 @@ bool is_written_straight(const std::string& path) {
 }
 
 WholeFile::WholeFile(const std::string& path) : path_(path) {
-    if (is_written_straight(path)) {
+    if (is_written_directly(path)) {
         where_ = path;
         return;
     }
@@ -66,7 +66,7 @@ WholeFile::WholeFile(const std::string& path) : path_(path) {
             return;
         }
     }
-    // The ending stays: formats go by it.
+    // The temporary file keeps the extension because it selects the format.
     const fs::path place{path_};
     const std::string name = place.filename().string();
     std::string beside = (place.parent_path() / (".XXXXXX." + name)).string();
@@ -95,7 +95,8 @@ bool WholeFile::commit() {
         error_ = ::rename(where_.c_str(), path_.c_str()) == 0 ? 0 : errno;
         made_ = error_ != 0;
         const fs::path folder = fs::path{path_}.parent_path();
-        static_cast<void>(sync(folder.empty() ? "." : folder.string()));  // it is in place even so
+        static_cast<void>(
+            sync(folder.empty() ? "." : folder.string()));  // a failure changes nothing
     }
     errno = error_;
     return error_ == 0;

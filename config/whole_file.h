@@ -11,37 +11,38 @@
 
 namespace pinstrike {
 
-/// Not renamed into place: a pipe, a device, a descriptor by its name.
-[[nodiscard]] bool is_written_straight(const std::string& path);
+/// True for paths that are written directly: a pipe, a device, a descriptor's path.
+[[nodiscard]] bool is_written_directly(const std::string& path);
 
 class WholeFile {
   public:
     explicit WholeFile(const std::string& path);
 
-    /// What was not committed is removed.
+    /// Removes the temporary file if commit() did not rename it.
     ~WholeFile();
 
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
-    /// Where to write; empty if it cannot be made.
+    /// The path to write to; empty if the file cannot be created.
     [[nodiscard]] const std::string& where() const { return where_; }
 
-    /// Syncs and renames it. False, with errno: the previous file is still there.
+    /// Syncs and renames the file. False, with errno, if it cannot; the previous file is then
+    /// unchanged.
     [[nodiscard]] bool commit();
 
-    /// The errno of what failed; 0: nothing did.
+    /// The errno of the first failure; 0 if none failed.
     [[nodiscard]] int error() const { return error_; }
 
   private:
-    std::string path_;   ///< links followed
-    std::string where_;  ///< `path_`, or beside it
+    std::string path_;   ///< symbolic links resolved
+    std::string where_;  ///< `path_`, or a temporary file beside it
     int error_ = 0;
-    bool made_ = false;  ///< beside, and not renamed yet
+    bool made_ = false;  ///< a temporary file exists
 };
 
-/// Writes a whole file ("-": standard output): what `put` writes, which says whether it could.
-/// False, with errno, where not all of it is there.
+/// Writes a whole file ("-": standard output) with `put`, which returns whether it succeeded.
+/// False, with errno, if not all was written.
 [[nodiscard]] bool write_whole(const std::string& path, const std::function<bool(std::FILE*)>& put);
 
 }  // namespace pinstrike

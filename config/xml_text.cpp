@@ -20,7 +20,8 @@ std::string xml_escaped(std::string_view text) {
                 out += "&quot;";
                 break;
             default:
-                // Names come from configs: what XML does not allow is shown as a blank.
+                // Names come from configs and may contain characters that XML does not allow; they
+                // become blanks.
                 out += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
         }
     }

@@ -6,7 +6,7 @@
 
 namespace pinstrike::actors {
 
-/// Text as it stands between tags, or in quotes, of an XML document (SVG).
+/// Escapes text for content or attribute values of an XML document (SVG).
 [[nodiscard]] std::string xml_escaped(std::string_view text);
 
 }  // namespace pinstrike::actors

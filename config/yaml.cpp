@@ -44,7 +44,7 @@ class Event {
 
     [[nodiscard]] Mark mark() const { return mark_of(event_.start_mark); }
 
-    /// Before the next is read into it.
+    /// Call before the next event is read into it.
     void clear() { yaml_event_delete(&event_); }
 
   private:
@@ -66,7 +66,7 @@ class Parser {
     Parser(const Parser&) = delete;
     Parser& operator=(const Parser&) = delete;
 
-    /// False at the end of the text, and at an error.
+    /// False at the end of the text and on an error.
     [[nodiscard]] bool next(Event& event) {
         return yaml_parser_parse(&parser_, event.get()) != 0 && event->type != YAML_NO_EVENT;
     }
@@ -74,7 +74,7 @@ class Parser {
     [[nodiscard]] bool failed() const { return parser_.error != YAML_NO_ERROR; }
 
     [[nodiscard]] Mark failed_at() const {
-        // The reader knows only how many bytes it was into the text.
+        // For a reader error the library sets no problem_mark.
         return parser_.error == YAML_READER_ERROR ? mark_of(parser_.mark)
                                                   : mark_of(parser_.problem_mark);
     }
@@ -93,14 +93,14 @@ class Parser {
     yaml_parser_t parser_{};
 };
 
-/// Builds the tree from the parser's events: nothing is expanded, so the tree is never larger than
-/// the text.
+/// Builds the tree from the parser's events. Nothing is expanded, so the size of the tree is
+/// bounded by the text.
 class Builder {
   public:
     Builder(const std::string& file, Parser& parser, Problems& problems)
         : file_(file), parser_(parser), problems_(problems) {}
 
-    /// The root, or nothing if the text holds none or ends in an error.
+    /// The root, or nullopt if the text is empty or has a syntax error.
     std::optional<Node> build() {
         std::optional<Node> root;
         for (Event event; next(event); event.clear()) {
@@ -169,7 +169,7 @@ class Builder {
         }
     }
 
-    /// True where nesting may go on; says so once and stops the whole where not.
+    /// True if nesting may go deeper; otherwise reports a problem once and stops the parsing.
     bool deep_enough(const Node& node, std::size_t depth) {
         if (depth > yaml_depth_max && !stopped_) {
             report(node.mark,
@@ -230,8 +230,8 @@ class Builder {
     bool stopped_ = false;
 };
 
-/// How many bytes the UTF-8 character at the front takes; 0: it is none, or a control character
-/// that YAML does not allow.
+/// The length of the UTF-8 character at the front; 0 if it is invalid or a control character that
+/// YAML does not allow.
 std::size_t character_bytes(std::string_view text) {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -256,7 +256,7 @@ std::size_t character_bytes(std::string_view text) {
                                                                                                : 0;
 }
 
-/// libyaml tells how many bytes into the text a bad one stands; here its line and column are told.
+/// Reports line and column of an invalid character, because libyaml reports only its byte offset.
 bool check_characters(std::string_view text, const std::string& file, Problems& problems) {
     Mark mark{1, 1};
     for (std::size_t at = 0; at < text.size();) {
@@ -313,7 +313,7 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
     }
     std::string text;
     std::array<char, 65536> chunk{};
-    // One byte over the limit is enough for the parser to refuse it.
+    // Reading stops once the text exceeds the limit, because the parser then refuses it.
     while (text.size() <= yaml_bytes_max) {
         const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get());
         if (got == 0) {

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Trees as text: YAML for effective configs, JSON for schemas.
+// Writes trees as text: YAML for effective configs, JSON for schemas.
 #include "config/units.h"
 #include "config/yaml.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t shown_bytes_max = 60;
 
-/// The text as it stands within double quotes, by rules that YAML and JSON share.
+/// Escapes text for double quotes, by rules common to YAML and JSON.
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -54,7 +54,7 @@ bool all_scalars(const Node& node) {
                        [](const Node& child) { return child.kind == Node::Kind::scalar; });
 }
 
-/// The node on the rest of a line, where it fits on one.
+/// The node as text on one line, if it can be written so.
 std::optional<std::string> inline_of(const Node& node) {
     if (node.kind == Node::Kind::scalar) {
         return node.quoted ? quoted(node.text) : node.text;
@@ -66,7 +66,8 @@ std::optional<std::string> inline_of(const Node& node) {
     return std::nullopt;
 }
 
-/// Block style at an indent; the caller has already written the first line's indent.
+/// Writes block style at an indent; the caller has already written the indent of the first text
+/// line.
 void block(const Node& node, const std::string& indent, std::string& out) {
     const bool mapping = node.kind == Node::Kind::mapping;
     bool first = true;
@@ -88,7 +89,7 @@ void block(const Node& node, const std::string& indent, std::string& out) {
 }
 
 bool json_literal(const std::string& text) {
-    // JSON numbers begin with a digit or '-', and not with a 0 that more digits follow.
+    // A JSON number begins with a digit or '-', and not with a 0 before another digit.
     const bool padded = text.size() > 1 && text[0] == '0' && text[1] != '.';
     return text == "true" || text == "false" || (parse_number(text).has_value() && !padded);
 }
@@ -177,7 +178,7 @@ std::string shown_bare(std::string_view text) {
     if (text.size() <= shown_bytes_max) {
         return escaped(text);
     }
-    // A cut must not fall into a character of several bytes.
+    // Do not cut within a character of several bytes.
     std::size_t length = shown_bytes_max;
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
         --length;

@@ -279,7 +279,7 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
                    const DriveOptions& options) {
     // A pipe that nobody reads would take for ever; a file is soon whole.
     std::optional<EndWhileOpening> writing;
-    if (is_written_straight(options.account_file) || is_written_straight(options.book_file)) {
+    if (is_written_directly(options.account_file) || is_written_directly(options.book_file)) {
         writing.emplace("writing account and book");
     }
     bool good =

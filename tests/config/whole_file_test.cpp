@@ -101,10 +101,10 @@ TEST_F(AWholeFile, is_not_made_of_pipes_and_devices) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
     for (const std::string& each : {path("pipe"), std::string{"/dev/null"},
                                     std::string{"/dev/stdout"}, std::string{"/proc/self/fd/1"}}) {
-        EXPECT_TRUE(is_written_straight(each)) << each;
+        EXPECT_TRUE(is_written_directly(each)) << each;
         EXPECT_EQ(WholeFile{each}.where(), each);
     }
-    EXPECT_FALSE(is_written_straight(path("new")));
+    EXPECT_FALSE(is_written_directly(path("new")));
     EXPECT_TRUE(write("/dev/null", "gone"));
     EXPECT_FALSE(write("/dev/full", "gone"));
     EXPECT_TRUE(fs::is_fifo(path("pipe")));
