@@ -1,6 +1,6 @@
 // path: cold
 //
-// The configs that are shipped: each loads, and what is printed of it loads as the same.
+// Each shipped config loads, and its printed form loads as the same config.
 #include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
 

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What `check` says of a host, on hosts made by hand.
+// What `check` reports about a host, on hand-made hosts.
 #include "actors/host/host_report.h"
 #include "actors/host/listening.h"
 #include "actors/topology/cgroup_memory.h"

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the parts of a feed's config must be together: each rule broken by one edit of a sound text,
-// told with its place, and by structs made by hand, which have none.
+// The rules between the parts of a feed's config. Each is broken by one edit of a valid text, and
+// reported with its place; and by hand-made structs, which have no places.
 #include "actors/topology/feed_rules.h"
 #include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
@@ -34,7 +34,7 @@ std::string problems_of(std::string_view text) {
     return text_of(problems);
 }
 
-/// The sound text with one piece replaced.
+/// The valid text with one piece replaced.
 std::string edited(std::string_view from, std::string_view to) {
     std::string text{sound};
     const std::size_t at = text.find(from);

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Tables of keys, on structs of the test's own.
+// Tables of keys, on structs of the test.
 #include "config/section.h"
 
 #include "config/explain.h"

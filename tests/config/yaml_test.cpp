@@ -9,7 +9,7 @@
 namespace pinstrike {
 namespace {
 
-/// All that is told of a text; "" if it is sound.
+/// All problems reported for a text; "" if it is valid.
 std::string problems_of(std::string_view text) {
     Problems problems;
     const bool tree = parse_yaml(text, "f.yaml", problems).has_value();

@@ -14,8 +14,8 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t epoch_ns = 1'700'000'000 * second_ns;
 
-/// A machine made of numbers: a counter of a given rate, and a wall clock that runs true to it but
-/// for a drift and for being set.
+/// A simulated machine: a counter of a given rate, and a wall clock with a drift and settable
+/// offset against it.
 struct Machine {
     double ticks_per_ns = 2.3;
     double elapsed_ns = 0;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// A network namespace of the test process alone, with a pair of virtual Ethernet interfaces; it
-// ends with the process. Enter it before any thread is made.
+// A network namespace of the test process with a pair of virtual Ethernet interfaces; it ends with
+// the process. Enter it before starting threads.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace pinstrike::nic {
 
-/// Both ends of the wire inside the namespace.
+/// The two interfaces of the pair in the namespace.
 inline constexpr const char* wire_near = "pin0";
 inline constexpr const char* wire_far = "pin1";
 
@@ -37,7 +37,8 @@ inline bool make_wire() {
     return std::system(script) == 0;
 }
 
-/// Empty on success, else why there can be no namespace here: the reason to skip.
+/// Empty on success, else the reason why no namespace is possible here, for which the test is
+/// skipped.
 inline std::string enter_network_namespace() {
     if (unshare(CLONE_NEWNET) != 0) {
         return std::string("network namespaces are not permitted: ") + std::strerror(errno);

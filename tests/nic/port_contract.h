@@ -1,7 +1,7 @@
 // path: cold
 //
-// What every kind of port must do, whatever is behind it. A kind's test gives a function that opens
-// a port at which given frames have arrived, or are about to, in their order.
+// The contract of every kind of port. The test of a kind provides a function that opens a port at
+// which the given frames arrive in order.
 #pragma once
 
 #include "nic/packet/datagram.h"
@@ -22,14 +22,14 @@
 
 namespace pinstrike::nic {
 
-/// Null (with a failure noted, or the test marked as skipped) where it cannot.
+/// Null, after a test failure or a skip, if it cannot.
 using OpenWithFrames = std::function<std::unique_ptr<Port>(const std::vector<Bytes>& frames)>;
 
 /// The groups that frames of the contract go to; a port that joins groups joins these.
 inline const std::vector<Group> contract_groups{
     {Ipv4{0xE000CC01}, 45001}, {Ipv4{0xE000CE01}, 45001}, {Ipv4{0xE000CC02}, 45002}};
 
-/// What arrives must say all this, though a port may have rewritten the rest of the frame.
+/// The properties of a frame that a port must preserve; it may rewrite the rest of the frame.
 struct Arrived {
     std::uint32_t source_ip = 0;
     std::uint16_t source_port = 0;
@@ -108,7 +108,7 @@ inline std::vector<Arrived> receive_all(Port& port, std::size_t count, std::size
     return all;
 }
 
-/// Order holds within a group, as it does on a network: groups may overtake each other.
+/// Checks the order within each group only, because groups may overtake each other as on a network.
 inline std::vector<Arrived> of_group(const std::vector<Arrived>& all, Group group) {
     std::vector<Arrived> some;
     for (const Arrived& arrived : all) {
@@ -150,7 +150,7 @@ inline void delivers_every_frame_once(const OpenWithFrames& open) {
     }
 }
 
-/// A cold thread may ask for statistics while the poll thread receives.
+/// A cold thread may read statistics while the poll thread receives.
 inline void serves_statistics_to_another_thread(const OpenWithFrames& open) {
     const std::vector<Bytes> frames = contract_frames(100);
     const std::unique_ptr<Port> port = open(frames);
@@ -169,7 +169,7 @@ inline void serves_statistics_to_another_thread(const OpenWithFrames& open) {
     cold.join();
 }
 
-/// A port may be opened and ended without ever being used, and ended with packets still waiting.
+/// A port may be destroyed without being used, and with packets still waiting.
 inline void ends_at_any_time(const OpenWithFrames& open) {
     const std::vector<Bytes> frames = contract_frames(50);
     if (open(frames) == nullptr) {

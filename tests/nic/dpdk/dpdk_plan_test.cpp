@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the DPDK port decides before DPDK is asked: arguments, memory, steering, clock, and all that
-// can be known to be wrong. Machines are made by hand.
+// The decisions of the DPDK port that do not need DPDK: arguments, memory, steering, clock, and
+// checks of the host, on hand-made machines.
 #include "nic/capture/capture_writer.h"
 #include "nic/dpdk/device_clock.h"
 #include "nic/dpdk/eal_arguments.h"

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Real ports of the drivers that need no NIC, in one process, as EAL is begun once. The same tests
-// run without hugepages and, given the argument --hugepages, with them.
+// Real ports of drivers that need no NIC, in one process, because EAL can be started only once. The
+// tests run without hugepages, and with the argument --hugepages with them.
 #include "nic/capture/capture_writer.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/host.h"
@@ -151,7 +151,7 @@ TEST(DpdkPort, ARepeatedCaptureNeverEndsAndLosesNoBuffer) {
     EXPECT_EQ(port->counters().packets.read(), seen);
 }
 
-/// A packet that its port keeps, and what it must hold.
+/// A packet that its port keeps, and its expected content.
 struct KeptPacket {
     Packet packet;
     const Bytes* frame;

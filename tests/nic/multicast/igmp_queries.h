@@ -1,6 +1,6 @@
 // path: cold
 //
-// Queries for group membership, as routers send them.
+// IGMP queries as routers send them.
 #pragma once
 
 #include "nic/multicast/igmp.h"
@@ -13,7 +13,7 @@
 
 namespace pinstrike::nic {
 
-/// A query as a router sends it. `message` is the IGMP message with its checksum left zero.
+/// The frame of a query. `message` is the IGMP message with a checksum of zero.
 inline Bytes query_frame(Bytes message, Ipv4 destination = all_hosts) {
     store_checksum(message.data() + 2, checksum_sum(message.data(), message.size()));
     const IgmpHost router{Ipv4{0x0A000001}, Mac{{2, 0, 0, 0, 0, 1}}, 0};

@@ -15,7 +15,7 @@ std::string_view name_of(Drop drop) {
     return drop == not_dropped ? "not dropped" : row_of(drop).name;
 }
 
-/// Parses a copy that ends exactly at its last byte, so that a read beyond it is seen by asan.
+/// Parses an exact-size copy, so that AddressSanitizer detects a read beyond its end.
 Drop parse(const Bytes& frame, ChecksumCheck check = ChecksumCheck::software,
            Datagram* out = nullptr) {
     const Bytes exact(frame);
@@ -84,7 +84,7 @@ TEST(ParseUdp, WalksEveryKindOfVlanTag) {
     }
 }
 
-/// A tag as it stands behind the addresses, in big-endian 16-bit words.
+/// A tag after the addresses, in big-endian 16-bit words.
 Bytes tagged(const std::vector<std::uint16_t>& words, const Bytes& frame) {
     Bytes tag(words.size() * 2);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -359,7 +359,7 @@ TEST(ChecksumSum, IsWholeWhereItFoldsToAllOnes) {
     }
 }
 
-/// Frames that begin plainly have a way of their own.
+/// Frames with the common headers take the fast path.
 TEST(ParseUdp, SaysOfAPlainFrameWhatItWouldOfAnyOther) {
     std::mt19937_64 random(11);
     int plain = 0;

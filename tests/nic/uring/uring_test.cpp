@@ -18,7 +18,7 @@
 namespace pinstrike::nic {
 namespace {
 
-/// Skips every test of this file where there can be no namespace.
+/// Skips every test of this file if no network namespace is possible.
 class UringPortTest : public testing::Test {
   protected:
     static void SetUpTestSuite() { reason_to_skip_ = enter_network_namespace(); }
@@ -63,7 +63,7 @@ TEST_F(UringPortTest, KeepsTheContract) {
     });
 }
 
-/// So many groups as OPRA has for both streams, and some.
+/// A little more than the number of OPRA's groups for both streams.
 std::vector<Group> many_groups() {
     std::vector<Group> groups;
     for (std::uint32_t line = 1; line <= 100; ++line) {
@@ -74,8 +74,8 @@ std::vector<Group> many_groups() {
 }
 
 TEST_F(UringPortTest, GoesOnWhenTheKernelRanOutOfBuffers) {
-    // Armed receives on all groups find more datagrams than there are buffers: they end, and the
-    // rest must still come, in order.
+    // More datagrams arrive than there are buffers: the armed receives end, and the rest must still
+    // arrive in order.
     const std::vector<Group> groups = many_groups();
     Problems problems;
     const std::unique_ptr<Port> port = UringPort::open(near_end(), "u0", groups, problems, 16);
@@ -299,7 +299,7 @@ TEST_F(UringPortTest, CountsTheLinkGoingDownAndUp) {
     EXPECT_EQ(receive_all(*port, 1, 8, ChecksumCheck::offload).size(), 1U);
 }
 
-/// More often than a socket may hold memberships.
+/// More often than the limit of memberships per socket.
 TEST_F(UringPortTest, JoinsAgainWhereItsInterfaceWasMadeAgain) {
     const std::unique_ptr<Port> port = open_near(contract_groups);
     ASSERT_NE(port, nullptr);
