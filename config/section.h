@@ -13,6 +13,7 @@
 #include "config/check.h"
 #include "config/form.h"
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,8 +45,9 @@ class Section {
     /// `noun`: the name of such a section in messages ("a port").
     explicit Section(std::string noun) : noun_(std::move(noun)) {}
 
-    template <class Member>
-    Section& key(std::string name, Member T::*member, Form<Member> form, std::string sentence) {
+    /// `member`: a pointer to it, or what gives a reference to it for a T and for a const T.
+    template <class Member, class Access>
+    Section& key(std::string name, Access member, Form<Member> form, std::string sentence) {
         KeyRow<T> row;
         row.name = std::move(name);
         row.sentence = std::move(sentence);
@@ -55,9 +57,11 @@ class Section {
         row.document = form.document;
         row.read = [member, read = form.read](const Node& node, const std::string& path, T& into,
                                               Reader& reader) {
-            return read(node, path, into.*member, reader);
+            return read(node, path, std::invoke(member, into), reader);
         };
-        row.write = [member, write = form.write](const T& from) { return write(from.*member); };
+        row.write = [member, write = form.write](const T& from) {
+            return write(std::invoke(member, from));
+        };
         rows_.push_back(std::move(row));
         return *this;
     }

@@ -80,32 +80,6 @@ std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topol
     return nic::dpdk::Eal::start(eal, problems);
 }
 
-std::vector<const Book*> books_of(const Core& core) {
-    std::vector<const Book*> books;
-    for (std::size_t i = 0; i < core.actors_count(); ++i) {
-        if (const auto* book = dynamic_cast<const Book*>(&core.actor(i))) {
-            books.push_back(book);
-        }
-    }
-    return books;
-}
-
-/// A full book is not wrong, but who reads it must know that it is not whole.
-void add_refusals(std::vector<std::string>& remarks, const std::string& core,
-                  const BookCounters& counts) {
-    if (const std::uint64_t refused = counts.read(BookCount::series_refused); refused != 0) {
-        remarks.push_back(fmt::format(
-            "{}: {} messages of series the full book had no room for: raise book.series_capacity",
-            core, refused));
-    }
-    if (const std::uint64_t refused = counts.read(BookCount::venue_quotes_refused); refused != 0) {
-        remarks.push_back(
-            fmt::format("{}: {} venue quotes the full book had no room for: raise "
-                        "book.series_capacity",
-                        core, refused));
-    }
-}
-
 /// In the order of the config; `peers` stands for as many as are asked.
 std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig& config,
                                                                 peer::Peers* peers) {
@@ -251,16 +225,17 @@ bool Appliance::open_peers(peer::PeerListener tell, Problems& problems) {
     return recovery_.peers != nullptr;
 }
 
-/// Roads to the book of each core that keeps one; and, where somebody can be asked, the transfer.
+/// Rings to the actor of each core that has state to exchange; and, where somebody can be asked,
+/// the transfer.
 void Appliance::make_state_exchange(const peer::PeerListener& tell) {
     std::vector<std::optional<StateRings>> ends;
     std::vector<std::uint16_t> lines;
     for (const CoreConfig& core : config_.cores) {
         ends.emplace_back();
-        book_roads_.emplace_back();
-        if (std::find(core.actors.begin(), core.actors.end(), "book") != core.actors.end()) {
+        state_rings_.emplace_back();
+        if (transfer_bytes(core, takes_state(config_)) != 0) {
             auto [near, far] = StateRings::make();
-            book_roads_.back().emplace(std::move(near));
+            state_rings_.back().emplace(std::move(near));
             ends.back().emplace(std::move(far));
         }
     }
@@ -295,10 +270,9 @@ void Appliance::make_threads(QueuesByPort queues) {
             actors.push_back(make_actor(kind, config_));
             const std::vector<std::string_view> more = actors.back()->system_calls();
             calls.insert(calls.end(), more.begin(), more.end());
-            auto* const book = dynamic_cast<Book*>(actors.back().get());
-            if (book != nullptr && recovery_.exchange && book_roads_[i]) {
-                book->join_transfer({.takes = takes_state(config_)},
-                                    std::move(*std::exchange(book_roads_[i], std::nullopt)));
+            if (recovery_.exchange && state_rings_[i] &&
+                actors.back()->join_transfer(takes_state(config_), *state_rings_[i])) {
+                state_rings_[i].reset();
             }
         }
         if (filters_calls()) {
@@ -640,13 +614,16 @@ double Appliance::seconds() const {
     return static_cast<double>((stopped_ns != 0 ? stopped_ns : monotonic_ns()) - started_ns) / 1e9;
 }
 
-std::vector<const Book*> Appliance::books() const {
-    std::vector<const Book*> books;
+std::vector<const Actor*> Appliance::actors(std::string_view kind) const {
+    std::vector<const Actor*> all;
     for (const CoreThread& core : cores_) {
-        const std::vector<const Book*> more = books_of(*core.core);
-        books.insert(books.end(), more.begin(), more.end());
+        for (std::size_t i = 0; i < core.core->actors_count(); ++i) {
+            if (core.core->actor(i).name() == kind) {
+                all.push_back(&core.core->actor(i));
+            }
+        }
     }
-    return books;
+    return all;
 }
 
 std::vector<std::string> Appliance::remarks() const {
@@ -675,8 +652,10 @@ std::vector<std::string> Appliance::remarks() const {
         }
     }
     for (const CoreThread& core : cores_) {
-        for (const Book* book : books_of(*core.core)) {
-            add_refusals(all, core.config.name, book->counters());
+        for (std::size_t i = 0; i < core.core->actors_count(); ++i) {
+            for (const std::string& remark : core.core->actor(i).remarks()) {
+                all.push_back(fmt::format("{}: {}", core.config.name, remark));
+            }
         }
     }
     return all;

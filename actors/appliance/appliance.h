@@ -9,7 +9,7 @@
 #pragma once
 
 #include "actors/appliance/thread_loops.h"
-#include "actors/book/book.h"
+#include "actors/book/transfer/state_record.h"
 #include "actors/core/core.h"
 #include "actors/peer/peer_task.h"
 #include "actors/poller/packet_tap.h"
@@ -95,8 +95,8 @@ class Appliance {
     /// After stop().
     [[nodiscard]] Account account();
 
-    /// The books of all cores; to be read after stop().
-    [[nodiscard]] std::vector<const Book*> books() const;
+    /// Those of all cores. What is not for any thread is to be read after stop().
+    [[nodiscard]] std::vector<const Actor*> actors(std::string_view kind) const;
 
     // Views for metrics and people, at any time from any cold thread: counters behind const
     // references. Nothing here is added or taken away after build().
@@ -212,7 +212,7 @@ class Appliance {
     std::vector<PollerThread> pollers_;
     std::vector<CoreThread> cores_;
     RecoveryThread recovery_;
-    std::vector<std::optional<StateRings>> book_roads_;  ///< by core, until its book has them
+    std::vector<std::optional<StateRings>> state_rings_;  ///< by core, until its actor has them
     std::vector<std::string> remarks_;
     ReloadCounters reloads_;
     bool running_ = false;

@@ -71,10 +71,6 @@ std::size_t Book::series_count() const {
     return count;
 }
 
-std::unique_ptr<Actor> make_book(const BookConfig& config, unsigned cores_count) {
-    return std::make_unique<Book>(config, cores_count);
-}
-
 // --- hot ---
 
 void Book::on_events(EventBatch batch) {

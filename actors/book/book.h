@@ -6,7 +6,8 @@
 // book.cpp is the way of a message in order. Beside it: what comes late (book_late.cpp), what
 // happens to lines (book_lines.cpp), which series have an entry (book_entries.cpp), each
 // participant's quotes (book_venues.cpp), what is done now and then (book_timer.cpp), what the book
-// says (book_state.cpp), and what it gives to peers and takes from them (book_transfer.cpp).
+// says of a series (book_state.cpp) and of itself (book_report.cpp), and what it gives to peers and
+// takes from them (book_transfer.cpp).
 //
 // A series map, of the day's file or of the wire, makes a series known: its entry is in the table,
 // and in nothing that the book says, until a message states something of it.
@@ -36,7 +37,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace pinstrike::actors {
 
@@ -46,7 +50,18 @@ class Book final : public Actor {
     /// on_start touches it.
     Book(const BookConfig& config, unsigned cores_count);
 
-    [[nodiscard]] std::string_view name() const override { return "book"; }
+    [[nodiscard]] std::string_view name() const override { return BookConfig::kind; }
+
+    [[nodiscard]] std::vector<ActorFigures> figures() const override;
+    [[nodiscard]] std::vector<AccountRow> account_rows() const override;
+    [[nodiscard]] std::vector<std::string> remarks() const override;
+
+    [[nodiscard]] const BusiestBoard* busiest() const override { return &board_; }
+
+    bool join_transfer(bool takes, StateRings& roads) override {
+        join_transfer({.takes = takes}, std::move(roads));
+        return true;
+    }
 
     /// Before on_start: series are given over these roads, and taken.
     void join_transfer(const BookTransferConfig& config, StateRings roads);
@@ -86,9 +101,6 @@ class Book final : public Actor {
     [[nodiscard]] std::uint64_t announced_count() const { return announced_entries_.read(); }
 
     [[nodiscard]] const BookCounters& counters() const { return counters_; }
-
-    /// For any thread.
-    [[nodiscard]] const BusiestBoard& busiest() const { return board_; }
 
     /// Room of one of `cores_count` books.
     [[nodiscard]] static std::size_t series_share(const BookConfig& config, unsigned cores_count);
@@ -231,8 +243,5 @@ class Book final : public Actor {
     BusiestBoard board_;
     std::unique_ptr<BookTransfer> transfer_;  ///< null: state goes nowhere
 };
-
-/// The book actor of one of `cores_count` cores.
-std::unique_ptr<Actor> make_book(const BookConfig& config, unsigned cores_count);
 
 }  // namespace pinstrike::actors

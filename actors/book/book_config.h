@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace pinstrike::actors {
 
 struct BookConfig {
+    static constexpr std::string_view kind = "book";
+
     std::size_t series_capacity = 2'200'000;  ///< over all cores
     bool venue_quotes = false;                ///< keep each participant's last quote as well
     bool test_symbols = false;

@@ -3,8 +3,12 @@
 // What a book counts beside its events.
 #pragma once
 
+#include "actors/core/actor_report.h"
 #include "config/counter.h"
 #include "config/rows.h"
+
+#include <array>
+#include <string_view>
 
 // clang-format off
 #define PINSTRIKE_BOOK_COUNTS(ROW)                                                               \
@@ -19,12 +23,27 @@
     ROW(state_given, series, "states of series given to peers")                                  \
     ROW(state_taken, series, "states of series taken from a peer; again where it was asked again")
 
+#define PINSTRIKE_BOOK_GAUGES(ROW)                                                                \
+    ROW(entries, entries,                                                                         \
+        "Series in the book's table, those announced but not heard, and those forgotten but "     \
+        "not yet taken out, included")                                                            \
+    ROW(announced_entries, entries,                                                               \
+        "Of these, series that the day's file or a series map announced, heard or not")
+
 // clang-format on
 
 namespace pinstrike::actors {
 
 PINSTRIKE_ROWS(BookCount, PINSTRIKE_BOOK_COUNTS)
+PINSTRIKE_ROWS(BookGauge, PINSTRIKE_BOOK_GAUGES)
 
 using BookCounters = Counters<BookCount, BookCount_count>;
+
+inline constexpr ActorTable book_gauges{"a book", "book", BookGauge_rows, true};
+inline constexpr ActorTable book_counters{"a book", "book", BookCount_rows};
+
+/// Series listed; messages and venue quotes that the full book had no room for.
+inline constexpr std::array<std::string_view, 3> book_account_rows{"series", "series_refused",
+                                                                   "venue_quotes_refused"};
 
 }  // namespace pinstrike::actors

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/control/control_loop.h"
 
-#include "actors/book/book_json.h"
 #include "actors/control/admin_commands.h"
 #include "actors/control/capture_verdict.h"
 #include "actors/control/control_log.h"
@@ -14,6 +13,7 @@
 #include "actors/telemetry/admin/admin_socket.h"
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 #include "actors/telemetry/top/live_view.h"
+#include "actors/topology/actor_kinds.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
 #include "config/version.h"
@@ -257,7 +257,7 @@ std::string summary(const actors::Account& account) {
         refused += ring.refused;
     }
     for (const auto& core : account.cores) {
-        series += core.series;
+        series += core.count("series");
     }
     return fmt::format(
         "{}: {} packets, {} messages delivered, {} lost, {} refused, {} series, in {:.3f} s"
@@ -286,8 +286,8 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
         options.account_file.empty() || write_text(options.account_file, actors::to_json(account));
     if (!options.book_file.empty()) {
         Problems problems;
-        const auto books = appliance.books();
-        actors::write_books(books, options.book_file, problems);
+        const actors::ActorKind* const kind = actors::find_actor_kind("book");
+        kind->write_state(appliance.actors(kind->name()), options.book_file, problems);
         print_problems(problems);
         good = problems.empty() && good;
     }

@@ -3,8 +3,14 @@
 // The unit of work that users write. An Actor lives on one Core, is called by that core's thread
 // alone, and so needs no lock. It gets events in batches, by reference into the core's ring: they
 // are gone when on_events returns.
+//
+// Every core that lists a kind of actor has one of its own, which gets the messages of that core
+// alone. With `sharding: series`, the default, the series of one underlying go to different cores:
+// an actor that sums up by underlying has a part of the sum on each core. Such a kind says that it
+// needs `sharding: underlying` (ActorKind::needs_underlyings_whole), and the config is checked.
 #pragma once
 
+#include "actors/core/actor_report.h"
 #include "feed/event/event.h"
 
 #include <cstddef>
@@ -105,10 +111,8 @@ struct CoreInfo {
     unsigned cores_count = 1;
 };
 
-class Actor {
+class Actor : public ActorReport {
   public:
-    virtual ~Actor() = default;
-
     [[nodiscard]] virtual std::string_view name() const = 0;
 
     /// Asked once, before on_start.
@@ -135,11 +139,6 @@ class Actor {
 
     /// After the last message; may allocate.
     virtual void on_stop() {}
-
-  protected:
-    Actor() = default;
-    Actor(const Actor&) = delete;
-    Actor& operator=(const Actor&) = delete;
 };
 
 }  // namespace pinstrike::actors

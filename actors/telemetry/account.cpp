@@ -210,14 +210,15 @@ Json core_json(const CoreAccount& core) {
     for (const ActorAccount& actor : core.actors) {
         actors.push_back({{"actor", actor.actor}, {"events", actor.events}});
     }
-    return {{"core", core.core},
-            {"events", core.events},
-            {"gap_events", core.gap_events},
-            {"control_events", core.control_events},
-            {"series", core.series},
-            {"series_refused", core.series_refused},
-            {"venue_quotes_refused", core.venue_quotes_refused},
-            {"actors", actors}};
+    Json out{{"core", core.core},
+             {"events", core.events},
+             {"gap_events", core.gap_events},
+             {"control_events", core.control_events}};
+    for (const auto& [name, count] : core.rows) {
+        out[name] = count;
+    }
+    out["actors"] = std::move(actors);
+    return out;
 }
 
 /// `"name": [` and one element a line.

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,10 +85,18 @@ struct CoreAccount {
     std::uint64_t records = 0;         ///< of these, and of what is told to every core
     std::uint64_t gap_events = 0;      ///< told to every core: in no ring's figures
     std::uint64_t control_events = 0;  ///< likewise
-    std::uint64_t series = 0;
-    std::uint64_t series_refused = 0;        ///< messages of series a full book had no room for
-    std::uint64_t venue_quotes_refused = 0;  ///< likewise, of its venue quotes
+    std::vector<NamedCount> rows;      ///< of its actors (ActorReport::account_rows), summed up
     std::vector<ActorAccount> actors;
+
+    /// Of the row; 0 where there is none.
+    [[nodiscard]] std::uint64_t count(std::string_view row) const {
+        for (const auto& [name, count] : rows) {
+            if (name == row) {
+                return count;
+            }
+        }
+        return 0;
+    }
 };
 
 struct Account {

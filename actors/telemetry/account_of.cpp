@@ -4,9 +4,11 @@
 #include "actors/telemetry/account_of.h"
 
 #include "actors/appliance/appliance.h"
+#include "actors/topology/actor_kinds.h"
 #include "config/mistake.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -93,6 +95,16 @@ void add_poller(Account& account, PollerTask& poller, std::span<const std::strin
     add_rejects(poller, account.rejects);
 }
 
+/// Made where the actor's kind did not name it.
+std::uint64_t& row(CoreAccount& account, std::string_view name) {
+    for (NamedCount& each : account.rows) {
+        if (each.first == name) {
+            return each.second;
+        }
+    }
+    return account.rows.emplace_back(name, 0).second;
+}
+
 void add_core(Account& total, const Core& core) {
     CoreAccount account;
     account.core = core.info().name;
@@ -100,13 +112,14 @@ void add_core(Account& total, const Core& core) {
     account.records = core.counters().records.read();
     account.gap_events = core.counters().gap_events.read();
     account.control_events = core.counters().control_events.read();
+    for (const std::string_view name : actor_account_rows()) {
+        account.rows.emplace_back(name, 0);
+    }
     for (std::size_t i = 0; i < core.actors_count(); ++i) {
         const Actor& actor = core.actor(i);
         account.actors.push_back({std::string{actor.name()}, core.actor_counters(i).events.read()});
-        if (const auto* book = dynamic_cast<const Book*>(&actor)) {
-            account.series += book->series_count();
-            account.series_refused += book->counters().read(BookCount::series_refused);
-            account.venue_quotes_refused += book->counters().read(BookCount::venue_quotes_refused);
+        for (const auto& [name, count] : actor.account_rows()) {
+            row(account, name) += count;
         }
     }
     total.cores.push_back(std::move(account));

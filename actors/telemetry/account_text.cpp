@@ -135,11 +135,12 @@ void add_rings(std::string& out, const Account& account) {
 }
 
 void add_cores(std::string& out, const Account& account) {
-    add_head(out, "core", {"events", "gap events", "controls", "series", "series refused"});
+    add_head(out, "core", {"events", "gap events", "controls"});
     for (const CoreAccount& core : account.cores) {
-        add_row(
-            out, core.core,
-            {core.events, core.gap_events, core.control_events, core.series, core.series_refused});
+        add_row(out, core.core, {core.events, core.gap_events, core.control_events});
+        if (const std::string rows = reasons_text(core.rows); !rows.empty()) {
+            out += "  " + rows + "\n";
+        }
     }
 }
 

@@ -75,6 +75,15 @@ void add_poller(LiveFigures& figures, Appliance& appliance, std::size_t index) {
     figures.exchange_to_decoded.add(poller.counters().exchange_to_decoded_ns.snapshot());
 }
 
+void add_busiest(LiveFigures& figures, const BusiestBoard& board) {
+    const auto ranking = board.read();
+    if (!ranking) {
+        return;
+    }
+    std::copy_if(ranking->begin(), ranking->end(), std::back_inserter(figures.busiest),
+                 [](const BusySeries& series) { return series.quotes > 0; });
+}
+
 void add_core(LiveFigures& figures, const Appliance& appliance, std::size_t index) {
     const Core& core = appliance.core(index);
     ThreadFigures thread = thread_of(core.counters(), core.info().name);
@@ -86,16 +95,10 @@ void add_core(LiveFigures& figures, const Appliance& appliance, std::size_t inde
         figures.actors.push_back({core.info().name + ' ' + std::string{core.actor(i).name()},
                                   counters.events.read(), counters.waiting_ns.snapshot(),
                                   counters.service_ns.snapshot()});
+        if (const BusiestBoard* board = core.actor(i).busiest()) {
+            add_busiest(figures, *board);
+        }
     }
-}
-
-void add_busiest(LiveFigures& figures, const Book& book) {
-    const auto ranking = book.busiest().read();
-    if (!ranking) {
-        return;
-    }
-    std::copy_if(ranking->begin(), ranking->end(), std::back_inserter(figures.busiest),
-                 [](const BusySeries& series) { return series.quotes > 0; });
 }
 
 }  // namespace
@@ -108,9 +111,6 @@ LiveFigures take_figures(Appliance& appliance) {
     }
     for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
         add_core(figures, appliance, i);
-    }
-    for (const Book* book : appliance.books()) {
-        add_busiest(figures, *book);
     }
     return figures;
 }

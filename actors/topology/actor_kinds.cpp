@@ -1,78 +1,109 @@
 // path: cold
 #include "actors/topology/actor_kinds.h"
 
-#include "actors/book/book.h"
+#include "actors/book/book_kind.h"
 #include "config/check.h"
 #include "feed/venue_services.h"
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace pinstrike::actors {
 namespace {
 
-struct ActorKind {
-    std::string_view name;
-    std::string_view sentence;
-    std::unique_ptr<Actor> (*make)(const FeedConfig& config);
-    std::size_t (*bytes)(const FeedConfig& config);
+using KindOf = const ActorKind& (*)();
+
+/// Every kind of actor: one row each.
+constexpr std::array<KindOf, 1> kinds{
+    book_kind,
 };
-
-std::unique_ptr<Actor> make_book_of(const FeedConfig& config) {
-    BookConfig book = config.book;
-    book.is_test_symbol = feed::venue_services(config.kind).is_test_symbol;
-    return make_book(book, static_cast<unsigned>(config.cores.size()));
-}
-
-std::size_t book_bytes(const FeedConfig& config) {
-    const auto cores = static_cast<unsigned>(config.cores.size());
-    return Book::memory_bytes(config.book, cores) / std::max(cores, 1U);
-}
-
-/// Every kind of actor: one line each.
-constexpr std::array kinds{
-    ActorKind{"book", "the last quote and best bid and offer of every series", make_book_of,
-              book_bytes},
-};
-
-const ActorKind* find(std::string_view kind) {
-    const auto* found = std::find_if(kinds.begin(), kinds.end(),
-                                     [=](const ActorKind& known) { return known.name == kind; });
-    return found == kinds.end() ? nullptr : found;
-}
 
 }  // namespace
 
-bool is_actor_kind(std::string_view kind) {
-    return find(kind) != nullptr;
+std::span<const ActorKind* const> actor_kinds() {
+    static const auto all = [] {
+        std::array<const ActorKind*, kinds.size()> made{};
+        std::transform(kinds.begin(), kinds.end(), made.begin(),
+                       [](KindOf kind) { return &kind(); });
+        return made;
+    }();
+    return all;
+}
+
+const ActorKind* find_actor_kind(std::string_view kind) {
+    const auto all = actor_kinds();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [=](const ActorKind* known) { return known->name() == kind; });
+    return found == all.end() ? nullptr : *found;
+}
+
+ActorSetup actor_setup(const FeedConfig& config) {
+    return {config.actors, static_cast<unsigned>(config.cores.size()), config.test_symbols,
+            feed::venue_services(config.kind).is_test_symbol};
 }
 
 std::vector<ChoiceDoc> actor_kind_words() {
     std::vector<ChoiceDoc> words;
-    for (const ActorKind& kind : kinds) {
-        words.push_back({std::string{kind.name}, std::string{kind.sentence}});
+    for (const ActorKind* kind : actor_kinds()) {
+        words.push_back({std::string{kind->name()}, std::string{kind->sentence()}});
     }
     return words;
 }
 
 std::string actor_kind_names() {
     std::string names;
-    for (const ActorKind& kind : kinds) {
-        names += names.empty() ? "" : ", ";
-        names += kind.name;
+    for (const ActorKind* kind : actor_kinds()) {
+        names.append(names.empty() ? "" : ", ").append(kind->name());
     }
     return names;
 }
 
 std::unique_ptr<Actor> make_actor(std::string_view kind, const FeedConfig& config) {
-    const ActorKind* known = find(kind);
+    const ActorKind* known = find_actor_kind(kind);
     PINSTRIKE_CHECK(known != nullptr);
-    return known->make(config);
+    return known->make(actor_setup(config));
 }
 
 std::size_t actor_bytes(std::string_view kind, const FeedConfig& config) {
-    const ActorKind* known = find(kind);
-    return known == nullptr ? 0 : known->bytes(config);
+    const ActorKind* known = find_actor_kind(kind);
+    return known == nullptr ? 0 : known->bytes(actor_setup(config));
+}
+
+/// Of the first such actor: a core has one pair of rings.
+std::size_t transfer_bytes(const CoreConfig& core, bool takes) {
+    for (const std::string& name : core.actors) {
+        const ActorKind* known = find_actor_kind(name);
+        if (const std::size_t bytes = known == nullptr ? 0 : known->transfer_bytes(takes);
+            bytes != 0) {
+            return bytes;
+        }
+    }
+    return 0;
+}
+
+SeriesRoom series_room(const FeedConfig& config) {
+    SeriesRoom least{
+        std::numeric_limits<std::size_t>::max() / 2, std::numeric_limits<std::size_t>::max(), {}};
+    for (const ActorKind* kind : actor_kinds()) {
+        const auto room = kind->series_room(actor_setup(config));
+        if (room && room->all_cores < least.all_cores) {
+            least = *room;
+        }
+    }
+    return least;
+}
+
+std::vector<std::string_view> actor_account_rows() {
+    std::vector<std::string_view> rows;
+    for (const ActorKind* kind : actor_kinds()) {
+        for (const std::string_view row : kind->account_rows()) {
+            if (std::find(rows.begin(), rows.end(), row) == rows.end()) {
+                rows.push_back(row);
+            }
+        }
+    }
+    return rows;
 }
 
 }  // namespace pinstrike::actors

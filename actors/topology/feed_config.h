@@ -4,7 +4,7 @@
 // them. Defaults are the members' initialisers, and the tables of keys repeat none of them.
 #pragma once
 
-#include "actors/book/book_config.h"
+#include "actors/core/actor_configs.h"
 #include "actors/peer/peer_config.h"
 #include "actors/poller/sharding.h"
 #include "actors/poller/when_full.h"
@@ -68,7 +68,7 @@ struct FeedConfig {
     peer::PeerConfig peer;        ///< without a secret: no peers
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
-    BookConfig book;
+    ActorConfigs actors;        ///< a section of each kind of actor that has keys
     std::string series_map;  ///< the day's list of series: a file, or a folder of them; empty: none
     /// Of that key, for what turns out to be wrong with the file; none in a config made by hand.
     std::optional<pinstrike::Place> series_map_place;

@@ -15,7 +15,9 @@
 #include "nic/port_keys.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
@@ -66,18 +68,16 @@ Section<CoreConfig> core_section() {
     return section;
 }
 
-Section<BookConfig> book_section() {
-    Section<BookConfig> section{"the book"};
-    section
-        .key("series_capacity", &BookConfig::series_capacity,
-             integer<std::size_t>(1000, 100'000'000),
-             "Series that the book has room for, over all cores; memory is taken at the start.")
-        .unit("series")
-        .key("venue_quotes", &BookConfig::venue_quotes, boolean(),
-             "Keep the last quote of every exchange in every series as well.")
-        .key("test_symbols", &BookConfig::test_symbols, boolean(),
-             "Keep test symbols in the book; needs test_symbols of the feed.");
-    return section;
+/// A section for each kind of actor that has keys, by the kind's name.
+void add_actor_keys(Section<FeedConfig>& section) {
+    for (const ActorKind* kind : actor_kinds()) {
+        if (std::optional<ActorSection> own = kind->section()) {
+            section.key(
+                std::string{kind->name()},
+                [name = kind->name()](auto& feed) -> auto& { return feed.actors.at(name); },
+                std::move(own->form), std::move(own->sentence));
+        }
+    }
 }
 
 bool is_listening_address(const std::string& text) {
@@ -168,8 +168,9 @@ void add_general_keys(Section<FeedConfig>& section) {
         .reloads()
         .key("test_symbols", &FeedConfig::test_symbols, boolean(),
              "Pass messages of reserved test symbols on to the cores.")
-        .reloads()
-        .key("book", &FeedConfig::book, section_form(book_section()), "What the book keeps.")
+        .reloads();
+    add_actor_keys(section);
+    section
         .key("series_map", &FeedConfig::series_map, or_word<std::string>("none", "", text()),
              "The day's list of series and their lines, as the exchange publishes it each night "
              "(OPRASymbolMapping_YYYYMMDD_HHMMSS.csv), or a folder, of which the newest such file "

@@ -1,6 +1,7 @@
 // path: cold
 #include "actors/topology/feed_rules.h"
 
+#include "actors/topology/actor_kinds.h"
 #include "config/nearest.h"
 #include "config/units.h"
 #include "feed/lines/line_keys.h"
@@ -257,14 +258,6 @@ void check_silence(const Rules& rules) {
     }
 }
 
-void check_tests(const Rules& rules) {
-    if (rules.config.book.test_symbols && !rules.config.test_symbols) {
-        rules.report("book.test_symbols",
-                     "found true while the feed's test_symbols is false, expected both true or "
-                     "neither");
-    }
-}
-
 /// Each source once, and none that there is not.
 void check_recovery(const Rules& rules) {
     const feed::RecoveryConfig& recovery = rules.config.recovery;
@@ -331,6 +324,31 @@ bool all_sound(const Places& places, const std::string& list, std::size_t count,
 
 }  // namespace
 
+void check_actors(const FeedConfig& config, std::span<const ActorKind* const> kinds,
+                  const Places& places, Problems& problems) {
+    const Rules rules{config, places, problems};
+    for (const ActorKind* kind : kinds) {
+        for (const ActorMistake& mistake : kind->mistakes(actor_setup(config))) {
+            rules.report(fmt::format("{}.{}", kind->name(), mistake.key), mistake.text);
+        }
+        if (!kind->needs_underlyings_whole() || config.sharding == Sharding::underlying ||
+            !places.sound("sharding")) {
+            continue;
+        }
+        for (std::size_t core = 0; core < config.cores.size(); ++core) {
+            const auto& actors = config.cores[core].actors;
+            for (std::size_t i = 0; i < actors.size(); ++i) {
+                if (actors[i] == kind->name()) {
+                    rules.report(fmt::format("cores[{}].actors[{}]", core, i),
+                                 fmt::format("found \"{}\" with sharding series, expected sharding "
+                                             "underlying: it sums up by underlying",
+                                             actors[i]));
+                }
+            }
+        }
+    }
+}
+
 void check_feed(const FeedConfig& config, const Places& places, Problems& problems) {
     const Rules rules{config, places, problems};
     const auto ports = [&](const char* key) {
@@ -345,7 +363,7 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     check_not_empty(rules, "cores", config.cores.size());
     check_not_empty(rules, "lines", config.lines.size());
     check_cpus(rules);
-    check_tests(rules);
+    check_actors(config, actor_kinds(), places, problems);
     check_recovery(rules);
     check_silence(rules);
     check_peers(rules);

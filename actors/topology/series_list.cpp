@@ -1,8 +1,8 @@
 // path: cold
 #include "actors/topology/series_list.h"
 
-#include "actors/book/book.h"
 #include "actors/poller/sharding.h"
+#include "actors/topology/actor_kinds.h"
 #include "config/yaml.h"
 #include "feed/venue_services.h"
 
@@ -17,12 +17,15 @@
 namespace pinstrike::actors {
 namespace {
 
-/// Gives each series to its core, once. Holds at most twice as many as the books have room for,
-/// whatever the file holds.
+/// Gives each series to its core, once. Holds at most twice as many as actors have memory
+/// for, whatever the file holds.
 class Dealer {
   public:
     Dealer(const FeedConfig& config, SeriesList& list)
-        : config_(config), venue_(feed::venue_services(config.kind)), list_(list) {
+        : config_(config),
+          venue_(feed::venue_services(config.kind)),
+          list_(list),
+          held_max_(series_room(config).all_cores) {
         for (const feed::LineConfig& line : config.lines) {
             lines_.insert(line.number);
         }
@@ -39,9 +42,9 @@ class Dealer {
         } else {
             list_.by_core[core_of(map.series, config_.sharding, config_.cores.size())].push_back(
                 map);
-            if (++held_ > 2 * config_.book.series_capacity) {
+            if (++held_ > 2 * held_max_) {
                 drop_repeated();
-                overfull_ = held_ > config_.book.series_capacity;
+                overfull_ = held_ > held_max_;
             }
         }
     }
@@ -83,6 +86,7 @@ class Dealer {
     const feed::VenueServices& venue_;
     SeriesList& list_;
     std::set<std::uint16_t> lines_;
+    std::size_t held_max_;
     std::size_t held_ = 0;
     bool overfull_ = false;
 };
@@ -109,21 +113,20 @@ struct Complaints {
 
 void check_room(const FeedConfig& config, const SeriesList& list, bool overfull,
                 const Complaints& complaints) {
+    const SeriesRoom room = series_room(config);
     const std::uint64_t announced = list.count(SeriesRow::announced);
-    if (announced > config.book.series_capacity) {
-        complaints.add(fmt::format(
-            "found {}{} series in {}, expected at most {}: book.series_capacity",
-            overfull ? "at least " : "", announced, list.file, config.book.series_capacity));
+    if (announced > room.all_cores) {
+        complaints.add(fmt::format("found {}{} series in {}, expected at most {}: {}",
+                                   overfull ? "at least " : "", announced, list.file,
+                                   room.all_cores, room.key));
         return;
     }
-    const auto cores_count = static_cast<unsigned>(config.cores.size());
-    const std::size_t room = Book::series_share(config.book, cores_count);
     for (std::size_t i = 0; i < config.cores.size(); ++i) {
-        if (list.counts[i] > room) {
-            complaints.add(
-                fmt::format("found {} series of {} in {}, expected at most {}: a core's share of "
-                            "book.series_capacity",
-                            list.counts[i], config.cores[i].name, list.file, room));
+        if (list.counts[i] > room.each_core) {
+            complaints.add(fmt::format(
+                "found {} series of {} in {}, expected at most {}: a core's share of "
+                "{}",
+                list.counts[i], config.cores[i].name, list.file, room.each_core, room.key));
         }
     }
 }
@@ -178,12 +181,12 @@ std::string to_text(const SeriesList& list, const FeedConfig& config) {
     if (list.file.empty()) {
         return {};
     }
+    const SeriesRoom room = series_room(config);
     std::string text = fmt::format("series {}: {} announced, room for {}\n", list.file,
-                                   list.count(SeriesRow::announced), config.book.series_capacity);
-    const auto cores_count = static_cast<unsigned>(config.cores.size());
+                                   list.count(SeriesRow::announced), room.all_cores);
     for (std::size_t i = 0; i < list.counts.size(); ++i) {
         text += fmt::format("series {:<10} {} announced, room for {}\n", config.cores[i].name,
-                            list.counts[i], Book::series_share(config.book, cores_count));
+                            list.counts[i], room.each_core);
     }
     for (const SeriesRow row :
          {SeriesRow::repeated, SeriesRow::elsewhere, SeriesRow::test, SeriesRow::spoilt}) {

@@ -42,7 +42,7 @@ struct SeriesList {
 };
 
 /// Reads the file, or the newest one of the folder. A Problem at the key's place where that cannot
-/// be, where no row is a series, and where the books have not room for all.
+/// be, where no row is a series, and where the actors have no memory for all.
 [[nodiscard]] SeriesList read_series_list(const FeedConfig& config, Problems& problems);
 
 /// For people: how many, on which core, against what capacity, and what was wrong with the file.

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/topology/topology.h"
 
-#include "actors/book/transfer/book_transfer.h"
 #include "actors/poller/history_ring.h"
 #include "actors/recovery/recovery_task.h"
 #include "actors/threads/ring.h"
@@ -82,12 +81,9 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
         plan.listens = config.peer.listen == nic::Group{} ? "" : nic::text_of(config.peer.listen);
     }
     if (config.peer.present() && config.peer.state && !reads_captures(config)) {
-        const auto books = static_cast<std::size_t>(
-            std::count_if(config.cores.begin(), config.cores.end(), [](const CoreConfig& core) {
-                return std::find(core.actors.begin(), core.actors.end(), "book") !=
-                       core.actors.end();
-            }));
-        plan.road_bytes += books * BookTransfer::memory_bytes({.takes = takes_state(config)});
+        for (const CoreConfig& core : config.cores) {
+            plan.road_bytes += transfer_bytes(core, takes_state(config));
+        }
     }
     for (const nic::Group& peer : config.peer.connect) {
         plan.peers.push_back(nic::text_of(peer));
@@ -163,7 +159,7 @@ void check_rings(const Topology& topology, TopologyFindings& findings) {
     }
     for (const CorePlan& core : topology.cores) {
         for (const std::string& kind : core.actors) {
-            if (!is_actor_kind(kind)) {
+            if (find_actor_kind(kind) == nullptr) {
                 tell(findings, fmt::format("{}: there is no actor of kind {}; there are: {}",
                                            core.name, kind, actor_kind_names()));
             }

@@ -9,6 +9,7 @@
 //
 // Prints one JSON object: millions of messages a second of the thread's processor time, run by run.
 #include "actors/appliance/venues.h"
+#include "actors/book/book_config.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
 #include "actors/threads/ring.h"
@@ -58,7 +59,7 @@ class LentPort final : public nic::Port {
 actors::Core make_core(const Options& options, const nic::Clock& clock,
                        actors::Consumer<Event> consumer) {
     actors::FeedConfig config;
-    config.book.series_capacity = options.series;
+    config.actors.of<actors::BookConfig>().series_capacity = options.series;
     config.cores.resize(1);
     std::vector<actors::Consumer<Event>> consumers;
     consumers.push_back(std::move(consumer));

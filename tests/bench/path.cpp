@@ -33,6 +33,7 @@
 // (distance.h); `taken_again` tells how many did not, `gave_up` that the machine had none for long.
 #include "actors/appliance/thread_loops.h"
 #include "actors/appliance/venues.h"
+#include "actors/book/book_config.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
 #include "actors/threads/ring.h"
@@ -249,7 +250,7 @@ class Bench {
 
     actors::Core make_core(actors::Consumer<Event> consumer) const {
         actors::FeedConfig config;
-        config.book.series_capacity = options_.series;
+        config.actors.of<actors::BookConfig>().series_capacity = options_.series;
         config.cores.resize(1);
         std::vector<actors::Consumer<Event>> consumers;
         consumers.push_back(std::move(consumer));

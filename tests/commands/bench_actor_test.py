@@ -106,7 +106,8 @@ class Bench(unittest.TestCase):
         self.assertIn("less than four readings of the clock", done.stdout)
 
     def test_complaints_say_what_was_expected(self):
-        for words, part in ((("nobody",), "expected one of book, empty, sum100, sum1000, sha512"),
+        for words, part in ((("nobody",), "expected one of book, "),
+                            (("nobody",), ", empty, sum100, sum1000, sha512"),
                             ((), "NAME"),
                             (("empty", "--copies", 0), "--copies"),
                             (("empty", "--batch", 0), "--batch"),

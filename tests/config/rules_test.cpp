@@ -2,13 +2,16 @@
 //
 // The rules between the parts of a feed's config. Each is broken by one edit of a valid text, and
 // reported with its place; and by hand-made structs, which have no places.
+#include "actors/topology/actor_kinds.h"
 #include "actors/topology/feed_rules.h"
 #include "actors/topology/load_config.h"
 #include "tests/config/problems.h"
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace pinstrike::actors {
 namespace {
@@ -49,7 +52,7 @@ TEST(Rules, SoundTextIsSound) {
 struct Edit {
     const char* from;
     const char* to;
-    const char* problem;
+    std::string problem;
 };
 
 class Rule : public testing::TestWithParam<Edit> {};
@@ -285,8 +288,43 @@ INSTANTIATE_TEST_SUITE_P(
              "f:8:12: pollers[1].name: found \"p0\" again, expected a name of its own: pollers[0] "
              "has it\n"},
         Edit{"{name: c0, cpu: 3}", "{name: c0, cpu: 3, actors: [bok]}",
-             "f:10:33: cores[0].actors[0]: found \"bok\", expected book; did you mean "
-             "\"book\"?\n"}));
+             "f:10:33: cores[0].actors[0]: found \"bok\", expected " +
+                 words_joined(actors::actor_kind_words()) + "; did you mean \"book\"?\n"}));
+
+/// A kind that sums up by underlying.
+class UnderlyingKind final : public ActorKind {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "sums"; }
+
+    [[nodiscard]] std::string_view sentence() const override { return "sums"; }
+
+    [[nodiscard]] std::unique_ptr<Actor> make(const ActorSetup& /*setup*/) const override {
+        return nullptr;
+    }
+
+    [[nodiscard]] bool needs_underlyings_whole() const override { return true; }
+};
+
+TEST(Rules, AnActorThatSumsUpByUnderlyingNeedsItsShardingWhereItIsUsed) {
+    const UnderlyingKind kind;
+    const ActorKind* const kinds[]{&kind};
+    FeedConfig config;
+    config.cores = {{.name = "c0"}, {.name = "c1", .actors = {"book", "sums"}}};
+    const auto problems_with = [&](Sharding sharding) {
+        Problems problems;
+        config.sharding = sharding;
+        check_actors(config, kinds, Places{"f"}, problems);
+        return text_of(problems);
+    };
+    EXPECT_NE(
+        problems_with(Sharding::series)
+            .find("cores[1].actors[1]: found \"sums\" with sharding series, expected sharding "
+                  "underlying"),
+        std::string::npos);
+    EXPECT_EQ(problems_with(Sharding::underlying), "");
+    config.cores[1].actors = {"book"};
+    EXPECT_EQ(problems_with(Sharding::series), "");
+}
 
 TEST(Rules, EverythingIsToldAtOnceInTheOrderOfTheFile) {
     EXPECT_EQ(problems_of("nmae: x\n"

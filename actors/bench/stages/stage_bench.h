@@ -15,6 +15,7 @@
 #include "actors/bench/stages/looped_capture.h"
 #include "actors/bench/stages/rationed_port.h"
 #include "actors/bench/stages/stage_figures.h"
+#include "actors/book/book_config.h"
 #include "actors/core/core.h"
 #include "actors/poller/poller_task.h"
 #include "actors/threads/ring.h"
@@ -389,7 +390,7 @@ class StageBench {
         std::vector<std::unique_ptr<Actor>> list;
         if (last == Stage::book) {
             FeedConfig config;
-            config.book.series_capacity = options_.series_capacity;
+            config.actors.of<BookConfig>().series_capacity = options_.series_capacity;
             config.cores.resize(options_.cores_count);
             list.push_back(make_actor("book", config));
         }

@@ -123,7 +123,7 @@ std::optional<Isolation> measure(const Arguments& given, const RecordedEvents& e
 
 /// Tells what is wrong with the words, if anything is.
 bool sensible(const Arguments& given) {
-    const bool kind = actors::is_actor_kind(given.name);
+    const bool kind = actors::find_actor_kind(given.name) != nullptr;
     if (!kind && find_sample(given.name) == nullptr) {
         complain("bench actor: there is no actor {}; expected one of {}", given.name, names());
         return false;

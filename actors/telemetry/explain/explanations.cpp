@@ -54,14 +54,15 @@ void add_metrics(std::vector<Explanation>& out, const std::vector<RowTable>& tab
 }
 
 Explanation counter_of(const RowTable& table, const Row& row) {
-    const std::string metric = prefixed(metric_name(table.subject, row));
+    const std::string metric =
+        prefixed(table.gauges ? row_name(table.subject, row) : metric_name(table.subject, row));
     return {"counter",
             std::string{row.name},
             std::string{row.sentence},
             {{"counts", std::string{row.unit}},
              {"of", std::string{table.of}},
              {"metric", metric},
-             {"type", can_fall(table.subject, row) ? "gauge" : "counter"}},
+             {"type", table.gauges || can_fall(table.subject, row) ? "gauge" : "counter"}},
             {},
             metric};
 }

@@ -1,12 +1,12 @@
 // path: cold
 #include "actors/telemetry/explain/row_tables.h"
 
-#include "actors/book/book_counts.h"
 #include "actors/peer/client_session.h"
 #include "actors/peer/server_session.h"
 #include "actors/peer/state_transfer.h"
 #include "actors/telemetry/log/log_counts.h"
 #include "actors/telemetry/metrics/http_server.h"
+#include "actors/topology/actor_kinds.h"
 #include "actors/topology/reload_counts.h"
 #include "actors/topology/series_list.h"
 #include "feed/arbitration/line_counts.h"
@@ -46,12 +46,16 @@ std::vector<RowTable> row_tables() {
          "",
          {Metric::peer_client_dropped_blocks_total}},
         {"peers: taking the state of series from one", peer::StateCount_rows, "peer_state", {}},
-        {"a book", BookCount_rows, "book", {}},
         {"the day's list of series", SeriesRow_rows, "series_map", {}},
         {"the log", LogCount_rows, "log", {}},
         {"the config", ReloadCount_rows, "config", {}},
         {"the metrics endpoint", EndpointCount_rows, "endpoint", {}},
     };
+    for (const ActorKind* kind : actor_kinds()) {
+        for (const ActorTable& table : kind->tables()) {
+            tables.push_back({table.of, table.rows, table.subject, {}, table.gauges});
+        }
+    }
     feed::for_each_venue([&tables]<class Codec>() {
         tables.push_back({"a line: why a block is refused, or remarked upon",
                           Codec::reject_rows,

@@ -19,6 +19,7 @@ struct RowTable {
     std::span<const Row> rows;
     std::string_view subject;       ///< of counters: what their metrics begin with
     std::vector<Metric> by_reason;  ///< of reasons: what is counted by them
+    bool gauges = false;            ///< of counters: they are gauges
 };
 
 [[nodiscard]] std::vector<RowTable> row_tables();

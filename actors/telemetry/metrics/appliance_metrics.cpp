@@ -173,12 +173,6 @@ void add_poller(Families& out, Appliance& appliance, std::size_t index) {
 
 // ---------------------------------------------------------------- cores and actors
 
-void add_book(Families& out, const Book& book, const Labels& labels) {
-    out.value(Metric::book_entries, labels, static_cast<double>(book.entries_count()));
-    out.value(Metric::book_announced_entries, labels, static_cast<double>(book.announced_count()));
-    add_counts(out, "book", BookCount_rows, book.counters(), labels);
-}
-
 void add_actor(Families& out, const Core& core, std::size_t i) {
     const Labels labels{{"core", core.info().name}, {"actor", std::string{core.actor(i).name()}}};
     const ActorCounters& counters = core.actor_counters(i);
@@ -186,8 +180,10 @@ void add_actor(Families& out, const Core& core, std::size_t i) {
     out.value(Metric::actor_batches_total, labels, number(counters.batches));
     out.histogram(Metric::actor_waiting_seconds, labels, counters.waiting_ns.snapshot());
     out.histogram(Metric::actor_service_seconds, labels, counters.service_ns.snapshot());
-    if (const auto* book = dynamic_cast<const Book*>(&core.actor(i))) {
-        add_book(out, *book, {{"core", core.info().name}});
+    for (const ActorFigures& figures : core.actor(i).figures()) {
+        for (std::size_t row = 0; row < figures.values.size(); ++row) {
+            out.row(figures.table, row, {{"core", core.info().name}}, figures.values[row]);
+        }
     }
 }
 

@@ -86,6 +86,12 @@ void Families::row(std::string_view subject, const Row& row, Labels labels, std:
         static_cast<double>(value));
 }
 
+void Families::row(const ActorTable& table, std::size_t row, Labels labels, std::uint64_t value) {
+    const MetricKind kind = table.gauges ? MetricKind::gauge : MetricKind::counter;
+    set(add(metric_name(table, row), table.rows[row].sentence, kind, std::move(labels)), kind,
+        static_cast<double>(value));
+}
+
 std::vector<MetricFamily> Families::take() {
     by_name_.clear();
     return std::exchange(families_, {});

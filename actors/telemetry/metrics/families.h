@@ -50,6 +50,9 @@ class Families {
     /// A row of a table of counters, by metric_name, its sentence as help.
     void row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value);
 
+    /// A row of a table of an actor.
+    void row(const ActorTable& table, std::size_t row, Labels labels, std::uint64_t value);
+
     /// A counter for each row of a table of reasons, which the label `reason` names.
     template <class Rows, class Counts>
     void reasons(Metric metric, const Rows& rows, const Labels& labels, const Counts& count_of) {

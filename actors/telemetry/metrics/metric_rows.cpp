@@ -48,4 +48,8 @@ std::string metric_name(std::string_view subject, const Row& row) {
     return row_name(subject, row) + (can_fall(subject, row) ? "" : "_total");
 }
 
+std::string metric_name(const ActorTable& table, std::size_t row) {
+    return row_name(table.subject, table.rows[row]) + (table.gauges ? "" : "_total");
+}
+
 }  // namespace pinstrike::actors

@@ -5,6 +5,7 @@
 // never changed, only retired.
 #pragma once
 
+#include "actors/core/actor_report.h"
 #include "config/rows.h"
 
 #include <array>
@@ -96,11 +97,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(core_records_total, counter, "Records of 64 bytes taken from the rings") \
     ROW(core_batches_total, counter, "Batches taken from the rings") \
     ROW(core_sleeps_total, counter, "Times that the thread went to sleep for want of work") \
-    ROW(book_entries, gauge, \
-        "Series in the book's table, those announced but not heard, and those forgotten but " \
-        "not yet taken out, included") \
-    ROW(book_announced_entries, gauge, \
-        "Of these, series that the day's file or a series map announced, heard or not") \
     ROW(recovery_running, gauge, \
         "1: the thread of recovery and peers runs. 0: it ended by itself, over an error. Absent " \
         "where there is none") \
@@ -189,5 +185,8 @@ constexpr const MetricRow& row_of(Metric metric) {
 /// The metric that a row of a table of counters is, without prefix: row_name, and _total unless it
 /// can fall.
 [[nodiscard]] std::string metric_name(std::string_view subject, const Row& row);
+
+/// Likewise, of a table of an actor.
+[[nodiscard]] std::string metric_name(const ActorTable& table, std::size_t row);
 
 }  // namespace pinstrike::actors

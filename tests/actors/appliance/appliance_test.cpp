@@ -2,6 +2,7 @@
 // the executable is linked in, strict).
 #include "actors/appliance/appliance.h"
 
+#include "actors/book/book.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/threads/heap_guard.h"
 #include "feed/opra/lines.h"
@@ -67,7 +68,7 @@ FeedConfig config_of(const Shape& shape) {
         config.cores.push_back(core);
     }
     config.ring_slots = shape.ring_slots;
-    config.book.series_capacity = 40'000;
+    config.actors.of<BookConfig>().series_capacity = 40'000;
     config.traffic = feed::opra::traffic::settings_of(traffic_of(shape));
     return config;
 }
@@ -165,7 +166,7 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     EXPECT_EQ(imbalances(appliance->account()), std::vector<std::string>{});
     std::uint64_t announced = 0;
     for (std::size_t i = 0; i < 2; ++i) {
-        const Book& book = *appliance->books()[i];
+        const auto& book = dynamic_cast<const Book&>(*appliance->actors("book")[i]);
         EXPECT_EQ(book.counters().read(BookCount::series_unannounced), 0U);
         EXPECT_EQ(book.announced_count(), book.entries_count());
         EXPECT_EQ(book.announced_count(), appliance->series().counts[i]);

@@ -26,7 +26,7 @@ class SeriesListTest : public ::testing::Test {
         std::filesystem::create_directory(folder_);
         config_.series_map = file_.string();
         config_.series_map_place = pinstrike::Place{"feed.yaml", 7, 13};
-        config_.book.series_capacity = 1000;
+        config_.actors.of<BookConfig>().series_capacity = 1000;
         for (const std::uint16_t number :
              {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{201}}) {
             feed::LineConfig line;

@@ -2,6 +2,7 @@
 //
 // Every metric in seconds is in seconds: held against what this test knows of the time itself.
 #include "actors/appliance/appliance.h"
+#include "actors/book/book_config.h"
 #include "actors/telemetry/latency/reading.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/telemetry/metrics/latency_metrics.h"
@@ -46,7 +47,7 @@ FeedConfig config(const std::string& secret_file) {
     core.wait = WaitStrategy::park;
     made.cores.push_back(core);
     made.ring_slots = 1 << 16;
-    made.book.series_capacity = 10'000;
+    made.actors.of<BookConfig>().series_capacity = 10'000;
     feed::opra::TrafficConfig traffic;
     traffic.lines_count = 2;
     traffic.roots_count = 20;

@@ -1,0 +1,11 @@
+// path: cold
+#pragma once
+
+#include "actors/core/actor_kind.h"
+
+namespace pinstrike::actors {
+
+/// For the list of actor kinds.
+[[nodiscard]] const ActorKind& book_kind();
+
+}  // namespace pinstrike::actors

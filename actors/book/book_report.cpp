@@ -1,0 +1,46 @@
+// path: cold
+//
+// What a book says of itself (actors/core/actor_report.h).
+#include "actors/book/book.h"
+
+#include <fmt/format.h>
+
+namespace pinstrike::actors {
+
+std::vector<ActorFigures> Book::figures() const {
+    ActorFigures counts{book_counters, {}};
+    for (std::size_t row = 0; row < BookCount_count; ++row) {
+        counts.values.push_back(counters_.read(static_cast<BookCount>(row)));
+    }
+    return {{book_gauges, {entries_count(), announced_count()}}, std::move(counts)};
+}
+
+std::vector<AccountRow> Book::account_rows() const {
+    const std::array values{std::uint64_t{series_count()},
+                            counters_.read(BookCount::series_refused),
+                            counters_.read(BookCount::venue_quotes_refused)};
+    static_assert(values.size() == book_account_rows.size());
+    std::vector<AccountRow> rows;
+    for (std::size_t row = 0; row < values.size(); ++row) {
+        rows.emplace_back(book_account_rows[row], values[row]);
+    }
+    return rows;
+}
+
+/// A full book is not wrong, but who reads it must know that it is not whole.
+std::vector<std::string> Book::remarks() const {
+    std::vector<std::string> remarks;
+    if (const std::uint64_t refused = counters_.read(BookCount::series_refused); refused != 0) {
+        remarks.push_back(fmt::format(
+            "{} messages of series the full book had no room for: raise book.series_capacity",
+            refused));
+    }
+    if (const std::uint64_t refused = counters_.read(BookCount::venue_quotes_refused);
+        refused != 0) {
+        remarks.push_back(fmt::format(
+            "{} venue quotes the full book had no room for: raise book.series_capacity", refused));
+    }
+    return remarks;
+}
+
+}  // namespace pinstrike::actors
