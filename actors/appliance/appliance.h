@@ -1,7 +1,7 @@
 // path: cold
 //
 // Everything of one feed, built from its config: ports, pollers, rings, cores, actors. Used from
-// one cold thread: build, start, look now and then, stop, account.
+// one cold thread: build, start, look now and then, stop.
 //
 // The order of an end, whatever brings it: recovery asks for nothing more; pollers stop receiving
 // and pass on what they hold and what recovery brought; the cores, still running, empty the rings;
@@ -15,7 +15,6 @@
 #include "actors/poller/packet_tap.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
-#include "actors/telemetry/account.h"
 #include "actors/threads/parking.h"
 #include "actors/topology/feed_config.h"
 #include "actors/topology/reload_counts.h"
@@ -91,9 +90,6 @@ class Appliance {
 
     /// Longest steps and fullest rings begin anew; totals do not.
     void clear_maxima();
-
-    /// After stop().
-    [[nodiscard]] Account account();
 
     /// Those of all cores. What is not for any thread is to be read after stop().
     [[nodiscard]] std::vector<const Actor*> actors(std::string_view kind) const;

@@ -123,7 +123,7 @@ Exit of_replay(const Arguments& given) {
     DriveOptions options;
     options.config_file = given.config;
     options.at_end = [&given](actors::Appliance& appliance) {
-        return write_report(actors::read_latency(appliance), given);
+        return write_report(actors::latency_of(actors::take_counter_snapshot(appliance)), given);
     };
     return drive(*config, options);
 }

@@ -3,6 +3,7 @@
 
 #include "actors/telemetry/admin/packet_request.h"
 #include "actors/telemetry/admin/views.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "actors/topology/load_config.h"
 #include "config/version.h"
 #include "config/yaml.h"
@@ -133,27 +134,28 @@ json AdminDesk::state() {
 json AdminDesk::view(const std::string& ask) {
     using namespace actors::admin;
     json reply = state();
+    const actors::CounterSnapshot counters = actors::take_counter_snapshot(appliance_);
     const auto wanted = [&ask](std::string_view name) { return ask == "all" || ask == name; };
     if (wanted("status")) {
-        reply["status"] = status_view(appliance_, tally_);
+        reply["status"] = status_view(counters, tally_);
     }
     if (wanted("lines")) {
-        reply["lines"] = lines_view(appliance_, tally_);
+        reply["lines"] = lines_view(counters, tally_);
     }
     if (wanted("ports")) {
-        reply["ports"] = ports_view(appliance_, tally_);
+        reply["ports"] = ports_view(counters, tally_);
     }
     if (wanted("threads")) {
-        reply["threads"] = threads_view(appliance_, tally_);
+        reply["threads"] = threads_view(counters, tally_);
     }
     if (wanted("rings")) {
-        reply["rings"] = rings_view(appliance_, tally_);
+        reply["rings"] = rings_view(counters, tally_);
     }
     if (wanted("actors")) {
-        reply["actors"] = actors_view(appliance_, tally_);
+        reply["actors"] = actors_view(counters, tally_);
     }
     if (wanted("latency")) {
-        reply["latency"] = latency_view(appliance_, tally_);
+        reply["latency"] = latency_view(counters, tally_);
     }
     if (ask == "config") {
         reply["config"] = actors::effective_config(reloader_.config());

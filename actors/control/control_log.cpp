@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/control/control_log.h"
 
-#include "actors/telemetry/log/snapshot.h"
+#include "actors/telemetry/counter_snapshot.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -97,13 +97,7 @@ void DriveLog::tell_remarks(const actors::Appliance& appliance) {
     }
 }
 
-void DriveLog::step(actors::Appliance& appliance) {
-    constexpr double period_s = 1;
-    const double seconds = appliance.seconds();
-    if (seconds - looked_s_ >= period_s) {
-        looked_s_ = seconds;
-        look(appliance);
-    }
+void DriveLog::step() {
     fetch_mail();
     log_.step();
 }
@@ -118,14 +112,14 @@ void DriveLog::fetch_mail() {
     }
 }
 
-void DriveLog::look(actors::Appliance& appliance) {
-    for (const actors::LogEntry& entry : watch_.look(actors::take_sight(appliance))) {
+void DriveLog::look(const actors::CounterSnapshot& counters) {
+    for (const actors::LogEntry& entry : watch_.look(counters)) {
         log_.tell(entry);
     }
 }
 
 void DriveLog::finish(actors::Appliance& appliance) {
-    look(appliance);
+    look(actors::take_counter_snapshot(appliance));
     tell_remarks(appliance);
     fetch_mail();
     log_.finish();

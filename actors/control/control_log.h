@@ -42,8 +42,11 @@ class DriveLog {
     /// Remarks that were not told yet.
     void tell_remarks(const actors::Appliance& appliance);
 
-    /// Call often: about once a second it looks at the appliance.
-    void step(actors::Appliance& appliance);
+    /// About once a second: what changed since the look before.
+    void look(const actors::CounterSnapshot& counters);
+
+    /// Call often.
+    void step();
 
     /// What others left in the mailbox.
     void fetch_mail();
@@ -66,7 +69,6 @@ class DriveLog {
 
     const actors::JournalWriter* journal();
     bool write(std::string_view line);
-    void look(actors::Appliance& appliance);
 
     actors::LineWriter writer_;
     std::optional<actors::JournalWriter> journal_;  ///< where the journal reads standard error
@@ -75,7 +77,6 @@ class DriveLog {
     actors::Log log_;
     std::shared_ptr<actors::Mailbox> mailbox_ = std::make_shared<actors::Mailbox>();
     actors::Watch watch_;
-    double looked_s_ = 0;
     std::vector<std::string> remarks_told_;
 };
 

@@ -9,8 +9,10 @@
 #include "actors/control/service_notify.h"
 #include "actors/host/confine/rights.h"
 #include "actors/telemetry/account.h"
+#include "actors/telemetry/account_of.h"
 #include "actors/telemetry/account_text.h"
 #include "actors/telemetry/admin/admin_socket.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 #include "actors/telemetry/top/live_view.h"
 #include "actors/topology/actor_kinds.h"
@@ -138,7 +140,7 @@ class ControlLoop {
           desk_(desk),
           service_(service) {
         if (options.view) {
-            view_.emplace(appliance, stdout, log.last_lines());
+            view_.emplace(appliance.config().name, stdout, log.last_lines());
             log.keep_off_screen(::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1);
         }
     }
@@ -156,7 +158,7 @@ class ControlLoop {
                 }
                 service_.reloading();
                 static_cast<void>(reloader_.reload(appliance_, log_, "SIGHUP"));
-                service_.ready(appliance_);
+                service_.ready(actors::take_counter_snapshot(appliance_));
             }
             step();
             if (!lost_port_.empty()) {
@@ -176,18 +178,26 @@ class ControlLoop {
 
   private:
     void step() {
-        constexpr double housekeeping_s = 1;
-        if (appliance_.seconds() - housekept_s_ >= housekeeping_s) {
-            housekept_s_ = appliance_.seconds();
-            for (const auto& [port, change] : appliance_.housekeep()) {
-                tell_change(port, change);
-            }
+        constexpr double period_s = 1;
+        if (appliance_.seconds() - looked_s_ >= period_s) {
+            looked_s_ = appliance_.seconds();
+            look();
         }
-        log_.step(appliance_);
+        log_.step();
         service_.step(appliance_);
         desk_.step();
+    }
+
+    /// One look at the counters for all who show them.
+    void look() {
+        for (const auto& [port, change] : appliance_.housekeep()) {
+            tell_change(port, change);
+        }
+        const actors::CounterSnapshot counters = actors::take_counter_snapshot(appliance_);
+        log_.look(counters);
+        service_.tell_status(counters);
         if (view_) {
-            view_->step();
+            view_->draw(counters);
         }
     }
 
@@ -207,7 +217,7 @@ class ControlLoop {
     AdminDesk& desk_;
     ServiceLink& service_;
     std::optional<actors::LiveView> view_;
-    double housekept_s_ = 0;
+    double looked_s_ = 0;
     std::string lost_port_;
     bool has_terminal_ = has_terminal();
 };
@@ -297,7 +307,7 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End& end,
             DriveLog& log) {
     Exit status = end.kind == End::Kind::port_lost ? Exit::failed : Exit::ok;
-    const actors::Account account = appliance.account();
+    const actors::Account account = actors::account_of(appliance);
     const auto wrong = actors::imbalances(account);
     for (const std::string& identity : wrong) {
         log.say(fmt::format("pinstrike: the account does not balance: {}\n", identity));
@@ -371,7 +381,7 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     appliance->start();
     log.tell(actors::LogCode::running, feed, running_text(*appliance));
-    service.ready(*appliance);
+    service.ready(actors::take_counter_snapshot(*appliance));
     const End end = control(*appliance, config, options, std::move(admin), signals, log, service);
     service.stopping();
     log.keep_off_screen(false);

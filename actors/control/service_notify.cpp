@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/control/service_notify.h"
 
-#include "feed/arbitration/line_counts.h"
+#include "actors/telemetry/live_figures.h"
 
 #include <fmt/format.h>
 
@@ -12,30 +12,14 @@
 namespace pinstrike::command {
 namespace {
 
-struct Totals {
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t refused = 0;
-    std::size_t lines = 0;
-    std::size_t lines_up = 0;
-};
-
-Totals totals_of(actors::Appliance& appliance) {
-    Totals totals;
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        actors::PollerTask& poller = appliance.poller(i);
-        for (std::size_t line = 0; line < poller.lines_count(); ++line) {
-            const feed::LineCounters& counters = poller.arbiter(line).counters();
-            totals.delivered += counters.read(feed::LineCount::delivered);
-            totals.lost += counters.read(feed::LineCount::lost);
-            totals.lines += 1;
-            totals.lines_up += poller.line_up(line) ? 1 : 0;
-        }
-        for (std::size_t core = 0; core < appliance.cores_count(); ++core) {
-            totals.refused += poller.router().counters(core).refused.read();
+std::size_t lines_up(const actors::CounterSnapshot& counters) {
+    std::size_t up = 0;
+    for (const actors::PollerSnapshot& poller : counters.pollers) {
+        for (const actors::LineSnapshot& line : poller.lines) {
+            up += line.up ? 1 : 0;
         }
     }
-    return totals;
+    return up;
 }
 
 std::int64_t monotonic_ns() {
@@ -55,19 +39,11 @@ std::vector<std::uint64_t> turns_of(actors::Appliance& appliance) {
 
 }  // namespace
 
-void ServiceLink::ready(actors::Appliance& appliance) {
+void ServiceLink::ready(const actors::CounterSnapshot& counters) {
     if (manager_.listens()) {
         manager_.notify("READY=1");
-        tell_status(appliance);
+        tell_status(counters);
     }
-}
-
-void ServiceLink::step(actors::Appliance& appliance) {
-    constexpr double status_s = 1;
-    if (manager_.listens() && appliance.seconds() - told_s_ >= status_s) {
-        tell_status(appliance);
-    }
-    feed_watchdog(appliance);
 }
 
 void ServiceLink::reloading() {
@@ -81,22 +57,25 @@ void ServiceLink::stopping() {
     manager_.notify("STOPPING=1\nSTATUS=draining\nWATCHDOG=1");
 }
 
-void ServiceLink::tell_status(actors::Appliance& appliance) {
-    const double now_s = appliance.seconds();
-    const Totals totals = totals_of(appliance);
-    const double passed_s = now_s - told_s_;
+void ServiceLink::tell_status(const actors::CounterSnapshot& counters) {
+    if (!manager_.listens()) {
+        return;
+    }
+    const actors::LiveFigures totals = actors::figures_of(counters);
+    const double passed_s = totals.seconds - told_s_;
     const double rate =
         passed_s > 0 ? static_cast<double>(totals.delivered - delivered_) / passed_s : 0;
-    told_s_ = now_s;
+    told_s_ = totals.seconds;
     delivered_ = totals.delivered;
     manager_.notify(fmt::format(
         "STATUS={:.3f} M messages/s; {} of {} lines up; since the start {} delivered, {} lost, {} "
         "refused",
-        rate / 1e6, totals.lines_up, totals.lines, totals.delivered, totals.lost, totals.refused));
+        rate / 1e6, lines_up(counters), totals.lines.size(), totals.delivered, totals.lost,
+        totals.refused));
 }
 
 /// Four times in the time that the watchdog waits, if each hot thread took a turn since.
-void ServiceLink::feed_watchdog(actors::Appliance& appliance) {
+void ServiceLink::step(actors::Appliance& appliance) {
     constexpr std::int64_t feeds = 4;
     const std::int64_t now_ns = monotonic_ns();
     if (now_ns - fed_ns_.load(std::memory_order_relaxed) < patience_ns() / feeds ||

@@ -8,6 +8,7 @@
 #include "actors/appliance/appliance.h"
 #include "actors/host/service/heartbeat.h"
 #include "actors/host/service/service_manager.h"
+#include "actors/telemetry/counter_snapshot.h"
 
 #include <atomic>
 #include <cstdint>
@@ -19,9 +20,12 @@ class ServiceLink {
     explicit ServiceLink(const actors::ServiceManager& manager) : manager_(manager) {}
 
     /// All threads run.
-    void ready(actors::Appliance& appliance);
+    void ready(const actors::CounterSnapshot& counters);
 
-    /// Call often: about once a second it looks at the appliance.
+    /// About once a second: how it fares.
+    void tell_status(const actors::CounterSnapshot& counters);
+
+    /// Call often: feeds the watchdog if every hot thread takes turns.
     void step(actors::Appliance& appliance);
 
     /// The config is read anew; ready() says when it is done.
@@ -35,8 +39,6 @@ class ServiceLink {
     [[nodiscard]] bool alive() const;
 
   private:
-    void tell_status(actors::Appliance& appliance);
-    void feed_watchdog(actors::Appliance& appliance);
     [[nodiscard]] std::int64_t patience_ns() const;
 
     const actors::ServiceManager& manager_;

@@ -125,19 +125,19 @@ void add_core(Account& total, const Core& core) {
     total.cores.push_back(std::move(account));
 }
 
-Account Appliance::account() {
+Account account_of(Appliance& appliance) {
     Account account;
-    account.feed = config_.name;
-    account.seconds = seconds();
+    account.feed = appliance.config().name;
+    account.seconds = appliance.seconds();
     std::vector<std::string> cores;
-    for (const CoreThread& thread : cores_) {
-        cores.push_back(thread.config.name);
+    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
+        cores.push_back(appliance.core(i).info().name);
     }
-    for (const PollerThread& thread : pollers_) {
-        add_poller(account, *thread.task, cores);
+    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
+        add_poller(account, appliance.poller(i), cores);
     }
-    for (const CoreThread& thread : cores_) {
-        add_core(account, *thread.core);
+    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
+        add_core(account, appliance.core(i));
     }
     return account;
 }

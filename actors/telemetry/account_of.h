@@ -13,10 +13,15 @@
 
 namespace pinstrike::actors {
 
+class Appliance;
+
 /// Adds the poller's ports, lines, rejects, and its rings to the cores of these names, in order.
 void add_poller(Account& account, PollerTask& poller, std::span<const std::string> cores);
 
 /// Adds the core and its actors.
 void add_core(Account& account, const Core& core);
+
+/// After the appliance's stop().
+[[nodiscard]] Account account_of(Appliance& appliance);
 
 }  // namespace pinstrike::actors

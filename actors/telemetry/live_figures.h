@@ -1,12 +1,9 @@
 // path: cold
 //
-// What the live view shows, taken from the counters of a running appliance in one look.
+// What the live view and the service's status show: counters summed up.
 #pragma once
 
-#include "actors/appliance/appliance.h"
-#include "actors/book/busiest.h"
-#include "config/histogram.h"
-#include "feed/lines/line_watch.h"
+#include "actors/telemetry/counter_snapshot.h"
 
 #include <cstdint>
 #include <string>
@@ -66,7 +63,6 @@ struct LiveFigures {
     Histogram::Snapshot receive_to_actor;
 };
 
-/// From the control thread, at any time.
-[[nodiscard]] LiveFigures take_figures(Appliance& appliance);
+[[nodiscard]] LiveFigures figures_of(const CounterSnapshot& counters);
 
 }  // namespace pinstrike::actors

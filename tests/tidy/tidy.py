@@ -120,10 +120,6 @@ def check_layout(files):
             found(path, 1, "layout", "Python stands in tests and deploy alone")
 
 
-# The appliance fills the account, which telemetry shows.
-UPWARD = {("actors/appliance/appliance.h", "actors/telemetry/account.h")}
-
-
 def module_of(name):
     """(room, row of MODULES, module) of a path below the root; None for a loose file."""
     parts = Path(name).parts
@@ -134,8 +130,6 @@ def module_of(name):
 
 def check_modules(path, number, name):
     here, seen = module_of(path.relative_to(ROOT)), module_of(name)
-    if (str(path.relative_to(ROOT)), name) in UPWARD:
-        return
     if here and seen and here[0] == seen[0] and here[2] != seen[2] and seen[1] >= here[1]:
         found(path, number, "module", f"{here[0]}/{here[2]} must not include {name}")
 

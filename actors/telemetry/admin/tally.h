@@ -23,8 +23,8 @@ class Tally {
         return before == counts_.end() ? now : now - before->second;
     }
 
-    [[nodiscard]] Histogram::Snapshot times(const std::string& name, const Histogram& histogram) {
-        const Histogram::Snapshot now = histogram.snapshot();
+    [[nodiscard]] Histogram::Snapshot times(const std::string& name,
+                                            const Histogram::Snapshot& now) {
         if (clearing_) {
             times_[name] = now;
         }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@ namespace pinstrike::actors::admin {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::array<std::string_view, feed::streams_count> stream_letters{"A", "B"};
 
 std::string_view word_of(feed::LineState state) {
     switch (state) {
@@ -53,7 +56,7 @@ std::string named(std::string_view of, std::string_view what) {
 }
 
 /// Null: never heard.
-json seconds_since(std::uint64_t wall_ns) {
+json seconds_since(std::int64_t wall_ns) {
     if (wall_ns == 0) {
         return nullptr;
     }
@@ -62,52 +65,59 @@ json seconds_since(std::uint64_t wall_ns) {
     return std::max(seconds - static_cast<double>(wall_ns) * 1e-9, 0.0);
 }
 
-std::string_view stream_state(PollerTask& poller, std::size_t line, feed::Stream stream) {
-    if (!poller.watch(line).receives(stream)) {
-        return "not received";
-    }
-    return poller.heard(line, stream) ? word_of(poller.watch(line).state(stream)) : "unheard";
+bool heard(const LineSnapshot& line, std::size_t stream) {
+    return line.streams[stream][feed::StreamCount::packets] != 0;
 }
 
-std::string_view line_state(PollerTask& poller, std::size_t line) {
-    return poller.watch(line).down() ? "down" : poller.line_up(line) ? "up" : "unheard";
+std::string_view stream_state(const LineSnapshot& line, std::size_t stream) {
+    return !line.received[stream] ? "not received"
+           : heard(line, stream)  ? word_of(line.states[stream])
+                                  : "unheard";
 }
 
-json stream_of(PollerTask& poller, std::size_t line, feed::Stream stream, Tally& tally) {
-    const std::string of =
-        fmt::format("line {} {}", poller.line_number(line), stream == feed::Stream::a ? 'A' : 'B');
-    json view{{"state", stream_state(poller, line, stream)},
-              {"heard_seconds_ago", seconds_since(poller.watch(line).heard_ns(stream))}};
-    const feed::StreamCounters& counters = poller.arbiter(line).counters(stream);
-    for (std::size_t i = 0; i < feed::StreamCount_count; ++i) {
-        const std::string name{feed::StreamCount_rows[i].name};
-        view[name] = tally.count(named(of, name), counters.read(static_cast<feed::StreamCount>(i)));
+std::string_view line_state(const LineSnapshot& line) {
+    return line.down ? "down" : line.up ? "up" : "unheard";
+}
+
+/// Every row of a table with its count.
+template <class Enum, std::size_t Count>
+void add_counts(json& view, const std::string& of, const std::array<Row, Count>& rows,
+                const RowTotals<Enum, Count>& totals, Tally& tally) {
+    for (std::size_t i = 0; i < Count; ++i) {
+        const std::string name{rows[i].name};
+        view[name] = tally.count(named(of, name), totals[static_cast<Enum>(i)]);
     }
-    view["ahead"] = times_of(tally.times(named(of, "ahead"), poller.lead(line, stream)));
+}
+
+/// Rows that are not 0.
+template <class Rows, class Counts>
+json reasons_of(const std::string& of, const Rows& rows, const Counts& counts, Tally& tally) {
+    json reasons = json::object();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::string name{rows[i].name};
+        if (const std::uint64_t count = tally.count(named(of, name), counts[i]); count != 0) {
+            reasons[name] = count;
+        }
+    }
+    return reasons;
+}
+
+json stream_of(const LineSnapshot& line, std::size_t stream, Tally& tally) {
+    const std::string of = fmt::format("line {} {}", line.line, stream_letters[stream]);
+    json view{{"state", stream_state(line, stream)},
+              {"heard_seconds_ago", seconds_since(line.heard_ns[stream])}};
+    add_counts(view, of, feed::StreamCount_rows, line.streams[stream], tally);
+    view["ahead"] = times_of(tally.times(named(of, "ahead"), line.leads[stream]));
     return view;
 }
 
-json line_of(PollerTask& poller, std::size_t line, Tally& tally) {
-    const std::string of = fmt::format("line {}", poller.line_number(line));
-    json view{{"line", poller.line_number(line)},
-              {"poller", poller.name()},
-              {"state", line_state(poller, line)}};
-    const feed::LineCounters& counters = poller.arbiter(line).counters();
-    for (std::size_t i = 0; i < feed::LineCount_count; ++i) {
-        const std::string name{feed::LineCount_rows[i].name};
-        view[name] = tally.count(named(of, name), counters.read(static_cast<feed::LineCount>(i)));
-    }
-    json rejects = json::object();
-    for (std::size_t row = 0; row < poller.reject_rows().size(); ++row) {
-        const std::string name{poller.reject_rows()[row].name};
-        const std::uint64_t count = tally.count(named(of, name), poller.rejects(line, row));
-        if (count != 0) {
-            rejects[name] = count;
-        }
-    }
-    view["rejects"] = std::move(rejects);
-    view["a"] = stream_of(poller, line, feed::Stream::a, tally);
-    view["b"] = stream_of(poller, line, feed::Stream::b, tally);
+json line_of(const PollerSnapshot& poller, const LineSnapshot& line, Tally& tally) {
+    const std::string of = fmt::format("line {}", line.line);
+    json view{{"line", line.line}, {"poller", poller.name}, {"state", line_state(line)}};
+    add_counts(view, of, feed::LineCount_rows, line.counts, tally);
+    view["rejects"] = reasons_of(of, poller.reject_rows, line.rejected, tally);
+    view["a"] = stream_of(line, 0, tally);
+    view["b"] = stream_of(line, 1, tally);
     return view;
 }
 
@@ -122,52 +132,40 @@ json groups_of(const std::vector<UnknownGroup>& unknown) {
     return groups;
 }
 
-json port_of(PollerTask& poller, std::size_t i, Tally& tally) {
-    const nic::Port& port = poller.port(i);
-    const std::string of = fmt::format("port {} of {}", port.name(), poller.name());
-    const nic::DeviceStatistics device = port.statistics();
-    json dropped = json::object();
-    for (std::size_t row = 0; row < nic::Drop_count; ++row) {
-        const std::string name{nic::Drop_rows[row].name};
-        const std::uint64_t count =
-            tally.count(named(of, name), poller.drops(i).read(static_cast<nic::Drop>(row)));
-        if (count != 0) {
-            dropped[name] = count;
-        }
-    }
-    const auto device_count = [&](std::string_view name, const std::optional<std::uint64_t>& now) {
-        return or_null(now ? std::optional{tally.count(named(of, name), *now)} : std::nullopt);
+json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& tally) {
+    const std::string of = fmt::format("port {} of {}", queue.port, poller.name);
+    const nic::DeviceStatistics& device = queue.device;
+    const auto count = [&](std::string_view name, std::uint64_t now) {
+        return tally.count(named(of, name), now);
     };
-    const nic::PortCounters& counters = port.counters();
-    return {{"port", port.name()},
-            {"poller", poller.name()},
+    const auto device_count = [&](std::string_view name, const std::optional<std::uint64_t>& now) {
+        return or_null(now ? std::optional{count(name, *now)} : std::nullopt);
+    };
+    return {{"port", queue.port},
+            {"poller", poller.name},
             {"link", device.link_up ? json(*device.link_up ? "up" : "down") : json(nullptr)},
-            {"packets", tally.count(named(of, "packets"), counters.packets.read())},
-            {"bytes", tally.count(named(of, "bytes"), counters.bytes.read())},
-            {"full_bursts", tally.count(named(of, "full_bursts"), counters.full_bursts.read())},
-            {"link_changes", tally.count(named(of, "link_changes"), counters.link_changes.read())},
-            {"to_lines", tally.count(named(of, "to_lines"), poller.handed(i))},
+            {"packets", count("packets", queue.packets)},
+            {"bytes", count("bytes", queue.bytes)},
+            {"full_bursts", count("full_bursts", queue.full_bursts)},
+            {"link_changes", count("link_changes", queue.link_changes)},
+            {"to_lines", count("to_lines", queue.handed)},
             {"missed", device_count("missed", device.missed)},
             {"no_buffer", device_count("no_buffer", device.no_buffer)},
             {"errors", device_count("errors", device.errors)},
-            {"dropped", std::move(dropped)},
-            {"unknown_groups", groups_of(poller.unknown_groups(i).most_frequent())}};
+            {"dropped", reasons_of(of, nic::Drop_rows, queue.dropped, tally)},
+            {"unknown_groups", groups_of(queue.unknown_groups)}};
 }
 
-json thread_of(const LoopCounters& loop, const std::string& name, std::string_view kind,
+json thread_of(const LoopSnapshot& loop, const std::string& name, std::string_view kind,
                CpuIndex cpu, Tally& tally) {
     return {{"thread", name},
             {"kind", kind},
             {"cpu", cpu < 0 ? json("any") : json(cpu)},
-            {"turns", tally.count(named(name, "turns"), loop.steps.read())},
-            {"busy_ns", tally.count(named(name, "busy"), loop.busy_ns.read())},
-            {"idle_ns", tally.count(named(name, "idle"), loop.idle_ns.read())},
-            {"longest_step_ns", loop.longest_step_ns.read()},
-            {"stops", times_of(tally.times(named(name, "stops"), loop.stops_ns))}};
-}
-
-std::string_view letter_of(feed::Stream stream) {
-    return stream == feed::Stream::a ? "A" : "B";
+            {"turns", tally.count(named(name, "turns"), loop.turns)},
+            {"busy_ns", tally.count(named(name, "busy"), loop.busy_ns)},
+            {"idle_ns", tally.count(named(name, "idle"), loop.idle_ns)},
+            {"longest_step_ns", loop.longest_step_ns},
+            {"stops", times_of(tally.times(named(name, "stops"), loop.stops))}};
 }
 
 /// Adds `with[name]` of each element of an array.
@@ -192,130 +190,113 @@ std::uint64_t dropped_of(const json& ports) {
 
 }  // namespace
 
-json lines_view(Appliance& appliance, Tally& tally) {
+json lines_view(const CounterSnapshot& counters, Tally& tally) {
     json lines = json::array();
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        for (std::size_t line = 0; line < appliance.poller(i).lines_count(); ++line) {
-            lines.push_back(line_of(appliance.poller(i), line, tally));
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const LineSnapshot& line : poller.lines) {
+            lines.push_back(line_of(poller, line, tally));
         }
     }
     return lines;
 }
 
-json ports_view(Appliance& appliance, Tally& tally) {
+json ports_view(const CounterSnapshot& counters, Tally& tally) {
     json ports = json::array();
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        for (std::size_t port = 0; port < appliance.poller(i).ports_count(); ++port) {
-            ports.push_back(port_of(appliance.poller(i), port, tally));
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const QueueSnapshot& queue : poller.queues) {
+            ports.push_back(port_of(poller, queue, tally));
         }
     }
     return ports;
 }
 
-json threads_view(Appliance& appliance, Tally& tally) {
+json threads_view(const CounterSnapshot& counters, Tally& tally) {
     json threads = json::array();
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        const PollerTask& poller = appliance.poller(i);
-        threads.push_back(thread_of(poller.counters(), poller.name(), "poller",
-                                    appliance.config().pollers[i].cpu, tally));
+    for (const PollerSnapshot& poller : counters.pollers) {
+        threads.push_back(thread_of(poller, poller.name, "poller", poller.cpu, tally));
         std::uint64_t packets = 0;
-        for (std::size_t port = 0; port < poller.ports_count(); ++port) {
-            packets += poller.port(port).counters().packets.read();
+        for (const QueueSnapshot& queue : poller.queues) {
+            packets += queue.packets;
         }
-        threads.back()["packets"] = tally.count(named(poller.name(), "packets"), packets);
+        threads.back()["packets"] = tally.count(named(poller.name, "packets"), packets);
     }
-    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        const Core& core = appliance.core(i);
-        const std::string& name = core.info().name;
-        threads.push_back(
-            thread_of(core.counters(), name, "core", appliance.config().cores[i].cpu, tally));
-        threads.back()["messages"] =
-            tally.count(named(name, "messages"), core.counters().events.read());
-        threads.back()["sleeps"] = tally.count(named(name, "sleeps"), appliance.sleeps(i));
+    for (const CoreSnapshot& core : counters.cores) {
+        threads.push_back(thread_of(core, core.name, "core", core.cpu, tally));
+        threads.back()["messages"] = tally.count(named(core.name, "messages"), core.events);
+        threads.back()["sleeps"] = tally.count(named(core.name, "sleeps"), core.sleeps);
     }
     return threads;
 }
 
-json rings_view(Appliance& appliance, Tally& tally) {
+json rings_view(const CounterSnapshot& counters, Tally& tally) {
     json rings = json::array();
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        const Router& router = appliance.poller(i).router();
-        for (std::size_t core = 0; core < router.rings_count(); ++core) {
-            const std::string& from = appliance.poller(i).name();
-            const std::string& to = appliance.core(core).info().name;
-            const std::string of = fmt::format("ring {} {}", from, to);
-            const RingCounters& counters = router.counters(core);
-            rings.push_back(
-                {{"from", from},
-                 {"to", to},
-                 {"capacity_records", router.capacity(core)},
-                 {"high_water_records", router.high_water(core).read()},
-                 {"routed", tally.count(named(of, "routed"), counters.routed.read())},
-                 {"refused", tally.count(named(of, "refused"), counters.refused.read())},
-                 {"waits", tally.count(named(of, "waits"), counters.waits.read())}});
+    for (std::size_t poller = 0; poller < counters.pollers.size(); ++poller) {
+        for (const CoreSnapshot& core : counters.cores) {
+            const RingSnapshot& ring = core.rings[poller];
+            const std::string of = fmt::format("ring {} {}", ring.from, core.name);
+            rings.push_back({{"from", ring.from},
+                             {"to", core.name},
+                             {"capacity_records", ring.capacity_records},
+                             {"high_water_records", ring.high_water_records},
+                             {"routed", tally.count(named(of, "routed"), ring.routed)},
+                             {"refused", tally.count(named(of, "refused"), ring.refused)},
+                             {"waits", tally.count(named(of, "waits"), ring.waits)}});
         }
     }
     return rings;
 }
 
-json actors_view(Appliance& appliance, Tally& tally) {
+json actors_view(const CounterSnapshot& counters, Tally& tally) {
     json actors = json::array();
-    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        const Core& core = appliance.core(i);
-        for (std::size_t actor = 0; actor < core.actors_count(); ++actor) {
-            const std::string name{core.actor(actor).name()};
-            const std::string of = fmt::format("actor {} {} {}", core.info().name, actor, name);
-            const ActorCounters& counters = core.actor_counters(actor);
+    for (const CoreSnapshot& core : counters.cores) {
+        for (std::size_t i = 0; i < core.actors.size(); ++i) {
+            const ActorSnapshot& actor = core.actors[i];
+            const std::string of = fmt::format("actor {} {} {}", core.name, i, actor.name);
             actors.push_back(
-                {{"core", core.info().name},
-                 {"actor", name},
-                 {"messages", tally.count(named(of, "messages"), counters.events.read())},
-                 {"batches", tally.count(named(of, "batches"), counters.batches.read())},
-                 {"waiting", times_of(tally.times(named(of, "waiting"), counters.waiting_ns))},
-                 {"service", times_of(tally.times(named(of, "service"), counters.service_ns))}});
+                {{"core", core.name},
+                 {"actor", actor.name},
+                 {"messages", tally.count(named(of, "messages"), actor.events)},
+                 {"batches", tally.count(named(of, "batches"), actor.batches)},
+                 {"waiting", times_of(tally.times(named(of, "waiting"), actor.waiting.all))},
+                 {"service", times_of(tally.times(named(of, "service"), actor.service))}});
         }
     }
     return actors;
 }
 
-json latency_view(Appliance& appliance, Tally& tally) {
+json latency_view(const CounterSnapshot& counters, Tally& tally) {
     Histogram::Snapshot decoded;
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        const PollerTask& poller = appliance.poller(i);
-        decoded.add(tally.times(named(poller.name(), "exchange_to_decoded"),
-                                poller.counters().exchange_to_decoded_ns));
+    for (const PollerSnapshot& poller : counters.pollers) {
+        decoded.add(
+            tally.times(named(poller.name, "exchange_to_decoded"), poller.exchange_to_decoded.all));
     }
     Histogram::Snapshot handled;
-    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        const Core& core = appliance.core(i);
-        handled.add(tally.times(named(core.info().name, "receive_to_actor"),
-                                core.counters().receive_to_actor_ns));
+    for (const CoreSnapshot& core : counters.cores) {
+        handled.add(tally.times(named(core.name, "receive_to_actor"), core.receive_to_actor.all));
     }
     return {{"exchange_to_decoded", times_of(decoded)}, {"receive_to_actor", times_of(handled)}};
 }
 
-json status_view(Appliance& appliance, Tally& tally) {
+json status_view(const CounterSnapshot& counters, Tally& tally) {
     std::size_t up = 0;
     json down = json::array();
     json silent = json::array();
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        PollerTask& poller = appliance.poller(i);
-        for (std::size_t line = 0; line < poller.lines_count(); ++line) {
-            up += poller.line_up(line) ? 1 : 0;
-            if (poller.watch(line).down()) {
-                down.push_back(poller.line_number(line));
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const LineSnapshot& line : poller.lines) {
+            up += line.up ? 1 : 0;
+            if (line.down) {
+                down.push_back(line.line);
             }
-            for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
-                const std::string_view state = stream_state(poller, line, stream);
+            for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
+                const std::string_view state = stream_state(line, stream);
                 if (state != "up" && state != "not received") {
-                    silent.push_back(
-                        fmt::format("{}{}", poller.line_number(line), letter_of(stream)));
+                    silent.push_back(fmt::format("{}{}", line.line, stream_letters[stream]));
                 }
             }
         }
     }
-    const json lines = lines_view(appliance, tally);
-    const json ports = ports_view(appliance, tally);
+    const json lines = lines_view(counters, tally);
+    const json ports = ports_view(counters, tally);
     json view{{"lines", lines.size()},
               {"lines_up", up},
               {"lines_down", std::move(down)},
@@ -324,7 +305,7 @@ json status_view(Appliance& appliance, Tally& tally) {
               {"bytes", sum_of(ports, "bytes")},
               {"dropped", dropped_of(ports)},
               {"missed", sum_of(ports, "missed") + sum_of(ports, "no_buffer")},
-              {"refused", sum_of(rings_view(appliance, tally), "refused")}};
+              {"refused", sum_of(rings_view(counters, tally), "refused")}};
     for (const char* count : {"delivered", "lost", "repaired", "late", "gaps"}) {
         view[count] = sum_of(lines, count);
     }

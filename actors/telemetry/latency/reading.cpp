@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/telemetry/latency/reading.h"
 
-#include "actors/telemetry/live_figures.h"
 #include "config/version.h"
 
 #include <algorithm>
@@ -9,44 +8,22 @@
 namespace pinstrike::actors {
 namespace {
 
-LoopReading loop_of(const LoopCounters& counters, const std::string& name, bool polls) {
-    LoopReading loop;
-    loop.thread = name;
-    loop.polls = polls;
-    loop.turns = counters.steps.read();
-    // Parts before the whole: what is recorded meanwhile must not make them larger than it.
-    loop.stops = counters.stops_ns.snapshot();
-    loop.away = counters.away_ns.snapshot();
-    loop.looked_ns = counters.busy_ns.read() + counters.idle_ns.read();
-    return loop;
+LoopReading loop_of(const LoopSnapshot& loop, const std::string& name, bool polls) {
+    return {name, polls, loop.turns, loop.busy_ns + loop.idle_ns, loop.away, loop.stops};
 }
 
 StageReading stage_of(std::string_view stage, const std::string& thread, const std::string& actor,
-                      const Histogram& all, const Histogram* disturbed) {
-    StageReading reading;
-    reading.stage = stage;
-    reading.thread = thread;
-    reading.actor = actor;
-    if (disturbed != nullptr) {
-        reading.disturbed = disturbed->snapshot();
-    }
-    reading.all = all.snapshot();
-    return reading;
+                      const StageSnapshot& taken) {
+    return {std::string{stage}, thread, actor, taken.all, taken.disturbed};
 }
 
-void add_core(LatencyReading& reading, const Core& core) {
-    const std::string& name = core.info().name;
-    const CoreCounters& counters = core.counters();
-    reading.loops.push_back(loop_of(counters, name, false));
-    reading.stages.push_back(stage_of(receive_to_actor, name, "", counters.receive_to_actor_ns,
-                                      &counters.receive_to_actor_disturbed_ns));
-    for (std::size_t i = 0; i < core.actors_count(); ++i) {
-        const ActorCounters& actor = core.actor_counters(i);
-        const std::string actor_name{core.actor(i).name()};
-        reading.stages.push_back(stage_of(actor_waiting, name, actor_name, actor.waiting_ns,
-                                          &actor.waiting_disturbed_ns));
+void add_core(LatencyReading& reading, const CoreSnapshot& core) {
+    reading.loops.push_back(loop_of(core, core.name, false));
+    reading.stages.push_back(stage_of(receive_to_actor, core.name, "", core.receive_to_actor));
+    for (const ActorSnapshot& actor : core.actors) {
+        reading.stages.push_back(stage_of(actor_waiting, core.name, actor.name, actor.waiting));
         reading.stages.push_back(
-            stage_of(actor_service, name, actor_name, actor.service_ns, nullptr));
+            stage_of(actor_service, core.name, actor.name, {actor.service, {}}));
     }
 }
 
@@ -77,25 +54,22 @@ void add_waits(Histogram::Snapshot& waits, std::uint64_t turn_ns, std::uint64_t 
 
 }  // namespace
 
-LatencyReading read_latency(Appliance& appliance) {
+LatencyReading latency_of(const CounterSnapshot& counters) {
     LatencyReading reading;
-    reading.feed = appliance.config().name;
+    reading.feed = counters.feed;
     reading.version = version;
-    reading.running_s = appliance.seconds();
+    reading.running_s = counters.seconds;
     reading.seconds = reading.running_s;
-    reading.clock_error_s = static_cast<double>(appliance.clock().error_ns()) * 1e-9;
-    reading.clock_steps = appliance.clock().steps_count();
-    reading.from_due = appliance.due().known();
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        const PollerTask& poller = appliance.poller(i);
-        const PollerCounters& counters = poller.counters();
-        reading.loops.push_back(loop_of(counters, poller.name(), true));
-        reading.stages.push_back(stage_of(exchange_to_decoded, poller.name(), "",
-                                          counters.exchange_to_decoded_ns,
-                                          &counters.exchange_to_decoded_disturbed_ns));
+    reading.clock_error_s = static_cast<double>(counters.clock_error_ns) * 1e-9;
+    reading.clock_steps = counters.clock_steps;
+    reading.from_due = counters.from_due;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        reading.loops.push_back(loop_of(poller, poller.name, true));
+        reading.stages.push_back(
+            stage_of(exchange_to_decoded, poller.name, "", poller.exchange_to_decoded));
     }
-    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        add_core(reading, appliance.core(i));
+    for (const CoreSnapshot& core : counters.cores) {
+        add_core(reading, core);
     }
     return reading;
 }

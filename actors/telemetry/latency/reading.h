@@ -1,10 +1,10 @@
 // path: cold
 //
-// All that an appliance has measured of latencies and of stops of the machine, taken in one look;
-// and what came in between two looks.
+// All that an appliance has measured of latencies and of stops of the machine; and what came in
+// between two snapshots.
 #pragma once
 
-#include "actors/appliance/appliance.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "config/histogram.h"
 
 #include <cstdint>
@@ -49,8 +49,7 @@ struct LatencyReading {
     std::vector<LoopReading> loops;
 };
 
-/// From any cold thread, at any time.
-[[nodiscard]] LatencyReading read_latency(Appliance& appliance);
+[[nodiscard]] LatencyReading latency_of(const CounterSnapshot& counters);
 
 /// What was recorded after `before` was taken. Highest values are then known to 1/16 only.
 [[nodiscard]] LatencyReading since(const LatencyReading& now, const LatencyReading& before);

@@ -14,39 +14,39 @@
 namespace pinstrike::actors {
 namespace {
 
-LineSight blank_of(const LineSight& now) {
-    LineSight blank;
+LineSnapshot blank_of(const LineSnapshot& now) {
+    LineSnapshot blank;
     blank.line = now.line;
     blank.rejected.resize(now.rejected.size());
     return blank;
 }
 
 /// The same appliance before anything happened.
-Sight blank_of(const Sight& now) {
-    Sight blank = now;
+CounterSnapshot blank_of(const CounterSnapshot& now) {
+    CounterSnapshot blank = now;
     blank.hot_allocations = blank.clock_steps = 0;
     blank.recovery = {};
     for (RefusedCalls& calls : blank.calls) {
         calls = {calls.thread, 0, "", 0};
     }
-    for (PollerSight& poller : blank.pollers) {
+    for (PollerSnapshot& poller : blank.pollers) {
         poller.busy_ns = poller.idle_ns = 0;
-        for (QueueSight& queue : poller.queues) {
-            QueueSight none;
+        for (QueueSnapshot& queue : poller.queues) {
+            QueueSnapshot none;
             none.port = queue.port;
             none.burst_packets = queue.burst_packets;
             queue = std::move(none);
         }
-        for (LineSight& line : poller.lines) {
+        for (LineSnapshot& line : poller.lines) {
             line = blank_of(line);
         }
     }
-    for (CoreSight& core : blank.cores) {
+    for (CoreSnapshot& core : blank.cores) {
         core.busy_ns = core.idle_ns = 0;
-        for (ActorSight& actor : core.actors) {
-            actor.service_ns = 0;
+        for (ActorSnapshot& actor : core.actors) {
+            actor.service.sum_ns = 0;
         }
-        for (RingSight& ring : core.rings) {
+        for (RingSnapshot& ring : core.rings) {
             ring.refused = 0;
         }
     }
@@ -54,9 +54,9 @@ Sight blank_of(const Sight& now) {
 }
 
 /// Lines that were added between the two.
-void add_new_lines(Sight& before, const Sight& now) {
+void add_new_lines(CounterSnapshot& before, const CounterSnapshot& now) {
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
-        std::vector<LineSight>& known = before.pollers[i].lines;
+        std::vector<LineSnapshot>& known = before.pollers[i].lines;
         for (std::size_t line = known.size(); line < now.pollers[i].lines.size(); ++line) {
             known.push_back(blank_of(now.pollers[i].lines[line]));
         }
@@ -120,12 +120,13 @@ class Reasons {
 };
 
 /// Which actor of a core took most of the time since the look before, and its share.
-std::string slowest_actor(const CoreSight& now, const CoreSight& before) {
+std::string slowest_actor(const CoreSnapshot& now, const CoreSnapshot& before) {
     std::uint64_t longest_ns = 0;
     std::uint64_t all_ns = 0;
     std::string_view slowest;
     for (std::size_t i = 0; i < now.actors.size(); ++i) {
-        const std::uint64_t spent_ns = now.actors[i].service_ns - before.actors[i].service_ns;
+        const std::uint64_t spent_ns =
+            now.actors[i].service.sum_ns - before.actors[i].service.sum_ns;
         all_ns += spent_ns;
         if (slowest.empty() || spent_ns > longest_ns) {
             longest_ns = spent_ns;
@@ -149,7 +150,7 @@ void Watch::add(LogCode code, std::string subject, std::string text) {
     entries_.push_back({code, std::move(subject), std::move(text)});
 }
 
-std::vector<LogEntry> Watch::look(const Sight& now) {
+std::vector<LogEntry> Watch::look(const CounterSnapshot& now) {
     if (!before_) {
         before_ = blank_of(now);
     }
@@ -162,8 +163,8 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
     }
     watch_links(now);
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
-        const PollerSight& poller = now.pollers[i];
-        const PollerSight& before = before_->pollers[i];
+        const PollerSnapshot& poller = now.pollers[i];
+        const PollerSnapshot& before = before_->pollers[i];
         for (std::size_t queue = 0; queue < poller.queues.size(); ++queue) {
             watch_devices(poller.queues[queue], before.queues[queue], poller);
             watch_drops(poller.queues[queue], before.queues[queue]);
@@ -187,7 +188,7 @@ std::vector<LogEntry> Watch::look(const Sight& now) {
     return std::exchange(entries_, {});
 }
 
-void Watch::watch_program(const Sight& now) {
+void Watch::watch_program(const CounterSnapshot& now) {
     if (const std::uint64_t more = now.hot_allocations - before_->hot_allocations; more != 0) {
         add(LogCode::hot_allocation, "hot threads",
             fmt::format("{}, {} since the start", counted(more, "allocation"),
@@ -199,7 +200,7 @@ void Watch::watch_program(const Sight& now) {
     }
 }
 
-void Watch::watch_reverse_path(const Sight& now) {
+void Watch::watch_reverse_path(const CounterSnapshot& now) {
     if (const std::uint64_t more = rise(now.reverse_path_drops, before_->reverse_path_drops);
         more != 0) {
         add(LogCode::reverse_path_dropped, "feed",
@@ -208,7 +209,7 @@ void Watch::watch_reverse_path(const Sight& now) {
     }
 }
 
-void Watch::watch_recovery(const RecoverySight& now, const RecoverySight& before) {
+void Watch::watch_recovery(const RecoverySnapshot& now, const RecoverySnapshot& before) {
     std::string text;
     const auto tell = [&text](std::uint64_t more, std::string_view one, std::string_view what) {
         if (more != 0) {
@@ -248,12 +249,12 @@ void Watch::watch_calls(const RefusedCalls& now, const RefusedCalls& before) {
 }
 
 /// All queues of a port have the one link.
-void Watch::watch_links(const Sight& now) {
+void Watch::watch_links(const CounterSnapshot& now) {
     std::vector<std::string_view> told;
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
         for (std::size_t j = 0; j < now.pollers[i].queues.size(); ++j) {
-            const QueueSight& queue = now.pollers[i].queues[j];
-            const QueueSight& before = before_->pollers[i].queues[j];
+            const QueueSnapshot& queue = now.pollers[i].queues[j];
+            const QueueSnapshot& before = before_->pollers[i].queues[j];
             if (!queue.device.link_up ||
                 std::find(told.begin(), told.end(), queue.port) != told.end()) {
                 continue;
@@ -275,8 +276,8 @@ void Watch::watch_links(const Sight& now) {
     }
 }
 
-void Watch::watch_devices(const QueueSight& now, const QueueSight& before,
-                          const PollerSight& poller) {
+void Watch::watch_devices(const QueueSnapshot& now, const QueueSnapshot& before,
+                          const PollerSnapshot& poller) {
     const std::string subject = "port " + now.port;
     const std::uint64_t missed = rise(now.device.missed, before.device.missed);
     const std::uint64_t no_buffer = rise(now.device.no_buffer, before.device.no_buffer);
@@ -296,7 +297,7 @@ void Watch::watch_devices(const QueueSight& now, const QueueSight& before,
     }
 }
 
-void Watch::watch_drops(const QueueSight& now, const QueueSight& before) {
+void Watch::watch_drops(const QueueSnapshot& now, const QueueSnapshot& before) {
     Reasons dropped;
     Reasons ignored;
     for (std::size_t i = 0; i < nic::Drop_count; ++i) {
@@ -318,7 +319,7 @@ void Watch::watch_drops(const QueueSight& now, const QueueSight& before) {
 
 /// No moment without packets, and nearly all of them in full bursts. Either alone is no sign: a
 /// fast stream leaves no turn empty, and a poller that slept finds full bursts.
-void Watch::watch_load(const PollerSight& now, const PollerSight& before) {
+void Watch::watch_load(const PollerSnapshot& now, const PollerSnapshot& before) {
     constexpr double nearly_all = 0.95;
     std::uint64_t packets = 0;
     std::uint64_t in_full_bursts = 0;
@@ -336,18 +337,24 @@ void Watch::watch_load(const PollerSight& now, const PollerSight& before) {
     }
 }
 
-void Watch::watch_gaps(const LineSight& now, const LineSight& before) {
+void Watch::watch_gaps(const LineSnapshot& now, const LineSnapshot& before) {
     const std::string subject = line_subject(now.line);
-    const std::uint64_t gaps = now.gaps - before.gaps;
-    const bool loses = now.lost > before.lost;  // else all of the gaps were filled meanwhile
+    const std::uint64_t gaps =
+        now.counts[feed::LineCount::gaps] - before.counts[feed::LineCount::gaps];
+    const bool loses =
+        now.counts[feed::LineCount::lost] >
+        before.counts[feed::LineCount::lost];  // else all of the gaps were filled meanwhile
     if (gaps != 0 && loses) {
         add(LogCode::gap_declared, subject,
             fmt::format("{} declared; {} lost since the start, {} of them new",
-                        counted(gaps, "gap"), counted(now.lost, "message"),
-                        now.lost - before.lost));
+                        counted(gaps, "gap"), counted(now.counts[feed::LineCount::lost], "message"),
+                        now.counts[feed::LineCount::lost] - before.counts[feed::LineCount::lost]));
     }
-    const std::uint64_t late = now.late - before.late;
-    const std::uint64_t repaired = now.repaired - std::min(before.repaired, now.repaired);
+    const std::uint64_t late =
+        now.counts[feed::LineCount::late] - before.counts[feed::LineCount::late];
+    const std::uint64_t repaired =
+        now.counts[feed::LineCount::repaired] -
+        std::min(before.counts[feed::LineCount::repaired], now.counts[feed::LineCount::repaired]);
     if (late + repaired != 0 || (gaps != 0 && !loses)) {
         const std::string filled =
             gaps != 0 && !loses
@@ -355,16 +362,18 @@ void Watch::watch_gaps(const LineSight& now, const LineSight& before) {
                 : "";
         add(LogCode::gap_mended, subject,
             fmt::format("{}{} came late, {} by retransmission; {} lost since the start", filled,
-                        counted(late, "message"), repaired, now.lost));
+                        counted(late, "message"), repaired, now.counts[feed::LineCount::lost]));
     }
-    if (const std::uint64_t more = now.resets_inferred - before.resets_inferred; more != 0) {
+    if (const std::uint64_t more = now.counts[feed::LineCount::resets_inferred] -
+                                   before.counts[feed::LineCount::resets_inferred];
+        more != 0) {
         add(LogCode::reset_inferred, subject,
             fmt::format("{} inferred, {} since the start", counted(more, "reset"),
-                        now.resets_inferred));
+                        now.counts[feed::LineCount::resets_inferred]));
     }
 }
 
-void Watch::watch_rejects(const LineSight& now, const LineSight& before,
+void Watch::watch_rejects(const LineSnapshot& now, const LineSnapshot& before,
                           std::span<const Row> rows) {
     Reasons reasons;
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -376,15 +385,16 @@ void Watch::watch_rejects(const LineSight& now, const LineSight& before,
 }
 
 /// Streams that were never heard are told all together: watch_unheard().
-void Watch::watch_streams(const LineSight& now, const LineSight& before, double seconds) {
+void Watch::watch_streams(const LineSnapshot& now, const LineSnapshot& before, double seconds) {
     for (std::size_t i = 0; i < feed::streams_count; ++i) {
         const std::string subject =
             fmt::format("{} stream {}", line_subject(now.line), stream_letter(i));
-        if (now.packets[i] != 0 && before.packets[i] == 0) {
+        if (now.streams[i][feed::StreamCount::packets] != 0 &&
+            before.streams[i][feed::StreamCount::packets] == 0) {
             add(LogCode::stream_heard, subject,
                 fmt::format("heard {:.1f} s after the start", seconds));
         }
-        if (now.packets[i] == 0 || now.states[i] == before.states[i]) {
+        if (now.streams[i][feed::StreamCount::packets] == 0 || now.states[i] == before.states[i]) {
             continue;
         }
         if (now.states[i] == feed::LineState::up) {
@@ -393,13 +403,15 @@ void Watch::watch_streams(const LineSight& now, const LineSight& before, double 
             const bool down = now.states[i] == feed::LineState::stream_down;
             add(down ? LogCode::stream_down : LogCode::stream_silent, subject,
                 fmt::format("nothing any more; {} before, the last heard at {}",
-                            counted(now.packets[i], "packet"), time_text(now.heard_ns[i])));
+                            counted(now.streams[i][feed::StreamCount::packets], "packet"),
+                            time_text(now.heard_ns[i])));
         }
     }
 }
 
-void Watch::watch_line(const LineSight& now, const LineSight& before) {
-    if (now.down == before.down || (now.packets[0] == 0 && now.packets[1] == 0)) {
+void Watch::watch_line(const LineSnapshot& now, const LineSnapshot& before) {
+    if (now.down == before.down || (now.streams[0][feed::StreamCount::packets] == 0 &&
+                                    now.streams[1][feed::StreamCount::packets] == 0)) {
         return;
     }
     add(now.down ? LogCode::line_down : LogCode::line_back, line_subject(now.line),
@@ -407,19 +419,20 @@ void Watch::watch_line(const LineSight& now, const LineSight& before) {
 }
 
 /// Once, for all streams together.
-void Watch::watch_unheard(const Sight& now) {
+void Watch::watch_unheard(const CounterSnapshot& now) {
     constexpr std::size_t named_max = 8;
     std::size_t all = 0;
     std::size_t unheard = 0;
     std::string names;
-    for (const PollerSight& poller : now.pollers) {
-        for (const LineSight& line : poller.lines) {
+    for (const PollerSnapshot& poller : now.pollers) {
+        for (const LineSnapshot& line : poller.lines) {
             for (std::size_t i = 0; i < feed::streams_count; ++i) {
                 if (!line.received[i]) {
                     continue;
                 }
                 ++all;
-                if (line.packets[i] != 0 || line.states[i] == feed::LineState::up) {
+                if (line.streams[i][feed::StreamCount::packets] != 0 ||
+                    line.states[i] == feed::LineState::up) {
                     continue;
                 }
                 if (++unheard <= named_max) {
@@ -437,7 +450,7 @@ void Watch::watch_unheard(const Sight& now) {
 }
 
 /// Of captures, threads end with them.
-void Watch::watch_turns(const Sight& now) {
+void Watch::watch_turns(const CounterSnapshot& now) {
     constexpr double look_s_min = 0.5;  // an idle thread that sleeps wakes far more often
     const double seconds = now.seconds - before_->seconds;
     if (!now.live || seconds < look_s_min) {
@@ -455,7 +468,7 @@ void Watch::watch_turns(const Sight& now) {
     look("core ", now.cores, before_->cores);
 }
 
-void Watch::watch_core(const CoreSight& now, const CoreSight& before) {
+void Watch::watch_core(const CoreSnapshot& now, const CoreSnapshot& before) {
     std::uint64_t refused = 0;
     std::uint64_t refused_ever = 0;
     std::string rings;

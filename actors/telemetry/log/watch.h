@@ -4,8 +4,8 @@
 // counts mean is found out here, once a second, on the control thread. A function of figures alone.
 #pragma once
 
+#include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/log/log.h"
-#include "actors/telemetry/log/snapshot.h"
 
 #include <array>
 #include <optional>
@@ -16,27 +16,29 @@ namespace pinstrike::actors {
 class Watch {
   public:
     /// Entries for what is new since the look before; since the start at the first.
-    [[nodiscard]] std::vector<LogEntry> look(const Sight& now);
+    [[nodiscard]] std::vector<LogEntry> look(const CounterSnapshot& now);
 
   private:
-    void watch_program(const Sight& now);
-    void watch_reverse_path(const Sight& now);
-    void watch_recovery(const RecoverySight& now, const RecoverySight& before);
+    void watch_program(const CounterSnapshot& now);
+    void watch_reverse_path(const CounterSnapshot& now);
+    void watch_recovery(const RecoverySnapshot& now, const RecoverySnapshot& before);
     void watch_calls(const RefusedCalls& now, const RefusedCalls& before);
-    void watch_links(const Sight& now);
-    void watch_devices(const QueueSight& now, const QueueSight& before, const PollerSight& poller);
-    void watch_drops(const QueueSight& now, const QueueSight& before);
-    void watch_load(const PollerSight& now, const PollerSight& before);
-    void watch_gaps(const LineSight& now, const LineSight& before);
-    void watch_rejects(const LineSight& now, const LineSight& before, std::span<const Row> rows);
-    void watch_streams(const LineSight& now, const LineSight& before, double seconds);
-    void watch_line(const LineSight& now, const LineSight& before);
-    void watch_unheard(const Sight& now);
-    void watch_turns(const Sight& now);
-    void watch_core(const CoreSight& now, const CoreSight& before);
+    void watch_links(const CounterSnapshot& now);
+    void watch_devices(const QueueSnapshot& now, const QueueSnapshot& before,
+                       const PollerSnapshot& poller);
+    void watch_drops(const QueueSnapshot& now, const QueueSnapshot& before);
+    void watch_load(const PollerSnapshot& now, const PollerSnapshot& before);
+    void watch_gaps(const LineSnapshot& now, const LineSnapshot& before);
+    void watch_rejects(const LineSnapshot& now, const LineSnapshot& before,
+                       std::span<const Row> rows);
+    void watch_streams(const LineSnapshot& now, const LineSnapshot& before, double seconds);
+    void watch_line(const LineSnapshot& now, const LineSnapshot& before);
+    void watch_unheard(const CounterSnapshot& now);
+    void watch_turns(const CounterSnapshot& now);
+    void watch_core(const CoreSnapshot& now, const CoreSnapshot& before);
     void add(LogCode code, std::string subject, std::string text);
 
-    std::optional<Sight> before_;
+    std::optional<CounterSnapshot> before_;
     bool unheard_told_ = false;
     std::vector<LogEntry> entries_;
 };

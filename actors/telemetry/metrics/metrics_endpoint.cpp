@@ -1,6 +1,9 @@
 // path: cold
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 
+#include "actors/appliance/appliance.h"
+#include "actors/telemetry/counter_snapshot.h"
+#include "actors/telemetry/latency/reading.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/telemetry/metrics/families.h"
 #include "actors/telemetry/metrics/fetch.h"
@@ -32,7 +35,8 @@ struct MetricsEndpoint::Pages {
             return {200, text.Serialize(metrics())};
         }
         if (path == "/latency") {
-            return {200, text.Serialize(latency_metrics(read_latency(appliance)))};
+            return {200,
+                    text.Serialize(latency_metrics(latency_of(take_counter_snapshot(appliance))))};
         }
         if (path == "/healthz") {
             return healthy() ? HttpAnswer{200, "all threads advance\n"}

@@ -6,7 +6,6 @@
 // the control thread and every hot thread advance, else 503.
 #pragma once
 
-#include "actors/appliance/appliance.h"
 #include "actors/telemetry/log/log_counts.h"
 #include "config/problem.h"
 
@@ -15,6 +14,8 @@
 #include <string>
 
 namespace pinstrike::actors {
+
+class Appliance;
 
 class HttpServer;
 

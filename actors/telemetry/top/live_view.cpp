@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace pinstrike::actors {
 
@@ -314,8 +315,8 @@ std::string plain_text(const LiveFigures& now, const LiveFigures& before) {
         microseconds(latency.quantile_ns(0.99)));
 }
 
-LiveView::LiveView(Appliance& appliance, std::FILE* out, const std::deque<std::string>& last_lines)
-    : appliance_(appliance),
+LiveView::LiveView(std::string feed, std::FILE* out, const std::deque<std::string>& last_lines)
+    : feed_(std::move(feed)),
       out_(out),
       terminal_(::isatty(::fileno(out)) == 1),
       last_lines_(last_lines) {
@@ -331,18 +332,13 @@ LiveView::~LiveView() {
     }
 }
 
-void LiveView::step() {
-    constexpr double period_s = 1;
-    if (appliance_.seconds() - drawn_s_ < period_s) {
-        return;
-    }
-    LiveFigures now = take_figures(appliance_);
-    drawn_s_ = now.seconds;
-    draw(now);
+void LiveView::draw(const CounterSnapshot& counters) {
+    LiveFigures now = figures_of(counters);
+    show(now);
     before_ = std::move(now);
 }
 
-void LiveView::draw(const LiveFigures& now) {
+void LiveView::show(const LiveFigures& now) {
     if (!terminal_) {
         // Not fmt::print, which throws: an output that fails is no reason to stop.
         std::fputs((plain_text(now, before_) + '\n').c_str(), out_);
@@ -350,8 +346,7 @@ void LiveView::draw(const LiveFigures& now) {
         return;
     }
     std::string frame = "\x1b[H";
-    for (const std::string& line :
-         screen_text(appliance_.config().name, now, before_, size_of(out_), last_lines_)) {
+    for (const std::string& line : screen_text(feed_, now, before_, size_of(out_), last_lines_)) {
         frame += line + "\x1b[K\n";
     }
     frame += "\x1b[J";

@@ -4,7 +4,6 @@
 // output is no terminal. It reads published counters, so hot threads have no part in it.
 #pragma once
 
-#include "actors/appliance/appliance.h"
 #include "actors/telemetry/live_figures.h"
 
 #include <cstddef>
@@ -34,7 +33,7 @@ class LiveView {
   public:
     /// `out` is drawn on if it is a terminal, else written to line by line. `last_lines`, of the
     /// log, which would tear the screen, are shown below it.
-    LiveView(Appliance& appliance, std::FILE* out, const std::deque<std::string>& last_lines);
+    LiveView(std::string feed, std::FILE* out, const std::deque<std::string>& last_lines);
 
     /// Leaves the last screen standing and the cursor below it.
     ~LiveView();
@@ -42,18 +41,17 @@ class LiveView {
     LiveView(const LiveView&) = delete;
     LiveView& operator=(const LiveView&) = delete;
 
-    /// Call often: draws when a second has passed.
-    void step();
+    /// About once a second.
+    void draw(const CounterSnapshot& counters);
 
   private:
-    void draw(const LiveFigures& now);
+    void show(const LiveFigures& now);
 
-    Appliance& appliance_;
+    std::string feed_;
     std::FILE* out_;
     bool terminal_;
     const std::deque<std::string>& last_lines_;
     LiveFigures before_;
-    double drawn_s_ = 0;
 };
 
 }  // namespace pinstrike::actors

@@ -3,6 +3,7 @@
 #include "actors/appliance/appliance.h"
 
 #include "actors/book/book.h"
+#include "actors/telemetry/account_of.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/threads/heap_guard.h"
 #include "feed/opra/lines.h"
@@ -101,7 +102,7 @@ Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
         }
     }
     appliance->stop();
-    outcome.account = appliance->account();
+    outcome.account = account_of(*appliance);
     outcome.wrong = imbalances(outcome.account);
     for (const auto& line : outcome.account.lines) {
         outcome.delivered += line.delivered;
@@ -163,7 +164,7 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     appliance->stop();
-    EXPECT_EQ(imbalances(appliance->account()), std::vector<std::string>{});
+    EXPECT_EQ(imbalances(account_of(*appliance)), std::vector<std::string>{});
     std::uint64_t announced = 0;
     for (std::size_t i = 0; i < 2; ++i) {
         const auto& book = dynamic_cast<const Book&>(*appliance->actors("book")[i]);
@@ -193,7 +194,7 @@ TEST(Appliance, recovery_hears_of_every_hole_and_ends_in_order) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     appliance->stop();
-    EXPECT_EQ(imbalances(appliance->account()), std::vector<std::string>{});
+    EXPECT_EQ(imbalances(account_of(*appliance)), std::vector<std::string>{});
     for (std::size_t i = 0; i < appliance->pollers_count(); ++i) {
         EXPECT_EQ(appliance->poller(i).roads()->notes_dropped().read(), 0U);
     }

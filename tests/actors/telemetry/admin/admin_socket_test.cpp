@@ -350,15 +350,15 @@ TEST(Tally, counts_since_it_was_cleared) {
     Histogram times;
     times.record(100);
     EXPECT_EQ(tally.count("x", 7), 7U);
-    EXPECT_EQ(tally.times("t", times).count, 1U);
+    EXPECT_EQ(tally.times("t", times.snapshot()).count, 1U);
     tally.clear([&] {
         static_cast<void>(tally.count("x", 7));
-        static_cast<void>(tally.times("t", times));
+        static_cast<void>(tally.times("t", times.snapshot()));
     });
     times.record(3000);
     EXPECT_EQ(tally.count("x", 9), 2U);
     EXPECT_EQ(tally.count("never seen before", 9), 9U);
-    const Histogram::Snapshot since = tally.times("t", times);
+    const Histogram::Snapshot since = tally.times("t", times.snapshot());
     EXPECT_EQ(since.count, 1U);
     EXPECT_GE(since.quantile_ns(0.5), 2900U);
 }

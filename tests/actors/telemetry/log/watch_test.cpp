@@ -23,57 +23,64 @@ auto is(LogCode code, const std::string& subject, const std::string& text) {
                  Field(&LogEntry::text, HasSubstr(text)));
 }
 
+void set_packets(LineSnapshot& line, std::uint64_t a, std::uint64_t b) {
+    line.streams[0][feed::StreamCount::packets] = a;
+    line.streams[1][feed::StreamCount::packets] = b;
+}
+
 /// One poller of two queues and two lines, two cores.
-Sight quiet() {
-    Sight sight;
-    PollerSight poller;
+CounterSnapshot quiet() {
+    CounterSnapshot snapshot;
+    PollerSnapshot poller;
     poller.name = "poll0";
     poller.reject_rows = feed::opra::BlockReject_rows;
     for (const char* name : {"nic-a", "nic-b"}) {
-        QueueSight queue;
+        QueueSnapshot queue;
         queue.port = name;
         queue.device.link_up = true;
         queue.device.missed = 0;
         poller.queues.push_back(queue);
     }
     for (const std::uint16_t number : {std::uint16_t{3}, std::uint16_t{4}}) {
-        LineSight line;
+        LineSnapshot line;
         line.line = number;
-        line.packets = {10, 10};
+        set_packets(line, 10, 10);
         line.rejected.resize(poller.reject_rows.size());
         poller.lines.push_back(line);
     }
-    sight.pollers.push_back(poller);
+    snapshot.pollers.push_back(poller);
     for (const char* name : {"core0", "core1"}) {
-        CoreSight core;
+        CoreSnapshot core;
         core.name = name;
-        core.actors = {{"book", 0}, {"mine", 0}};
-        core.rings = {{"poll0", 1024, 0}};
-        sight.cores.push_back(core);
+        core.actors.resize(2);
+        core.actors[0].name = "book";
+        core.actors[1].name = "mine";
+        core.rings = {{.from = "poll0", .capacity_records = 1024}};
+        snapshot.cores.push_back(core);
     }
-    sight.calls = {{"poll0", 0, "", 0}, {"core0", 0, "", 0}};
-    return sight;
+    snapshot.calls = {{"poll0", 0, "", 0}, {"core0", 0, "", 0}};
+    return snapshot;
 }
 
 /// A watch that has looked once, and what it is shown next.
 struct Watched {
     Watched() {
-        sight.seconds = 1;
-        static_cast<void>(watch.look(sight));
-        sight.seconds = 2;
-        sight.pollers[0].turns = 1000;
-        for (CoreSight& core : sight.cores) {
+        snapshot.seconds = 1;
+        static_cast<void>(watch.look(snapshot));
+        snapshot.seconds = 2;
+        snapshot.pollers[0].turns = 1000;
+        for (CoreSnapshot& core : snapshot.cores) {
             core.turns = 1000;
         }
     }
 
-    std::vector<LogEntry> look() { return watch.look(sight); }
+    std::vector<LogEntry> look() { return watch.look(snapshot); }
 
-    QueueSight& queue(std::size_t i = 0) { return sight.pollers[0].queues[i]; }
+    QueueSnapshot& queue(std::size_t i = 0) { return snapshot.pollers[0].queues[i]; }
 
-    LineSight& line(std::size_t i = 0) { return sight.pollers[0].lines[i]; }
+    LineSnapshot& line(std::size_t i = 0) { return snapshot.pollers[0].lines[i]; }
 
-    Sight sight = quiet();
+    CounterSnapshot snapshot = quiet();
     Watch watch;
 };
 
@@ -83,13 +90,13 @@ TEST(Watch, saysNothingWhereNothingChanged) {
 }
 
 TEST(Watch, theFirstLookTellsOfLinksAndStreams) {
-    Sight sight = quiet();
-    sight.pollers[0].queues[1].device.link_up = false;
-    sight.pollers[0].lines[0].packets = {5, 0};
-    sight.pollers[0].lines[1].packets = {0, 0};
-    sight.seconds = 1;
+    CounterSnapshot snapshot = quiet();
+    snapshot.pollers[0].queues[1].device.link_up = false;
+    set_packets(snapshot.pollers[0].lines[0], 5, 0);
+    set_packets(snapshot.pollers[0].lines[1], 0, 0);
+    snapshot.seconds = 1;
     Watch watch;
-    EXPECT_THAT(watch.look(sight),
+    EXPECT_THAT(watch.look(snapshot),
                 ElementsAre(is(LogCode::link_up, "port nic-a", "the link is up"),
                             is(LogCode::link_down, "port nic-b", "the link is down"),
                             is(LogCode::stream_heard, "line 3 stream A", "1.0 s")));
@@ -97,22 +104,22 @@ TEST(Watch, theFirstLookTellsOfLinksAndStreams) {
 
 TEST(Watch, namesTheLineThatHasAGap) {
     Watched watched;
-    watched.line(1).gaps = 2;
-    watched.line(1).lost = 14;
+    watched.line(1).counts[feed::LineCount::gaps] = 2;
+    watched.line(1).counts[feed::LineCount::lost] = 14;
     EXPECT_THAT(
         watched.look(),
         ElementsAre(is(LogCode::gap_declared, "line 4",
                        "2 gaps declared; 14 messages lost since the start, 14 of them new")));
     EXPECT_THAT(watched.look(), IsEmpty());
-    watched.line(1).gaps = 3;
-    watched.line(1).lost = 15;
+    watched.line(1).counts[feed::LineCount::gaps] = 3;
+    watched.line(1).counts[feed::LineCount::lost] = 15;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::gap_declared, "line 4", "1 of them new")));
 }
 
 TEST(Watch, aGapThatWasFilledMeanwhileIsNoLoss) {
     Watched watched;
-    watched.line().gaps = 2;
-    watched.line().late = 10;
+    watched.line().counts[feed::LineCount::gaps] = 2;
+    watched.line().counts[feed::LineCount::late] = 10;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
                                "2 gaps declared and filled meanwhile; 10 messages came late")));
@@ -120,21 +127,21 @@ TEST(Watch, aGapThatWasFilledMeanwhileIsNoLoss) {
 
 TEST(Watch, warnsOfEveryInferredReset) {
     Watched watched;
-    watched.line().resets_inferred = 3;
+    watched.line().counts[feed::LineCount::resets_inferred] = 3;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::reset_inferred, "line 3",
                                                "3 resets inferred, 3 since the start")));
     EXPECT_THAT(watched.look(), IsEmpty());
 }
 
 TEST(Watch, warnsOfPacketsThatTheReversePathFilterDropped) {
-    Sight sight = quiet();
-    sight.reverse_path_drops = 5;  // from before the start
+    CounterSnapshot snapshot = quiet();
+    snapshot.reverse_path_drops = 5;  // from before the start
     Watch watch;
     const auto dropped = is(LogCode::reverse_path_dropped, "feed", "2 packets since the last look");
-    EXPECT_THAT(watch.look(sight), ::testing::Not(::testing::Contains(dropped)));
-    sight.reverse_path_drops = 7;
-    sight.seconds = 1;
-    EXPECT_THAT(watch.look(sight), ::testing::Contains(dropped));
+    EXPECT_THAT(watch.look(snapshot), ::testing::Not(::testing::Contains(dropped)));
+    snapshot.reverse_path_drops = 7;
+    snapshot.seconds = 1;
+    EXPECT_THAT(watch.look(snapshot), ::testing::Contains(dropped));
 }
 
 TEST(Watch, framesOfTheNetworkItselfAreNoWarning) {
@@ -147,34 +154,34 @@ TEST(Watch, framesOfTheNetworkItselfAreNoWarning) {
 }
 
 TEST(Watch, doesNotMissAStreamThatNoPortBrings) {
-    Sight sight = quiet();
-    for (LineSight& line : sight.pollers[0].lines) {
-        line.packets[1] = 0;
+    CounterSnapshot snapshot = quiet();
+    for (LineSnapshot& line : snapshot.pollers[0].lines) {
+        line.streams[1][feed::StreamCount::packets] = 0;
         line.states[1] = feed::LineState::stream_down;
         line.received = {true, false};
     }
-    sight.seconds = 1;
+    snapshot.seconds = 1;
     Watch watch;
-    for (const LogEntry& entry : watch.look(sight)) {
+    for (const LogEntry& entry : watch.look(snapshot)) {
         EXPECT_NE(entry.code, LogCode::streams_unheard);
     }
 }
 
 TEST(Watch, saysWhatCameAfterAll) {
     Watched watched;
-    watched.line().gaps = 1;
-    watched.line().lost = 5;
+    watched.line().counts[feed::LineCount::gaps] = 1;
+    watched.line().counts[feed::LineCount::lost] = 5;
     static_cast<void>(watched.look());
-    watched.line().lost = 1;
-    watched.line().late = 4;
-    watched.line().repaired = 3;
+    watched.line().counts[feed::LineCount::lost] = 1;
+    watched.line().counts[feed::LineCount::late] = 4;
+    watched.line().counts[feed::LineCount::repaired] = 3;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
                                "4 messages came late, 3 by retransmission; 1 lost")));
     // A line that is lost and mended between two looks, more mended than lost.
-    watched.line().gaps = 2;
-    watched.line().lost = 0;
-    watched.line().late = 6;
+    watched.line().counts[feed::LineCount::gaps] = 2;
+    watched.line().counts[feed::LineCount::lost] = 0;
+    watched.line().counts[feed::LineCount::late] = 6;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
                                "1 gap declared and filled meanwhile; 2 messages came late")));
@@ -183,24 +190,24 @@ TEST(Watch, saysWhatCameAfterAll) {
 TEST(Watch, namesTheThreadThatTakesNoTurns) {
     Watched watched;
     static_cast<void>(watched.look());
-    watched.sight.seconds = 3;
-    watched.sight.pollers[0].turns = 2000;
-    watched.sight.cores[0].turns = 1001;
+    watched.snapshot.seconds = 3;
+    watched.snapshot.pollers[0].turns = 2000;
+    watched.snapshot.cores[0].turns = 1001;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::thread_stalled, "core core1", "no turn for 1.0 s")));
-    watched.sight.seconds = 4;
-    watched.sight.live = false;  // captures have ended
+    watched.snapshot.seconds = 4;
+    watched.snapshot.live = false;  // captures have ended
     EXPECT_THAT(watched.look(), IsEmpty());
 }
 
 TEST(Watch, namesTheSlowCoreItsRingAndItsActor) {
     Watched watched;
-    CoreSight& core = watched.sight.cores[1];
+    CoreSnapshot& core = watched.snapshot.cores[1];
     core.rings[0].refused = 500;
     core.busy_ns = 990;
     core.idle_ns = 10;
-    core.actors[0].service_ns = 10;
-    core.actors[1].service_ns = 90;
+    core.actors[0].service.sum_ns = 10;
+    core.actors[1].service.sum_ns = 90;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::core_slow, "core core1",
                                "500 messages refused by full rings, 500 since the start: 500 from "
@@ -211,7 +218,7 @@ TEST(Watch, namesTheSlowCoreItsRingAndItsActor) {
 
 TEST(Watch, tellsOfAPollerAtItsLimit) {
     Watched watched;
-    PollerSight& poller = watched.sight.pollers[0];
+    PollerSnapshot& poller = watched.snapshot.pollers[0];
     poller.busy_ns = 1000;
     poller.queues[0].packets = 6400;
     poller.queues[0].full_bursts = 100;
@@ -221,7 +228,7 @@ TEST(Watch, tellsOfAPollerAtItsLimit) {
 
 TEST(Watch, aPollerThatSleepsOrEmptiesItsQueueIsNotAtItsLimit) {
     Watched watched;
-    PollerSight& poller = watched.sight.pollers[0];
+    PollerSnapshot& poller = watched.snapshot.pollers[0];
     poller.busy_ns = 500;  // full bursts after each sleep
     poller.idle_ns = 500;
     poller.queues[0].packets = 6400;
@@ -304,24 +311,24 @@ TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsToldOnce) {
 }
 
 TEST(Watch, namesStreamsThatNeverCame) {
-    Sight sight = quiet();
-    sight.pollers[0].lines[0].packets = {10, 0};
-    sight.pollers[0].lines[1].packets = {11, 11};
+    CounterSnapshot snapshot = quiet();
+    set_packets(snapshot.pollers[0].lines[0], 10, 0);
+    set_packets(snapshot.pollers[0].lines[1], 11, 11);
     Watch watch;
-    static_cast<void>(watch.look(sight));
-    EXPECT_THAT(watch.look(sight), IsEmpty());
-    sight.pollers[0].lines[0].states[1] = feed::LineState::stream_silent;
-    EXPECT_THAT(watch.look(sight),
+    static_cast<void>(watch.look(snapshot));
+    EXPECT_THAT(watch.look(snapshot), IsEmpty());
+    snapshot.pollers[0].lines[0].states[1] = feed::LineState::stream_silent;
+    EXPECT_THAT(watch.look(snapshot),
                 ElementsAre(is(LogCode::streams_unheard, "feed",
                                "1 of 4 streams have brought nothing yet: line 3 B")));
-    EXPECT_THAT(watch.look(sight), IsEmpty());
+    EXPECT_THAT(watch.look(snapshot), IsEmpty());
 }
 
 TEST(Watch, aReplayHasNoSilenceAndNoLimit) {
     Watched watched;
-    watched.sight.live = false;
-    watched.sight.seconds = 60;
-    PollerSight& poller = watched.sight.pollers[0];
+    watched.snapshot.live = false;
+    watched.snapshot.seconds = 60;
+    PollerSnapshot& poller = watched.snapshot.pollers[0];
     poller.busy_ns = 1000;
     poller.queues[0].packets = 6400;
     poller.queues[0].full_bursts = 100;
@@ -330,21 +337,21 @@ TEST(Watch, aReplayHasNoSilenceAndNoLimit) {
 
 TEST(Watch, tellsWhichCallOfWhichThreadWasRefused) {
     Watched watched;
-    watched.sight.calls[1].count = 2;
-    watched.sight.calls[1].last = "openat";
+    watched.snapshot.calls[1].count = 2;
+    watched.snapshot.calls[1].last = "openat";
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::call_refused, "thread core0",
                                "2 system calls refused, 2 since the start; the last was openat")));
     EXPECT_THAT(watched.look(), IsEmpty());
-    watched.sight.calls[0].unfiltered = EINVAL;
+    watched.snapshot.calls[0].unfiltered = EINVAL;
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::calls_unfiltered, "thread poll0",
                                                "refused the filter: Invalid argument")));
 }
 
 TEST(Watch, tellsOfAllocationsAndClockSteps) {
     Watched watched;
-    watched.sight.hot_allocations = 3;
-    watched.sight.clock_steps = 1;
+    watched.snapshot.hot_allocations = 3;
+    watched.snapshot.clock_steps = 1;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::hot_allocation, "hot threads", "3 allocations, 3 since"),
                             is(LogCode::clock_stepped, "clock", "1 step, 1 since")));
@@ -352,23 +359,23 @@ TEST(Watch, tellsOfAllocationsAndClockSteps) {
 
 TEST(Watch, tellsWhatRecoveryAndTheHistoryCouldNotDo) {
     Watched watched;
-    watched.sight.recovery = {.abandoned = 7, .untracked = 1, .not_kept = 2};
+    watched.snapshot.recovery = {.abandoned = 7, .untracked = 1, .not_kept = 2};
     EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recovery_short, "recovery",
                                                "7 messages asked for in vain, 1 message not listed "
                                                "(recovery.ranges_max)"),
                                             is(LogCode::history_short, "history",
                                                "2 blocks not kept, 2 since the start")));
     EXPECT_THAT(watched.look(), IsEmpty());
-    watched.sight.recovery.never_asked = 3;
-    watched.sight.recovery.notes_dropped = 1;
-    watched.sight.recovery.repairs_dropped = 1;
+    watched.snapshot.recovery.never_asked = 3;
+    watched.snapshot.recovery.notes_dropped = 1;
+    watched.snapshot.recovery.repairs_dropped = 1;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::recovery_short, "recovery", "1 hole not noted, 1 block")));
 }
 
 TEST(Watch, tellsAsLongAsTheThreadOfRecoveryIsGone) {
     Watched watched;
-    watched.sight.recovery.failure = "socket: Too many open files";
+    watched.snapshot.recovery.failure = "socket: Too many open files";
     for (int look = 0; look < 2; ++look) {
         EXPECT_THAT(
             watched.look(),

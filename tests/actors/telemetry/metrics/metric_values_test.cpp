@@ -3,6 +3,7 @@
 // Every metric in seconds is in seconds: held against what this test knows of the time itself.
 #include "actors/appliance/appliance.h"
 #include "actors/book/book_config.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/latency/reading.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
 #include "actors/telemetry/metrics/latency_metrics.h"
@@ -88,7 +89,7 @@ class MetricValues : public testing::Test {
         const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - begin;
         ran_ = ran.count();
         families_ = appliance_metrics(*appliance_, LogCounters{});
-        std::ranges::copy(latency_metrics(read_latency(*appliance_)),
+        std::ranges::copy(latency_metrics(latency_of(take_counter_snapshot(*appliance_))),
                           std::back_inserter(families_));
     }
 

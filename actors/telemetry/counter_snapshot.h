@@ -1,0 +1,168 @@
+// path: cold
+//
+// The counters of an appliance at one moment: totals since the start. Log, live view, service
+// status and latency reports are functions of these plain figures, so that tests make them by hand.
+#pragma once
+
+#include "actors/appliance/thread_loops.h"
+#include "actors/book/busiest.h"
+#include "actors/poller/unknown_groups.h"
+#include "config/counter.h"
+#include "config/histogram.h"
+#include "config/rows.h"
+#include "feed/arbitration/line_counts.h"
+#include "feed/lines/line_watch.h"
+#include "nic/packet/drops.h"
+#include "nic/port.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pinstrike::actors {
+
+class Appliance;
+
+/// What the counters of a table had counted, by row.
+template <class Enum, std::size_t Count>
+class RowTotals {
+  public:
+    RowTotals() = default;
+
+    explicit RowTotals(const Counters<Enum, Count>& counters) {
+        for (std::size_t i = 0; i < Count; ++i) {
+            totals_[i] = counters.read(static_cast<Enum>(i));
+        }
+    }
+
+    [[nodiscard]] std::uint64_t operator[](Enum row) const {
+        return totals_[static_cast<std::size_t>(row)];
+    }
+
+    [[nodiscard]] std::uint64_t& operator[](Enum row) {
+        return totals_[static_cast<std::size_t>(row)];
+    }
+
+  private:
+    std::array<std::uint64_t, Count> totals_{};
+};
+
+using StreamTotals = RowTotals<feed::StreamCount, feed::StreamCount_count>;
+using LineTotals = RowTotals<feed::LineCount, feed::LineCount_count>;
+
+/// A queue of a port, at its poller.
+struct QueueSnapshot {
+    std::string port;
+    std::size_t burst_packets = 64;
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t full_bursts = 0;
+    std::uint64_t link_changes = 0;
+    std::uint64_t handed = 0;  ///< to lines
+    nic::DeviceStatistics device;
+    std::array<std::uint64_t, nic::Drop_count> dropped{};
+    std::vector<UnknownGroup> unknown_groups;  ///< where the most of these were sent
+};
+
+struct LineSnapshot {
+    std::uint16_t line = 0;
+    LineTotals counts;
+    std::array<StreamTotals, feed::streams_count> streams;
+    std::array<Histogram::Snapshot, feed::streams_count> leads;  ///< stream skew, sampled
+    std::array<feed::LineState, feed::streams_count> states{};
+    std::array<std::int64_t, feed::streams_count> heard_ns{};  ///< wall time of the latest packet
+    feed::StreamsReceived received = feed::both_streams;
+    bool up = false;                      ///< not down, and heard
+    bool down = false;                    ///< neither stream is heard though the session is on
+    std::vector<std::uint64_t> rejected;  ///< by row of PollerSnapshot::reject_rows
+};
+
+/// The loop of a poll or actor thread.
+struct LoopSnapshot {
+    std::uint64_t turns = 0;
+    std::uint64_t busy_ns = 0;
+    std::uint64_t idle_ns = 0;
+    std::uint64_t longest_step_ns = 0;
+    Histogram::Snapshot away;   ///< turns that were not just an empty look
+    Histogram::Snapshot stops;  ///< of the machine
+};
+
+/// The latency of a stage at one thread.
+struct StageSnapshot {
+    Histogram::Snapshot all;
+    Histogram::Snapshot disturbed;  ///< of these, those that overlap a stop of the machine
+};
+
+struct PollerSnapshot : LoopSnapshot {
+    std::string name;
+    CpuIndex cpu = -1;
+    StageSnapshot exchange_to_decoded;
+    std::span<const Row> reject_rows;
+    std::vector<QueueSnapshot> queues;
+    std::vector<LineSnapshot> lines;
+};
+
+struct ActorSnapshot {
+    std::string name;
+    std::uint64_t events = 0;  ///< data messages given to it
+    std::uint64_t batches = 0;
+    StageSnapshot waiting;
+    Histogram::Snapshot service;  ///< of a call, which brings it a batch; sampled
+};
+
+/// A ring of a core.
+struct RingSnapshot {
+    std::string from;
+    std::size_t capacity_records = 0;
+    std::uint64_t high_water_records = 0;
+    std::uint64_t routed = 0;
+    std::uint64_t refused = 0;  ///< messages
+    std::uint64_t waits = 0;
+};
+
+struct CoreSnapshot : LoopSnapshot {
+    std::string name;
+    CpuIndex cpu = -1;
+    std::uint64_t events = 0;  ///< data messages taken from the rings
+    std::uint64_t sleeps = 0;
+    StageSnapshot receive_to_actor;
+    std::vector<ActorSnapshot> actors;
+    std::vector<RingSnapshot> rings;  ///< by poller
+    std::vector<BusySeries> busiest;
+};
+
+/// What recovery and the history could not do.
+struct RecoverySnapshot {
+    std::uint64_t abandoned = 0;        ///< messages asked for in vain
+    std::uint64_t never_asked = 0;      ///< messages: no budget, or no source, in time
+    std::uint64_t untracked = 0;        ///< messages for which a line's list had no room
+    std::uint64_t notes_dropped = 0;    ///< holes that were not heard of
+    std::uint64_t repairs_dropped = 0;  ///< blocks that were brought, and found no room
+    std::uint64_t not_kept = 0;         ///< blocks that the history missed
+    std::string failure{};              ///< why its thread ended by itself; empty: it did not
+};
+
+struct CounterSnapshot {
+    std::string feed;
+    double seconds = 0;
+    std::uint64_t clock_error_ns = 0;
+    bool from_due = false;  ///< a paced replay: a packet counts as received when it was due
+    bool live = true;       ///< false: captures are replayed
+    std::uint64_t hot_allocations = 0;
+    std::uint64_t clock_steps = 0;
+    /// By the kernel, on all interfaces; nothing without a port of kind uring.
+    std::optional<std::uint64_t> reverse_path_drops;
+    RecoverySnapshot recovery;
+    std::vector<PollerSnapshot> pollers;
+    std::vector<CoreSnapshot> cores;
+    std::vector<RefusedCalls> calls;  ///< of every hot thread
+};
+
+/// From any cold thread, at any time. It asks devices for their counts.
+[[nodiscard]] CounterSnapshot take_counter_snapshot(Appliance& appliance);
+
+}  // namespace pinstrike::actors
