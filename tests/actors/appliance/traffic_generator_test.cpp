@@ -1,9 +1,15 @@
+// path: cold
+//
 // A program that links the appliance and registers no traffic generator.
 #include "actors/appliance/appliance.h"
+#include "actors/book/book_config.h"
 #include "actors/topology/load_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
 
 namespace pinstrike::actors {
 namespace {
@@ -15,7 +21,7 @@ TEST(TrafficGenerator, a_sim_port_without_one_is_not_opened) {
     Problems problems;
     auto config = parse_config(head, "f", problems);
     ASSERT_TRUE(config);
-    config->book.series_capacity = 1'000;
+    config->actors.of<BookConfig>().series_capacity = 1'000;
     EXPECT_EQ(Appliance::build(*config, problems), nullptr);
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].text,

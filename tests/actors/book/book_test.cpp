@@ -673,7 +673,7 @@ TEST_F(BookTest, PublishesTheBusiest) {
         }
     }
     book_.on_timer(1'000'000'000);
-    const auto ranking = book_.busiest().read();
+    const auto ranking = book_.busiest()->read();
     ASSERT_TRUE(ranking);
     bool found = false;
     for (const BusySeries& series : *ranking) {
@@ -689,7 +689,7 @@ TEST_F(BookTest, PublishesTheBusiest) {
     events_.control(line, 0, feed::Forget::day);
     events_.play(book_);
     book_.on_timer(2'000'000'000);
-    const auto after = book_.busiest().read();
+    const auto after = book_.busiest()->read();
     ASSERT_TRUE(after);
     for (const BusySeries& series : *after) {
         EXPECT_EQ(series.quotes, 0U);
