@@ -275,7 +275,7 @@ TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(1, 1));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "C0 1");
+    EXPECT_EQ(scene.told(), "S0 1");
     scene.scripts[0]->give(block_frame(49, 2, group_a, feed::BlockRole::data));
     for (std::int64_t now_ns = 10 * ms; now_ns <= 20 * ms; now_ns += ms) {
         scene.poller->step(now_ns);
@@ -356,7 +356,7 @@ TEST(Poller, marks_no_number_of_a_test) {
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(1, 2));
     scene.poller->step(10 * ms);
-    EXPECT_EQ(scene.told(), "C0 1 2 =2");
+    EXPECT_EQ(scene.told(), "S0 1 2 =2");
     scene.poller->step(200 * ms);
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 1));
     scene.scripts[0]->give(block_frame(1, 5, group_a, feed::BlockRole::data, 1));
@@ -368,7 +368,7 @@ TEST(Poller, marks_no_number_of_a_test) {
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 2));
     scene.scripts[0]->give(block_frame(1, 1, group_a, feed::BlockRole::data, 2));
     scene.poller->step(640 * ms);
-    EXPECT_EQ(scene.told(), "C0 1 =1");
+    EXPECT_EQ(scene.told(), "S0 1 =1");
 }
 
 TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
@@ -407,19 +407,17 @@ TEST(Poller, takes_a_clock_that_is_set_for_no_silence) {
     EXPECT_EQ(scene.told(), "A:1 B:1  :3") << "though it was set back, too";
 }
 
-/// Of a stream's first blocks no lead is measured.
-void warm_up(Scene& scene, std::uint32_t first) {
-    for (std::uint32_t number = first; number < first + 8; ++number) {
-        scene.scripts[0]->give(block_frame(number, 1, group_a));
-        scene.scripts[0]->give(block_frame(number, 1, group_b));
-        scene.poller->step(0);
-    }
+/// Of a line's first block no skew is measured.
+void deliver_first(Scene& scene, std::uint32_t number) {
+    scene.scripts[0]->give(block_frame(number, 1, group_a));
+    scene.scripts[0]->give(block_frame(number, 1, group_b));
+    scene.poller->step(0);
     EXPECT_EQ(scene.poller->lead(0, feed::Stream::a).snapshot().count, 0U);
 }
 
 TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
     Scene scene;
-    warm_up(scene, 2);
+    deliver_first(scene, 9);
     scene.scripts[0]->give(block_frame(10, 2, group_a));
     scene.poller->step(1 * ms);
     scene.scripts[0]->give(block_frame(12, 1, group_a));  // not measured: one at a time
@@ -446,7 +444,7 @@ TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is
     both(67, 20, 1);
     both(68, 21, 1);
     scene.poller->step(30 * ms);
-    EXPECT_EQ(scene.told(), "68 K66 67 68") << "no day has ended";
+    EXPECT_EQ(scene.told(), "68 R66 67 68") << "no day has ended";
     both(69, 40, 1);
     both(70, 41, 1);
     scene.poller->step(200 * ms);
@@ -454,11 +452,11 @@ TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is
     both(5, 520, 2);
     both(6, 521, 2);
     scene.poller->step(530 * ms);
-    EXPECT_EQ(scene.told(), "69  70 C4 5 6");
+    EXPECT_EQ(scene.told(), "69  70 S4 5 6");
     both(4, 540, 3);
     both(5, 541, 3);
     scene.poller->step(550 * ms);
-    EXPECT_EQ(scene.told(), "K3 4 5") << "the day has begun";
+    EXPECT_EQ(scene.told(), "R3 4 5") << "the day has begun";
 }
 
 TEST(Poller, gives_no_core_what_comes_first_outside_session_hours) {
@@ -478,7 +476,7 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead_behind_a_reset_too) {
             scene.poller->step(at_ms++ * ms);
         }
     };
-    warm_up(scene, 991);
+    deliver_first(scene, 998);
     copies(999, 1, 0);
     scene.scripts[0]->give(block_frame(1000, 1, group_a));  // its other copy never comes
     scene.poller->step(3 * ms);
@@ -501,7 +499,7 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     };
     both(0, 1, 10, feed::BlockRole::start_of_day);
     both(1, 2, 11);
-    EXPECT_EQ(scene.told(), "C0 1 2");
+    EXPECT_EQ(scene.told(), "S0 1 2");
     scene.scripts[0]->give(block_frame(3, 1, group_b));
     scene.poller->step(12 * ms);
     both(70, 1, 99);
@@ -523,7 +521,7 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     day = 2;
     both(0, 1, 520, feed::BlockRole::start_of_day);
     both(1, 1, 521);
-    EXPECT_EQ(scene.told(), "C0 1");
+    EXPECT_EQ(scene.told(), "S0 1");
     scene.poller->step(710 * ms);
     both(2, 1, 720);
     EXPECT_EQ(scene.told(), "") << "no end of day was heard, but the hours are over";
@@ -550,7 +548,7 @@ TEST(Poller, tells_behind_the_end_of_day_of_a_reset_of_the_day) {
     give(70, 2, group_a);
     static_cast<void>(scene.told());
     give(79, 1, group_b, feed::BlockRole::reset);
-    EXPECT_THAT(scene.told(), ::testing::HasSubstr("K79"));
+    EXPECT_THAT(scene.told(), ::testing::HasSubstr("R79"));
 }
 
 TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
@@ -561,7 +559,7 @@ TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
     scene.scripts[0]->give(block_frame(68, 1, group_a, feed::BlockRole::reset, 1));
     scene.scripts[0]->give(block_frame(69, 2, group_a, feed::BlockRole::data, 1));
     scene.poller->step(10 * ms);
-    EXPECT_EQ(scene.told(), "C0 1 2 K68 69  70");
+    EXPECT_EQ(scene.told(), "S0 1 2 R68 69  70");
     scene.scripts[0]->give(block_frame(6, 1, group_b, feed::BlockRole::data, 0));
     scene.poller->step(11 * ms);
     EXPECT_EQ(scene.told(), "gap3-5 6!");
