@@ -27,26 +27,27 @@ enum class EventKind : std::uint8_t {
     series_map,     ///< R, and the series of the day's file, before the first message
     underlying,     ///< Y
     text,           ///< C
-    control,        ///< H: once per line, sent to every core
+    control = 24,   ///< H: once per line, sent to every core
     gap,            ///< messages lost, or found after all; sent to every core it concerns
     line_state,     ///< a stream or line fell silent or came back; sent to every core
     line_mark,      ///< all messages up to this number were delivered; sent to cores that need it
 };
 
-/// A bit for each kind that says something of a line rather than of a series: such an event is
-/// delivered to every actor that has the line, and is not counted as a message.
+/// Whether an event says something of a line rather than of a series. Such an event is delivered to
+/// every actor that has the line, and is not counted as a message. The kinds of line events stand
+/// together, so one comparison answers; kinds of messages have room in front of them.
+[[nodiscard]] constexpr bool is_line_event(EventKind kind) {
+    return kind >= EventKind::control;
+}
+
+/// The line events, as bits by their number.
 inline constexpr std::uint32_t line_event_bits = [] {
     std::uint32_t bits = 0;
-    for (const EventKind kind :
-         {EventKind::control, EventKind::gap, EventKind::line_state, EventKind::line_mark}) {
-        bits |= std::uint32_t{1} << static_cast<unsigned>(kind);
+    for (unsigned kind = 0; kind < 32; ++kind) {
+        bits |= is_line_event(static_cast<EventKind>(kind)) ? std::uint32_t{1} << kind : 0;
     }
     return bits;
 }();
-
-[[nodiscard]] constexpr bool is_line_event(EventKind kind) {
-    return ((line_event_bits >> static_cast<unsigned>(kind)) & 1U) != 0;
-}
 
 /// Bits of Header::flags.
 enum EventFlag : std::uint8_t {

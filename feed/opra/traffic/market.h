@@ -9,8 +9,8 @@
 #include "feed/opra/participants.h"
 #include "feed/opra/traffic/best_keeper.h"
 #include "feed/opra/traffic/random.h"
-#include "feed/opra/traffic/universe.h"
 #include "feed/opra/traffic/traffic_config.h"
+#include "feed/opra/traffic/universe.h"
 
 #include <cstdint>
 #include <optional>

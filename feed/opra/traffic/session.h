@@ -11,8 +11,8 @@
 #include "feed/opra/message.h"
 #include "feed/opra/traffic/market.h"
 #include "feed/opra/traffic/random.h"
-#include "feed/opra/traffic/universe.h"
 #include "feed/opra/traffic/traffic_config.h"
+#include "feed/opra/traffic/universe.h"
 
 #include <array>
 #include <cstddef>
