@@ -33,8 +33,8 @@ TREE = PROGRAM + ["deploy", "tests", "meson.build", "meson_options.txt", "README
 
 def program_files(root):
     """Text of each source of the program, by its path."""
-    return {path: path.read_text(encoding="utf-8") for room in PROGRAM
-            for path in sorted((root / room).rglob("*")) if path.suffix in (".h", ".cpp")}
+    return {path: path.read_text(encoding="utf-8") for part in PROGRAM
+            for path in sorted((root / part).rglob("*")) if path.suffix in (".h", ".cpp")}
 
 
 def matcher(text):

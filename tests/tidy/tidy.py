@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "mutants"))
 sys.dont_write_bytecode = True
 import mutants  # noqa: E402
-ROOMS = ["config", "nic", "feed", "actors"]  # include direction: a room sees those before it
-# Inside them: a module sees those of the rows before its own. Loose files see all of their room.
+PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees those before it
+# Inside them: a module sees those of the rows before its own. Loose files see all of their part.
 MODULES = {
     "nic": [{"packet"}, {"multicast"}, {"capture", "sim", "uring", "dpdk"}],
     "feed": [{"event"}, {"arbitration", "lines"}, {"recovery"}, {"opra"}],
@@ -22,9 +22,9 @@ MODULES = {
                {"topology"}, {"host"}, {"appliance"}, {"telemetry"}, {"control"}, {"bench"},
                {"command"}],
 }
-TOP = set(ROOMS) | {"deploy", "tests"}
+TOP = set(PARTS) | {"deploy", "tests"}
 
-# Which room may name which library: "room" or "room/folder".
+# Which module may name which library.
 LIBRARIES = {
     r"yaml\.h": ["config/"],
     r"rte_|ethdev": ["nic/dpdk/", "tests/bench/", "tests/nic/"],
@@ -107,7 +107,7 @@ def tracked():
     return [ROOT / n for n in names if (ROOT / n).is_file()]
 
 
-def room_of(path):
+def part_of(path):
     return path.relative_to(ROOT).parts[0]
 
 
@@ -121,7 +121,7 @@ def check_layout(files):
 
 
 def module_of(name):
-    """(room, row of MODULES, module) of a path below the root; None for a loose file."""
+    """(part, row of MODULES, module) of a path below the root; None for a loose file."""
     parts = Path(name).parts
     rows = MODULES.get(parts[0], [])
     return next(((parts[0], row, parts[1]) for row, modules in enumerate(rows)
@@ -135,17 +135,17 @@ def check_modules(path, number, name):
 
 
 def check_includes(path, lines):
-    room = room_of(path)
+    part = part_of(path)
     for number, line in enumerate(lines, 1):
         match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
         if not match:
             continue
         name = match.group(1)
         check_modules(path, number, name)
-        if room in ROOMS:
+        if part in PARTS:
             seen = name.split("/")[0]
-            if seen in ROOMS and ROOMS.index(seen) > ROOMS.index(room):
-                found(path, number, "direction", f"{room} must not include {name}")
+            if seen in PARTS and PARTS.index(seen) > PARTS.index(part):
+                found(path, number, "direction", f"{part} must not include {name}")
             if seen == "tests":
                 found(path, number, "direction", f"nobody includes tests: {name}")
         for pattern, places in LIBRARIES.items():
@@ -161,7 +161,7 @@ def strip_comment(line):
 
 def check_borders(path, lines):
     here = str(path.relative_to(ROOT))
-    if room_of(path) not in ROOMS:
+    if part_of(path) not in PARTS:
         return
     for border, (names, folders, reasons) in BORDERS.items():
         if here in reasons or any(here.startswith(folder) for folder in folders):
@@ -183,7 +183,7 @@ def check_hot(path, lines):
             for pattern, what in HOT_WORDS.items():
                 if re.search(pattern, strip_comment(line)):
                     found(path, number, "hot", f"{what} in hot text: {line.strip()[:60]}")
-    if hot is None and room_of(path) != "tests":
+    if hot is None and part_of(path) != "tests":
         found(path, 1, "path", "begins with neither '// path: hot' nor '// path: cold'")
 
 
@@ -191,7 +191,7 @@ def check_casts(path, lines):
     """Bytes become types at one place; where else a cast is needed, the line says why."""
     for number, line in enumerate(lines, 1):
         if "reinterpret_cast" in strip_comment(line) and "tidy:" not in line and \
-                path.name != "cursor.h" and room_of(path) in ("feed", "actors"):
+                path.name != "cursor.h" and part_of(path) in ("feed", "actors"):
             found(path, number, "cast", "reinterpret_cast outside feed/event/cursor.h without a reason")
 
 
@@ -275,7 +275,7 @@ def main():
             check_casts(path, lines)
             check_borders(path, lines)
             check_hot(path, lines)
-            if room_of(path) != "tests":
+            if part_of(path) != "tests":
                 check_classes(path, lines)
     print("\n".join(findings) if findings else "tidy: nothing found")
     return 1 if findings else 0
