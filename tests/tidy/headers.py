@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT, BUILD = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-ROOMS = ("config", "nic", "feed", "actors")
+PARTS = ("config", "nic", "feed", "actors")
 ONLY = [Path(name).resolve() for name in sys.argv[3:]]  # these headers alone
 WITH_VALUE = {"-o", "-MF", "-MQ"}
 WITHOUT = {"-c", "-MD"}
@@ -38,7 +38,7 @@ def flags_by_folder():
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         source = (Path(entry["directory"]) / entry["file"]).resolve()
-        if source.is_relative_to(ROOT) and source.relative_to(ROOT).parts[0] in ROOMS:
+        if source.is_relative_to(ROOT) and source.relative_to(ROOT).parts[0] in PARTS:
             words = shlex.split(entry["command"])
             if words[words.index("-c") + 1:]:
                 found.setdefault(source.parent, flags_of(entry["command"]))
@@ -66,7 +66,7 @@ def compiled(header, known):
 
 
 def main():
-    headers = ONLY or [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.h"))]
+    headers = ONLY or [path for part in PARTS for path in sorted((ROOT / part).rglob("*.h"))]
     known = flags_by_folder()
     with ThreadPoolExecutor(2) as pool:
         wrong = [said for said in pool.map(lambda header: compiled(header, known), headers) if said]
