@@ -70,7 +70,7 @@ std::size_t actor_bytes(std::string_view kind, const FeedConfig& config) {
     return known == nullptr ? 0 : known->bytes(actor_setup(config));
 }
 
-/// Of the first such actor: a core has one pair of rings.
+/// Of its actor with state for peers; the rules of a config allow one.
 std::size_t transfer_bytes(const CoreConfig& core, bool takes) {
     for (const std::string& name : core.actors) {
         const ActorKind* known = find_actor_kind(name);

@@ -322,6 +322,47 @@ bool all_sound(const Places& places, const std::string& list, std::size_t count,
     return sound;
 }
 
+/// A kind that aggregates by underlying needs each underlying on one core.
+void check_sharding(const Rules& rules, const ActorKind& kind) {
+    if (!kind.needs_underlyings_whole() || rules.config.sharding == Sharding::underlying ||
+        !rules.places.sound("sharding")) {
+        return;
+    }
+    for (std::size_t core = 0; core < rules.config.cores.size(); ++core) {
+        const auto& actors = rules.config.cores[core].actors;
+        for (std::size_t i = 0; i < actors.size(); ++i) {
+            if (actors[i] == kind.name()) {
+                rules.report(fmt::format("cores[{}].actors[{}]", core, i),
+                             fmt::format("found \"{}\" with sharding series, expected sharding "
+                                         "underlying: it sums up by underlying",
+                                         actors[i]));
+            }
+        }
+    }
+}
+
+/// A core has one pair of rings for the exchange of state, so one of its actors can use it.
+void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> kinds) {
+    const auto exchanges = [&](const std::string& name) {
+        return std::any_of(kinds.begin(), kinds.end(), [&](const ActorKind* kind) {
+            return kind->name() == name && kind->transfer_bytes(true) != 0;
+        });
+    };
+    for (std::size_t core = 0; rules.config.peer.state && core < rules.config.cores.size();
+         ++core) {
+        const auto& actors = rules.config.cores[core].actors;
+        const auto first = std::find_if(actors.begin(), actors.end(), exchanges);
+        const auto second =
+            first == actors.end() ? first : std::find_if(first + 1, actors.end(), exchanges);
+        if (second != actors.end()) {
+            rules.report(fmt::format("cores[{}].actors[{}]", core, second - actors.begin()),
+                         fmt::format("found \"{}\" beside \"{}\" with peer.state, expected one "
+                                     "actor on a core that exchanges state",
+                                     *second, *first));
+        }
+    }
+}
+
 }  // namespace
 
 void check_actors(const FeedConfig& config, std::span<const ActorKind* const> kinds,
@@ -331,22 +372,9 @@ void check_actors(const FeedConfig& config, std::span<const ActorKind* const> ki
         for (const ActorMistake& mistake : kind->mistakes(actor_setup(config))) {
             rules.report(fmt::format("{}.{}", kind->name(), mistake.key), mistake.text);
         }
-        if (!kind->needs_underlyings_whole() || config.sharding == Sharding::underlying ||
-            !places.sound("sharding")) {
-            continue;
-        }
-        for (std::size_t core = 0; core < config.cores.size(); ++core) {
-            const auto& actors = config.cores[core].actors;
-            for (std::size_t i = 0; i < actors.size(); ++i) {
-                if (actors[i] == kind->name()) {
-                    rules.report(fmt::format("cores[{}].actors[{}]", core, i),
-                                 fmt::format("found \"{}\" with sharding series, expected sharding "
-                                             "underlying: it sums up by underlying",
-                                             actors[i]));
-                }
-            }
-        }
+        check_sharding(rules, *kind);
     }
+    check_state_exchange(rules, kinds);
 }
 
 void check_feed(const FeedConfig& config, const Places& places, Problems& problems) {

@@ -326,6 +326,41 @@ TEST(Rules, AnActorThatSumsUpByUnderlyingNeedsItsShardingWhereItIsUsed) {
     EXPECT_EQ(problems_with(Sharding::series), "");
 }
 
+/// A kind whose actors exchange state with peers.
+class StatefulKind final : public ActorKind {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "positions"; }
+
+    [[nodiscard]] std::string_view sentence() const override { return "positions"; }
+
+    [[nodiscard]] std::unique_ptr<Actor> make(const ActorSetup& /*setup*/) const override {
+        return nullptr;
+    }
+
+    [[nodiscard]] std::size_t transfer_bytes(bool /*takes*/) const override { return 1; }
+};
+
+TEST(Rules, OneActorOfACoreExchangesStateWithPeers) {
+    const StatefulKind stateful;
+    const UnderlyingKind other;
+    const ActorKind* const kinds[]{&stateful, &other};
+    FeedConfig config;
+    config.sharding = Sharding::underlying;
+    config.cores = {{.name = "c0", .actors = {"positions", "sums", "positions"}}};
+    const auto found = [&] {
+        Problems problems;
+        check_actors(config, kinds, Places{"f"}, problems);
+        return text_of(problems);
+    };
+    EXPECT_EQ(found(), "") << "without peer.state nothing is exchanged";
+    config.peer.state = true;
+    EXPECT_NE(found().find("cores[0].actors[2]: found \"positions\" beside \"positions\" with "
+                           "peer.state, expected one actor on a core that exchanges state"),
+              std::string::npos);
+    config.cores[0].actors = {"positions", "sums"};
+    EXPECT_EQ(found(), "");
+}
+
 TEST(Rules, EverythingIsToldAtOnceInTheOrderOfTheFile) {
     EXPECT_EQ(problems_of("nmae: x\n"
                           "lines: 1-3\n"
