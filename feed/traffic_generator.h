@@ -1,7 +1,7 @@
 // path: cold
 //
-// What ports of kind sim send. A venue's traffic generator is a library of its own, which the
-// appliance neither links nor names. A program that opens such ports registers a generator first.
+// The traffic of ports of kind sim. A venue's traffic generator is a library of its own, which the
+// appliance neither links nor names. A program with such ports registers a generator first.
 #pragma once
 
 #include "config/form.h"
@@ -23,20 +23,20 @@ class Traffic {
     [[nodiscard]] virtual nic::FrameSourceFactory sources(std::vector<LineConfig> lines) const = 0;
 };
 
-/// Null: the generator's defaults.
+/// Null stands for the generator's defaults.
 using TrafficSettings = std::shared_ptr<const Traffic>;
 
 struct TrafficGenerator {
-    std::string venue;  ///< the name of its codec
+    std::string venue;  ///< name of its codec
     TrafficSettings defaults;
     Form<TrafficSettings> form;  ///< of the config key `traffic`
 };
 
-/// Once a process, on the thread that then reads configs and before it reads or explains one: the
-/// config has the key `traffic` only where a generator is registered.
+/// Registers the generator of the process. Call it once, on the thread that reads configs, before a
+/// config is read or explained: the config key `traffic` exists only with a generator.
 void register_traffic_generator(TrafficGenerator generator);
 
-/// Null: none was registered.
+/// The registered generator; null: there is none.
 [[nodiscard]] const TrafficGenerator* traffic_generator();
 
 }  // namespace pinstrike::feed

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What a venue offers beside its codec, by the name that a config's `kind` has.
+// The services of a venue beside its codec, found by the name that the config key `kind` has.
 // feed/NAME/services.cpp fills the table of venue NAME; the list of venues is in feed/meson.build.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace pinstrike::feed {
 
-/// Null pointers mean that the venue has no such thing.
+/// A null pointer means that the venue does not offer the service.
 struct VenueServices {
     std::string_view name;
 
@@ -28,27 +28,27 @@ struct VenueServices {
     std::vector<LineConfig> (*published_lines)();
     std::optional<LineConfig> (*published_line)(std::uint16_t number);
 
-    /// When the lines of the GTH session, or the others, are on the air. Throws std::runtime_error
-    /// if this host has no time zone data.
+    /// The session hours of the lines of the GTH session, or of the other lines. Throws
+    /// std::runtime_error if the host has no time zone data.
     SessionHours (*session_hours)(const CalendarConfig& calendar, bool gth, Days days);
 
     /// Whether a symbol, as SeriesKey::symbol_word(), is reserved for tests.
     bool (*is_test_symbol)(std::uint64_t symbol_word);
 
-    /// The nightly list of series: how its files are called, the newest of a folder (empty: it has
-    /// none), and the rows of one (nothing, and a Problem, where it cannot be read to its end).
+    /// The nightly list of series: the pattern of its file names; the newest file in a folder
+    /// (empty: none); the rows of a file (nullopt and a Problem: it could not be read to its end).
     std::string_view series_mapping_name;
     std::string (*newest_series_mapping)(const std::string& folder);
     std::optional<MappingRows> (*read_series_mapping)(const std::string& path,
                                                       const TakeSeries& take, Problems& problems);
 
-    /// Appends a line for each message of a datagram, as JSON or for people, and one for what could
-    /// not be decoded. `packet`: its number in the capture.
+    /// Appends one line for each message of a datagram, as JSON or as text for people, and one line
+    /// for the part that cannot be decoded. `packet` is the packet's number in the capture.
     void (*append_datagram)(std::string& out, std::span<const std::byte> payload, Origin origin,
                             std::uint64_t packet, bool json);
 };
 
-/// Of a venue that there is: load_config refuses other names.
+/// The services of a known venue; load_config refuses unknown names.
 [[nodiscard]] const VenueServices& venue_services(std::string_view name);
 
 }  // namespace pinstrike::feed

@@ -299,7 +299,7 @@ void Appliance::make_pollers(QueuesByPort queues,
                              std::vector<std::vector<Consumer<feed::Event>>>& inputs,
                              const std::vector<Parking*>& bells) {
     const bool keeps = recovery_.peers && recovery_.peers->history() != nullptr;
-    std::vector<RecoveryRepairRings> roads;
+    std::vector<RecoveryRepairRings> repair_rings;
     for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
         std::vector<Producer<feed::Event>> outputs;
         for (auto& input : inputs) {
@@ -312,8 +312,8 @@ void Appliance::make_pollers(QueuesByPort queues,
         PollerSetup setup = poller_setup(i, queues);
         if (topology_.recovery.runs) {
             auto [ends, others] = make_repair_rings(config_.pollers[i].lines);
-            setup.roads = std::move(ends);
-            roads.push_back(std::move(others));
+            setup.repair_rings = std::move(ends);
+            repair_rings.push_back(std::move(others));
         }
         std::optional<Ring<FirstCopy>::Halves> ring;
         if (keeps) {
@@ -342,7 +342,7 @@ void Appliance::make_pollers(QueuesByPort queues,
     }
     if (topology_.recovery.runs) {
         recovery_.task = std::make_unique<RecoveryTask>(
-            config_.recovery, std::move(roads),
+            config_.recovery, std::move(repair_rings),
             repair_sources(config_, recovery_.peers ? recovery_.peers->peers() : nullptr));
     }
 }

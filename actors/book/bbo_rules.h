@@ -1,6 +1,6 @@
 // path: hot
 //
-// What a quote's indicator does to the best bid and offer (OPRA 7.01 BBO Indicator). OPRA says what
+// What a quote's indicator does to the best bid and offer (OPRA BBO Indicator). OPRA says what
 // is best; the quote's type, its prices and those of others do not matter here.
 #pragma once
 

@@ -58,13 +58,13 @@ class Book final : public Actor {
 
     [[nodiscard]] const BusiestBoard* busiest() const override { return &board_; }
 
-    bool join_transfer(bool takes, StateRings& roads) override {
-        join_transfer({.takes = takes}, std::move(roads));
+    bool join_transfer(bool takes, StateRings& rings) override {
+        join_transfer({.takes = takes}, std::move(rings));
         return true;
     }
 
-    /// Before on_start: series are given over these roads, and taken.
-    void join_transfer(const BookTransferConfig& config, StateRings roads);
+    /// Before on_start: series are given over these rings, and taken.
+    void join_transfer(const BookTransferConfig& config, StateRings rings);
 
     void on_start(const CoreInfo& core) override;
     void on_events(EventBatch batch) override;

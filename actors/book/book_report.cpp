@@ -1,6 +1,6 @@
 // path: cold
 //
-// What a book says of itself (actors/core/actor_report.h).
+// The report of a book (actors/core/actor_report.h).
 #include "actors/book/book.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::vector<AccountRow> Book::account_rows() const {
     return rows;
 }
 
-/// A full book is not wrong, but who reads it must know that it is not whole.
+/// A full book is no error, but its reader must know that it is not whole.
 std::vector<std::string> Book::remarks() const {
     std::vector<std::string> remarks;
     if (const std::uint64_t refused = counters_.read(BookCount::series_refused); refused != 0) {

@@ -13,7 +13,7 @@
 
 namespace pinstrike::actors {
 
-/// A price as sent: `value` / 10^decimals(code) (OPRA 7.13 Denominator Code).
+/// A price as sent: `value` / 10^decimals(code) (OPRA Denominator Code).
 struct Price {
     std::int32_t value = 0;
     char code = 'I';

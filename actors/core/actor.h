@@ -4,10 +4,11 @@
 // alone, and so needs no lock. It gets events in batches, by reference into the core's ring: they
 // are gone when on_events returns.
 //
-// Every core that lists a kind of actor has one of its own, which gets the messages of that core
-// alone. With `sharding: series`, the default, the series of one underlying go to different cores:
-// an actor that sums up by underlying has a part of the sum on each core. Such a kind says that it
-// needs `sharding: underlying` (ActorKind::needs_underlyings_whole), and the config is checked.
+// Each core that lists a kind of actor has an actor of its own, which gets the messages of that
+// core alone. With `sharding: series`, the default, the series of one underlying go to different
+// cores, so an actor that aggregates by underlying has only a part on each core. Such a kind
+// requires `sharding: underlying` (ActorKind::needs_underlyings_whole), which the config check
+// enforces.
 #pragma once
 
 #include "actors/core/actor_report.h"

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a config says of each kind of actor: a struct of the kind's own, held by the kind's name, so
-// that the config of a feed names none of them.
+// The config sections of actors: one struct for each kind, stored by the kind's name, so that the
+// config of a feed names no kind.
 #pragma once
 
 #include "config/form.h"
@@ -15,10 +15,10 @@
 
 namespace pinstrike::actors {
 
-/// A config of an actor has `static constexpr std::string_view kind`, the name of its section.
+/// An actor's config struct has `static constexpr std::string_view kind`, the name of its section.
 class ActorConfigs {
   public:
-    /// Made with its defaults where the config says nothing of it.
+    /// The section; made with its defaults if the config does not have it.
     template <class Config>
     [[nodiscard]] Config& of() {
         std::any& held = at(Config::kind);
@@ -33,7 +33,7 @@ class ActorConfigs {
 
     [[nodiscard]] std::any& at(std::string_view kind) { return by_kind_[std::string{kind}]; }
 
-    /// Without a value where the config says nothing of the kind.
+    /// The section; without a value if the config does not have it.
     [[nodiscard]] const std::any& at(std::string_view kind) const {
         static const std::any nothing;
         const auto found = by_kind_.find(kind);
@@ -44,7 +44,7 @@ class ActorConfigs {
     std::map<std::string, std::any, std::less<>> by_kind_;
 };
 
-/// The form of a config that is held without its type; no value stands for the defaults.
+/// The form of a config that is stored as std::any; no value means the defaults.
 template <class Config>
 Form<std::any> any_form(Form<Config> form) {
     const auto value_of = [](const std::any& held) {

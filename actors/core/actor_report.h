@@ -1,8 +1,7 @@
 // path: cold
 //
-// What an actor says of itself to those who show its figures, write the account, or exchange its
-// state with peers. They know actors by this interface alone. An actor that has nothing to say
-// overrides nothing.
+// What an actor reports to metrics, account and state exchange, which know actors by this interface
+// alone. An actor without anything to report overrides nothing.
 #pragma once
 
 #include "config/rows.h"
@@ -19,13 +18,13 @@ namespace pinstrike::actors {
 class BusiestBoard;
 struct StateRings;
 
-/// A table of figures that actors publish as metrics, <subject>_<name>_<unit> each, without the
-/// unit where it is a word of the name.
+/// A table of figures that actors publish as metrics. Each metric is named <subject>_<name>_<unit>,
+/// without the unit if the name contains it.
 struct ActorTable {
-    std::string_view of;       ///< what has them: "a book"
+    std::string_view of;       ///< owner of the figures, for texts: "a book"
     std::string_view subject;  ///< "book"
     std::span<const Row> rows;
-    bool gauges = false;  ///< they may go down; else they are counters
+    bool gauges = false;  ///< gauges, which may fall; else counters
 };
 
 struct ActorFigures {
@@ -33,27 +32,29 @@ struct ActorFigures {
     std::vector<std::uint64_t> values;  ///< by row
 };
 
-/// A figure in the account of the actor's core, by its JSON key.
+/// A figure in the account of the actor's core, with its JSON key.
 using AccountRow = std::pair<std::string_view, std::uint64_t>;
 
 class ActorReport {
   public:
     virtual ~ActorReport() = default;
 
-    /// Of the tables of its kind. Any thread, at any time.
+    /// The values of its kind's tables. Called by any thread, at any time.
     [[nodiscard]] virtual std::vector<ActorFigures> figures() const { return {}; }
 
-    /// Of the rows of its kind; actors of a core are summed up. After on_stop.
+    /// The values of its kind's account rows; those of a core's actors are added up. Called after
+    /// on_stop.
     [[nodiscard]] virtual std::vector<AccountRow> account_rows() const { return {}; }
 
-    /// What a person should know though it stops nothing, in sentences. Any thread.
+    /// Remarks for an operator, in sentences. Called by any thread.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 
-    /// Its most quoted series, for any thread; null: it ranks none.
+    /// Its most quoted series, readable by any thread; null: it ranks none.
     [[nodiscard]] virtual const BusiestBoard* busiest() const { return nullptr; }
 
-    /// Before on_start, where peers exchange state: it gives its state through these rings and, if
-    /// `takes`, asks a peer for it at the start. False: it has none, and leaves the rings.
+    /// Takes over the rings for the exchange of state with peers, before on_start. If `takes`, the
+    /// actor requests a peer's state at the start. False: the actor has no such state and leaves
+    /// the rings.
     virtual bool join_transfer(bool /*takes*/, StateRings& /*rings*/) { return false; }
 
   protected:

@@ -62,7 +62,7 @@ class PacketTap {
     /// Some 350 of the largest blocks, between two looks of the reader.
     static constexpr std::size_t slots = 16'384;
 
-    explicit PacketTap(Producer<TappedPacket> road) : road_(std::move(road)) {}
+    explicit PacketTap(Producer<TappedPacket> ring) : ring_(std::move(ring)) {}
 
     /// Once a burst: is anything to be copied?
     [[nodiscard]] bool wants() noexcept {
@@ -80,7 +80,7 @@ class PacketTap {
         const std::size_t bytes =
             std::min<std::size_t>(packet.length_bytes, TappedPacket::bytes_max);
         TappedPacket* record =
-            order_.packets == 0 ? nullptr : claim_record(road_, std::span{packet.bytes, bytes});
+            order_.packets == 0 ? nullptr : claim_record(ring_, std::span{packet.bytes, bytes});
         if (record == nullptr) {
             skipped_.add(order_.packets == 0 ? 0 : 1);
             return;
@@ -90,7 +90,7 @@ class PacketTap {
                    order_.number, static_cast<std::uint16_t>(port)};
     }
 
-    void publish() noexcept { road_.publish(); }
+    void publish() noexcept { ring_.publish(); }
 
     // For the thread that orders.
 
@@ -105,7 +105,7 @@ class PacketTap {
     std::atomic<std::uint64_t> order_word_{0};
     std::uint64_t seen_word_ = 0;
     TapOrder order_;  ///< `packets`: still to come
-    Producer<TappedPacket> road_;
+    Producer<TappedPacket> ring_;
     Counter skipped_;
 };
 

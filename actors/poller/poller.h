@@ -77,7 +77,7 @@ class Poller final : public PollerTask {
                 admit_burst(*input);
             }
         }
-        while (roads_ != nullptr && take_repairs() != 0) {
+        while (repair_rings_ != nullptr && take_repairs() != 0) {
         }
         for (auto& line : lines_) {
             select(*line);
@@ -313,9 +313,10 @@ class Poller final : public PollerTask {
 
     /// Blocks that recovery had brought: copies of the streams', in no packet.
     std::size_t take_repairs() {
-        return roads_->take_repairs([this](std::uint32_t line, std::span<const std::byte> bytes) {
-            admit_repair(lines_[line], bytes);
-        });
+        return repair_rings_->take_repairs(
+            [this](std::uint32_t line, std::span<const std::byte> bytes) {
+                admit_repair(lines_[line], bytes);
+            });
     }
 
     void admit_repair(Line& line, std::span<const std::byte> bytes) {
@@ -446,8 +447,8 @@ class Poller final : public PollerTask {
     }
 
     void note(const RepairNote& note) {
-        if (roads_ != nullptr) {
-            roads_->note(note);
+        if (repair_rings_ != nullptr) {
+            repair_rings_->note(note);
         }
     }
 
@@ -490,7 +491,7 @@ class Poller final : public PollerTask {
             behind = behind || input->filled == input->burst.size();
             admit_burst(*input);
         }
-        if (roads_ != nullptr) {
+        if (repair_rings_ != nullptr) {
             packets += take_repairs();
         }
         arbitration_clock_.looked(behind);

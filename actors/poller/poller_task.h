@@ -60,11 +60,11 @@ struct PollerSetup {
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
-    bool marks = false;                          ///< cores are told how far each line has come
-    nic::DueTimes due{};                         ///< of captures that have a pace
-    std::unique_ptr<PollerRepairRings> roads;    ///< from and to recovery; null: there is none
-    std::unique_ptr<HistoryRingWriter> history;  ///< null: none is kept
-    std::unique_ptr<PacketTap> tap;              ///< null: nobody can look at packets
+    bool marks = false;                               ///< cores are told how far each line has come
+    nic::DueTimes due{};                              ///< of captures that have a pace
+    std::unique_ptr<PollerRepairRings> repair_rings;  ///< from and to recovery; null: there is none
+    std::unique_ptr<HistoryRingWriter> history;       ///< null: none is kept
+    std::unique_ptr<PacketTap> tap;                   ///< null: nobody can look at packets
 };
 
 struct PollerCounters : LoopCounters {
@@ -98,7 +98,7 @@ class PollerTask {
     [[nodiscard]] const PollerCounters& counters() const { return counters_; }
 
     /// Null: there is no recovery.
-    [[nodiscard]] const PollerRepairRings* roads() const { return roads_.get(); }
+    [[nodiscard]] const PollerRepairRings* repair_rings() const { return repair_rings_.get(); }
 
     /// Null: no history is kept.
     [[nodiscard]] const HistoryRingWriter* history() const { return history_.get(); }
@@ -167,7 +167,7 @@ class PollerTask {
 
   protected:
     explicit PollerTask(PollerSetup& setup)
-        : roads_(std::move(setup.roads)),
+        : repair_rings_(std::move(setup.repair_rings)),
           history_(std::move(setup.history)),
           tap_(std::move(setup.tap)),
           name_(std::move(setup.name)) {}
@@ -184,7 +184,7 @@ class PollerTask {
 
     PollerCounters counters_;
     LoopClock loop_clock_;
-    std::unique_ptr<PollerRepairRings> roads_;
+    std::unique_ptr<PollerRepairRings> repair_rings_;
     std::unique_ptr<HistoryRingWriter> history_;
     std::unique_ptr<PacketTap> tap_;
     SettingsOffer settings_;

@@ -11,7 +11,8 @@
 namespace pinstrike::actors {
 namespace {
 
-/// Parts before the whole: what is recorded meanwhile must not make them larger than it.
+/// Reads the parts before the whole, so that samples recorded meanwhile cannot make a part larger
+/// than the whole.
 void read_loop(LoopSnapshot& into, const LoopCounters& counters) {
     into.stops = counters.stops_ns.snapshot();
     into.away = counters.away_ns.snapshot();
@@ -139,8 +140,8 @@ RecoverySnapshot recovery_snapshot(Appliance& appliance) {
     }
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         const PollerTask& poller = appliance.poller(i);
-        if (poller.roads() != nullptr) {
-            snapshot.notes_dropped += poller.roads()->notes_dropped().read();
+        if (poller.repair_rings() != nullptr) {
+            snapshot.notes_dropped += poller.repair_rings()->notes_dropped().read();
         }
         if (poller.history() != nullptr) {
             snapshot.not_kept += poller.history()->skipped().read();

@@ -1,7 +1,8 @@
 // path: cold
 //
-// The counters of an appliance at one moment: totals since the start. Log, live view, service
-// status and latency reports are functions of these plain figures, so that tests make them by hand.
+// A snapshot of all counters of an appliance: totals since the start. Log, live view, admin views,
+// service status and latency reports are functions of these plain values, so tests can write them
+// by hand.
 #pragma once
 
 #include "actors/appliance/thread_loops.h"
@@ -27,7 +28,7 @@ namespace pinstrike::actors {
 
 class Appliance;
 
-/// What the counters of a table had counted, by row.
+/// The counts of a table of counters, by row.
 template <class Enum, std::size_t Count>
 class RowTotals {
   public:
@@ -54,7 +55,7 @@ class RowTotals {
 using StreamTotals = RowTotals<feed::StreamCount, feed::StreamCount_count>;
 using LineTotals = RowTotals<feed::LineCount, feed::LineCount_count>;
 
-/// A queue of a port, at its poller.
+/// A receive queue of a port.
 struct QueueSnapshot {
     std::string port;
     std::size_t burst_packets = 64;
@@ -62,10 +63,10 @@ struct QueueSnapshot {
     std::uint64_t bytes = 0;
     std::uint64_t full_bursts = 0;
     std::uint64_t link_changes = 0;
-    std::uint64_t handed = 0;  ///< to lines
+    std::uint64_t handed = 0;  ///< packets routed to lines
     nic::DeviceStatistics device;
     std::array<std::uint64_t, nic::Drop_count> dropped{};
-    std::vector<UnknownGroup> unknown_groups;  ///< where the most of these were sent
+    std::vector<UnknownGroup> unknown_groups;  ///< the most frequent destinations without a line
 };
 
 struct LineSnapshot {
@@ -76,8 +77,8 @@ struct LineSnapshot {
     std::array<feed::LineState, feed::streams_count> states{};
     std::array<std::int64_t, feed::streams_count> heard_ns{};  ///< wall time of the latest packet
     feed::StreamsReceived received = feed::both_streams;
-    bool up = false;                      ///< not down, and heard
-    bool down = false;                    ///< neither stream is heard though the session is on
+    bool up = false;                      ///< not down, and at least one packet was received
+    bool down = false;                    ///< both streams are silent during the session
     std::vector<std::uint64_t> rejected;  ///< by row of PollerSnapshot::reject_rows
 };
 
@@ -87,14 +88,14 @@ struct LoopSnapshot {
     std::uint64_t busy_ns = 0;
     std::uint64_t idle_ns = 0;
     std::uint64_t longest_step_ns = 0;
-    Histogram::Snapshot away;   ///< turns that were not just an empty look
-    Histogram::Snapshot stops;  ///< of the machine
+    Histogram::Snapshot away;   ///< turns with work, timers, sleep or preemption
+    Histogram::Snapshot stops;  ///< duration of preemptions
 };
 
 /// The latency of a stage at one thread.
 struct StageSnapshot {
     Histogram::Snapshot all;
-    Histogram::Snapshot disturbed;  ///< of these, those that overlap a stop of the machine
+    Histogram::Snapshot disturbed;  ///< those that overlap a preemption or its backlog
 };
 
 struct PollerSnapshot : LoopSnapshot {
@@ -108,13 +109,13 @@ struct PollerSnapshot : LoopSnapshot {
 
 struct ActorSnapshot {
     std::string name;
-    std::uint64_t events = 0;  ///< data messages given to it
+    std::uint64_t events = 0;  ///< data messages delivered to it
     std::uint64_t batches = 0;
     StageSnapshot waiting;
-    Histogram::Snapshot service;  ///< of a call, which brings it a batch; sampled
+    Histogram::Snapshot service;  ///< of one call with a batch, sampled
 };
 
-/// A ring of a core.
+/// A ring from a poller to a core.
 struct RingSnapshot {
     std::string from;
     std::size_t capacity_records = 0;
@@ -135,26 +136,27 @@ struct CoreSnapshot : LoopSnapshot {
     std::vector<BusySeries> busiest;
 };
 
-/// What recovery and the history could not do.
+/// The failures of recovery and history.
 struct RecoverySnapshot {
-    std::uint64_t abandoned = 0;        ///< messages asked for in vain
-    std::uint64_t never_asked = 0;      ///< messages: no budget, or no source, in time
-    std::uint64_t untracked = 0;        ///< messages for which a line's list had no room
-    std::uint64_t notes_dropped = 0;    ///< holes that were not heard of
-    std::uint64_t repairs_dropped = 0;  ///< blocks that were brought, and found no room
-    std::uint64_t not_kept = 0;         ///< blocks that the history missed
-    std::string failure{};              ///< why its thread ended by itself; empty: it did not
+    std::uint64_t abandoned = 0;        ///< messages requested without success
+    std::uint64_t never_asked = 0;      ///< messages for which no budget or source was left in time
+    std::uint64_t untracked = 0;        ///< messages that did not fit into the list of a line
+    std::uint64_t notes_dropped = 0;    ///< notes of holes that found the ring full
+    std::uint64_t repairs_dropped = 0;  ///< received blocks that found the ring full
+    std::uint64_t not_kept = 0;         ///< blocks missing in the history
+    std::string failure{};              ///< why its thread failed; empty: it runs
 };
 
 struct CounterSnapshot {
     std::string feed;
     double seconds = 0;
     std::uint64_t clock_error_ns = 0;
-    bool from_due = false;  ///< a paced replay: a packet counts as received when it was due
+    bool from_due = false;  ///< paced replay: latencies start when a packet was due
     bool live = true;       ///< false: captures are replayed
     std::uint64_t hot_allocations = 0;
     std::uint64_t clock_steps = 0;
-    /// By the kernel, on all interfaces; nothing without a port of kind uring.
+    /// Packets that the kernel's reverse path filter dropped, on all interfaces; nullopt: there is
+    /// no port of kind uring.
     std::optional<std::uint64_t> reverse_path_drops;
     RecoverySnapshot recovery;
     std::vector<PollerSnapshot> pollers;
@@ -162,7 +164,8 @@ struct CounterSnapshot {
     std::vector<RefusedCalls> calls;  ///< of every hot thread
 };
 
-/// From any cold thread, at any time. It asks devices for their counts.
+/// Takes a snapshot. Call it from any thread that is not hot, at any time. It reads counters of
+/// devices.
 [[nodiscard]] CounterSnapshot take_counter_snapshot(Appliance& appliance);
 
 }  // namespace pinstrike::actors

@@ -145,15 +145,15 @@ void read_file(const FeedConfig& config, SeriesList& list, const Complaints& com
     if (!rows) {
         return;
     }
-    list.rows[static_cast<std::size_t>(SeriesRow::spoilt)] = rows->spoilt;
-    list.spoilt = std::move(rows->told);
+    list.rows[static_cast<std::size_t>(SeriesRow::spoilt)] = rows->malformed;
+    list.malformed = std::move(rows->problems);
     if (rows->good == 0) {
         complaints.add(
             fmt::format("found no series in {}, expected at least one row of symbol, "
                         "expiration, reserved, strike, line, reserved",
                         list.file));
-        complaints.problems.insert(complaints.problems.end(), list.spoilt.begin(),
-                                   list.spoilt.end());
+        complaints.problems.insert(complaints.problems.end(), list.malformed.begin(),
+                                   list.malformed.end());
     }
     check_room(config, list, dealer.overfull(), complaints);
 }
@@ -195,10 +195,11 @@ std::string to_text(const SeriesList& list, const FeedConfig& config) {
                                 row_of(row).sentence);
         }
     }
-    for (const Problem& problem : list.spoilt) {
+    for (const Problem& problem : list.malformed) {
         text += fmt::format("{}: {}\n", problem.place.text(), problem.text);
     }
-    if (const std::uint64_t more = list.count(SeriesRow::spoilt) - list.spoilt.size(); more != 0) {
+    if (const std::uint64_t more = list.count(SeriesRow::spoilt) - list.malformed.size();
+        more != 0) {
         text += fmt::format("{}: and {} more such rows\n", list.file, more);
     }
     return text;

@@ -32,7 +32,7 @@ PINSTRIKE_ROWS(SeriesRow, PINSTRIKE_SERIES_ROWS)
 struct SeriesList {
     std::string file;  ///< the one that was read; empty: the config names none
     std::array<std::uint64_t, SeriesRow_count> rows{};  ///< by SeriesRow
-    Problems spoilt;                                    ///< the first few, with their places
+    Problems malformed;                                 ///< the first few, with their places
     std::vector<std::vector<feed::SeriesMap>> by_core;  ///< in the order of the config's cores
     std::vector<std::size_t> counts;                    ///< of by_core
 

@@ -72,17 +72,17 @@ RecoveryPlan plan_recovery(const FeedConfig& config) {
     for (const feed::RepairKind source : config.recovery.sources) {
         plan.sources.emplace_back(feed::word_of(source));
     }
-    plan.road_bytes = plan.runs ? repair_rings_bytes() * config.pollers.size() : 0;
+    plan.ring_bytes = plan.runs ? repair_rings_bytes() * config.pollers.size() : 0;
     if (config.history.memory_bytes != 0 && !reads_captures(config)) {
         plan.history_bytes = feed::History::claimed_bytes(config.history);
         for (const PollerConfig& poller : config.pollers) {
-            plan.road_bytes += history_slots(config, poller) * sizeof(FirstCopy);
+            plan.ring_bytes += history_slots(config, poller) * sizeof(FirstCopy);
         }
         plan.listens = config.peer.listen == nic::Group{} ? "" : nic::text_of(config.peer.listen);
     }
     if (config.peer.present() && config.peer.state && !reads_captures(config)) {
         for (const CoreConfig& core : config.cores) {
-            plan.road_bytes += transfer_bytes(core, takes_state(config));
+            plan.ring_bytes += transfer_bytes(core, takes_state(config));
         }
     }
     for (const nic::Group& peer : config.peer.connect) {
@@ -370,7 +370,7 @@ std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) 
 }
 
 std::size_t Topology::ring_bytes() const {
-    std::size_t bytes = recovery.road_bytes;
+    std::size_t bytes = recovery.ring_bytes;
     for (const RingPlan& ring : rings) {
         bytes += ring.bytes;
     }
@@ -479,9 +479,9 @@ std::string to_text(const Topology& topology, const FeedConfig& config) {
                             joined(core.actors), memory_text(core.actor_bytes));
     }
     if (topology.recovery.runs) {
-        text += fmt::format("recovery          {}; asks {}; roads {}\n",
+        text += fmt::format("recovery          {}; asks {}; rings {}\n",
                             cpu_text(topology.control_cpu), joined(topology.recovery.sources),
-                            memory_text(topology.recovery.road_bytes));
+                            memory_text(topology.recovery.ring_bytes));
     }
     text += peers_text(topology.recovery, config);
     text += fmt::format(

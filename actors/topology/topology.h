@@ -49,7 +49,7 @@ struct RingPlan {
 struct RecoveryPlan {
     bool runs = false;                 ///< not without sources, nor on captures
     std::vector<std::string> sources;  ///< as in the config
-    std::size_t road_bytes = 0;        ///< rings from and to all pollers
+    std::size_t ring_bytes = 0;        ///< rings from and to all pollers
     std::size_t history_bytes = 0;     ///< 0: nothing is kept
     std::vector<std::string> peers;    ///< whom it asks
     std::string listens;               ///< where peers ask; empty: nowhere
@@ -84,7 +84,7 @@ struct TopologyFindings {
 /// Whether the state of series is taken from a peer at the start.
 [[nodiscard]] bool takes_state(const FeedConfig& config);
 
-/// Records of the road from a poller to the history: few and small where the ports keep packets.
+/// Records of the ring from a poller to the history: few and small where the ports keep packets.
 [[nodiscard]] std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller);
 
 /// Expects a config that was checked (load_config.h).

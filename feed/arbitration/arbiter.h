@@ -1,7 +1,7 @@
 // path: hot
 //
 // One line's two streams made into one: every message once, in order, and whatever neither stream
-// brought declared lost (OPRA 3.05.6 Block Sequence Number). The arbiter knows blocks and numbers,
+// brought declared lost (OPRA Block Sequence Number). The arbiter knows blocks and numbers,
 // not what is in them.
 //
 // Nearly every block is either exactly the next one or wholly old. classify_by_header() says so in
@@ -48,51 +48,56 @@ class Arbiter {
     /// Every datagram of the stream's own group, good or bad.
     void count_packet(Stream stream) { line_.stream(stream).counters.bump(StreamCount::packets); }
 
-    /// What becomes of a block by its header, should it hold data and all of it be decodable.
-    /// Counts nothing: who finds it so says commit_next() or commit_duplicate().
+    /// Classifies a block by its header alone, on the assumption that it holds data and that all of
+    /// its messages can be decoded. Changes no counter: the caller reports the outcome with
+    /// commit_next() or commit_duplicate().
     [[nodiscard]] Verdict classify_by_header(const Block& block, Stream stream) const {
         return line_.sequencer.classify(block, line_.stream(stream).fast);
     }
 
-    /// The block that classify_by_header() called next was decoded, or will be.
+    /// Commits a block that classify_by_header() found to be the next one. The caller has decoded
+    /// it or will.
     [[gnu::always_inline]] void commit_next(const Block& block, Stream stream);
 
-    /// The block that classify_by_header() called wholly old needs nothing.
+    /// Commits a block that classify_by_header() found to be wholly old.
     void commit_duplicate(const Block& block, Stream stream);
 
-    /// All at once, of a block whose messages were walked: decides and counts what can be.
+    /// Classifies a block whose messages were walked, and commits it unless the verdict is `slow`.
     [[nodiscard]] Verdict commit(const Block& block, Stream stream);
 
-    /// Whatever commit() called slow. `stream` is of no account for a retransmitted block.
+    /// Processes a block for which commit() returned `slow`. `stream` is ignored for a
+    /// retransmitted block.
     void commit_slow(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink) {
         slow_.process(block, stream, now_ns, sink);
     }
 
-    /// Messages that somebody brought first, but for blocks that were deferred (the sink is told
-    /// of those): more of them behind commit_slow() than before, and its block was committed.
+    /// Messages accepted for the first time, without those of deferred blocks, which
+    /// ArbiterSink::committed() reports. If commit_slow() raises this number, it accepted messages
+    /// of its block.
     [[nodiscard]] std::uint64_t committed_at_once() const { return slow_.committed_at_once(); }
 
-    /// Gives up waiting where the time has come.
+    /// Declares holes lost whose window has passed.
     void step(std::int64_t now_ns, ArbiterSink& sink) { slow_.step(now_ns, sink); }
 
-    /// Of holes from now on; those that wait already wait as long as they were to.
+    /// Sets the window of holes that open from now on. Open holes keep their window.
     void set_window(std::int64_t window_ns) { line_.sequencer.set_window(window_ns); }
 
-    /// When step() next has something to do.
+    /// The earliest time at which step() has something to do.
     [[nodiscard]] std::int64_t next_deadline_ns() const { return slow_.next_deadline_ns(); }
 
-    /// The end of the input: what is still missing is lost, what waits behind it is delivered.
+    /// At the end of the input: declares missing messages lost and delivers the held blocks.
     void finish(std::int64_t now_ns, ArbiterSink& sink) { slow_.finish(now_ns, sink); }
 
-    /// The caller decoded a message, just delivered, that makes consumers forget quotes: later
-    /// deliveries of older numbers are marked.
+    /// Reports that the message just delivered makes consumers forget quotes. Older numbers that
+    /// are delivered later are marked.
     void flush_at(std::uint32_t number) { line_.sequencer.note_flush_at(number); }
 
     [[nodiscard]] LineCounters& counters() { return line_.counters(); }
 
     [[nodiscard]] StreamCounters& counters(Stream stream) { return line_.stream(stream).counters; }
 
-    /// Cold. What was declared lost and not found, in order; a range that spans the wrap is two.
+    /// Cold. The numbers that were declared lost and not found since, in order. A range that spans
+    /// the wrap is split in two.
     [[nodiscard]] std::vector<NumberRange> gaps() const;
 
     /// The next number expected; 0 before the first block.
@@ -100,8 +105,7 @@ class Arbiter {
         return line_.epochs.current().numbered ? line_.sequencer.expected_number() : 0;
     }
 
-    /// The latest stamp of what came before the next number expected, in its numbering; 0: not
-    /// known.
+    /// The latest block time before the next expected number, in its numbering; 0: not known.
     [[nodiscard]] std::int64_t reached_ts_ns() const {
         const std::int64_t ts_ns = line_.sequencer.newest_ts_ns();
         return ts_ns == ArbiterSink::no_ts_ns ? 0 : ts_ns;

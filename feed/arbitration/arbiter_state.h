@@ -13,7 +13,7 @@
 
 namespace pinstrike::feed {
 
-/// What all parts of an arbiter work on.
+/// The state that all parts of an arbiter share.
 struct ArbiterState {
     explicit ArbiterState(const ArbitrationConfig& config) : sequencer(config), epochs(sequencer) {}
 

@@ -14,7 +14,7 @@ namespace pinstrike::feed {
 /// A block, or a part of one, on its way through the slow path.
 struct Arrival {
     const Block& block;
-    unsigned first;  ///< of its messages, those concerned: first .. last-1
+    unsigned first;  ///< the messages concerned are first .. last-1
     unsigned last;
     Source source;
     std::int64_t now_ns;
@@ -24,13 +24,14 @@ struct Arrival {
 
     [[nodiscard]] std::int64_t ts_ns() const { return block.ts_exchange_ns; }
 
-    /// This arrival shows that they are missing, so it is stamped behind them.
+    /// Notes that numbers are missing. This arrival shows it, so they were stamped before its
+    /// block.
     void note_missing(Position begin, Position end, std::int64_t ts_before_ns) const {
         sink.missing(begin, end, std::min(ts_before_ns, ts_ns()), std::max(ts_before_ns, ts_ns()));
     }
 };
 
-/// The first number of a data block; the next number, of a control.
+/// The first number of a data block, or the number after a control.
 [[nodiscard]] inline std::uint32_t number_of(const Block& block) {
     switch (block.role) {
         case BlockRole::data:
@@ -42,7 +43,7 @@ struct Arrival {
     }
 }
 
-/// The number that goes on from this block.
+/// The number that follows this block.
 [[nodiscard]] inline std::uint32_t next_of(const Block& block) {
     const Position first = numbers_per_turn + number_of(block);
     return number_at(first + (block.role == BlockRole::data ? block.messages : 0U));

@@ -90,7 +90,7 @@ void BlockPlacer::place_original(const Arrival& arrival, const Placement& at, co
     }
 }
 
-/// A retransmission fills an open hole, and moves nothing past the highest number known.
+/// A retransmission fills an open hole, and does not raise the highest number known.
 void BlockPlacer::place_repair(const Arrival& arrival, const Placement& at, const Run& run) {
     Position filled = run.begin;
     if (line_.epochs.is_current(at.epoch)) {
@@ -102,7 +102,7 @@ void BlockPlacer::place_repair(const Arrival& arrival, const Placement& at, cons
     count_useless(arrival, run.end - filled);
 }
 
-/// Numbers whose messages cannot be read are lost at once: the other stream carries the same bytes.
+/// Declares undecodable messages lost at once, because the other stream carries the same bytes.
 void BlockPlacer::place_undecodable(const Arrival& arrival, const Placement& at, const Run& run) {
     Sequencer& sequencer = line_.sequencer;
     if (run.state == Run::State::lost) {
@@ -124,7 +124,7 @@ void BlockPlacer::place_undecodable(const Arrival& arrival, const Placement& at,
                            arrival.sink);
 }
 
-/// New numbers of the current epoch: delivered if it is their turn, else they wait for it.
+/// Delivers new numbers of the current epoch if they are next; otherwise holds them.
 void BlockPlacer::place_current(const Arrival& arrival, const Placement& at, Position begin,
                                 Position end) {
     Sequencer& sequencer = line_.sequencer;

@@ -12,26 +12,26 @@
 
 namespace pinstrike::feed {
 
-/// Puts each number of a data block where it belongs in the block's epoch: delivers it, lets it
-/// wait, or counts it as useless.
+/// Decides for each number of a data block, in the block's epoch, whether to deliver it, hold it,
+/// or count it as useless.
 class BlockPlacer {
   public:
     BlockPlacer(ArbiterState& line, EpochCorrections& corrections)
         : line_(line), corrections_(corrections) {}
 
-    /// Goes through the block's numbers, run by run of one state each.
+    /// Places the numbers of a block, one run of equal state at a time.
     void place(const Arrival& arrival, EpochIndex index);
 
-    /// Messages that were brought before, or cannot be wanted.
+    /// Counts messages that were accepted before, or that belong to no known numbering.
     void count_useless(const Arrival& arrival, std::uint64_t messages);
 
   private:
     /// A range of numbers in one state.
     struct Run {
         enum class State : std::uint8_t {
-            done,   ///< delivered, waiting, or from before the start
-            lost,   ///< declared so
-            fresh,  ///< neither heard of nor given up
+            done,   ///< delivered, held, or before the first block
+            lost,   ///< declared lost
+            fresh,  ///< not received and not declared lost
         };
         State state;
         Position begin;
@@ -40,7 +40,7 @@ class BlockPlacer {
 
     struct Placement {
         EpochIndex epoch;
-        Position base;  ///< of the block's first message
+        Position base;  ///< position of the block's first message
 
         [[nodiscard]] unsigned index_of(Position position) const {
             return static_cast<unsigned>(position - base);

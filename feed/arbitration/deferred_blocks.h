@@ -9,7 +9,7 @@
 
 namespace pinstrike::feed {
 
-/// Blocks that wait until it is known to which epoch they belong.
+/// Keeps blocks until the epoch to which they belong is known.
 class DeferredBlocks {
   public:
     explicit DeferredBlocks(std::size_t capacity_bytes) : arena_(capacity_bytes) {}
@@ -17,23 +17,23 @@ class DeferredBlocks {
     /// False if there is no room.
     [[nodiscard]] bool defer(const Arrival& arrival);
 
-    /// One that waits behind a hole. False if there is no room.
+    /// Defers a block that is held behind a hole. False if there is no room.
     [[nodiscard]] bool defer(const HeldBlock& held);
 
     void release(HeldBlock* held) { arena_.release(held); }
 
-    /// The one that was deferred first; nullptr if there is none.
+    /// The block that was deferred first; nullptr if there is none.
     [[nodiscard]] const HeldBlock* oldest() const { return arena_.oldest(); }
 
     [[nodiscard]] const HeldBlock* younger(const HeldBlock* held) const {
         return arena_.younger(held);
     }
 
-    /// The earliest by its stamp that is stamped no later than `until_ts_ns`; where stamps repeat,
-    /// by its arrival. nullptr if there is none.
+    /// The block with the earliest block time up to `until_ts_ns`, or, if block times repeat, the
+    /// first to arrive. nullptr if there is none.
     [[nodiscard]] HeldBlock* earliest(std::int64_t until_ts_ns, bool stamps_repeat) const;
 
-    /// The earliest by its stamp that a stream brought; nullptr if there is none.
+    /// The block with the earliest block time, without repairs; nullptr if there is none.
     [[nodiscard]] const HeldBlock* earliest_original() const;
 
   private:

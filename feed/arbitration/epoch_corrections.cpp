@@ -10,8 +10,8 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// An epoch that is over is not found to have been longer by more than this: such a number is of
-/// another one, that nobody knows of.
+/// An epoch that has ended is not extended by more than this: such a number belongs to an epoch
+/// that is not known.
 constexpr std::uint64_t jump_messages = 1 << 20;
 
 }  // namespace
@@ -33,9 +33,9 @@ bool EpochCorrections::extend(const Arrival& arrival, EpochIndex index, Position
     return true;
 }
 
-/// An epoch that is over turns out to have gone on to here. The reset behind it may then have
-/// lowered the numbers although it had not seemed to: so it is told once more, and what comes late
-/// of before it is marked.
+/// Moves the end of an epoch that has ended. The reset after it may then have lowered the numbers
+/// although it had not seemed to. In that case it is reported once more, and older messages that
+/// come late are marked.
 void EpochCorrections::lengthen(EpochIndex old, Position end, const Arrival& arrival) {
     EpochHistory& history = line_.epochs.history();
     const bool quotes_stand = history.has_unforgotten(old);
@@ -113,15 +113,15 @@ void EpochCorrections::note_within(const Arrival& reset) {
     reset.sink.reset(block, forget, false);
 }
 
-/// What it makes consumers forget is to be told, and what is behind it may still come late: so an
-/// epoch is put before the current one, unless some of that came already and was taken for what
-/// went on from the numbers before it.
+/// Reports what the reset makes consumers forget. Data that follows it may still come late, so an
+/// epoch is inserted before the current one, unless some of that data was already taken for a
+/// continuation of the numbers before it.
 void EpochCorrections::note_overtaken(const Arrival& reset) {
     const Block& block = reset.block;
     Epoch& current = line_.epochs.current();
     const EpochIndex index = line_.epochs.current_index() - 1;
     const Epoch& before = line_.epochs.at(index);
-    // Of before the first block heard there is nothing to forget.
+    // Nothing was delivered before the first block, so there is nothing to forget.
     const Forget forget =
         before.numbered ? EpochTracker::forget_of(ResetIdentity::of(block), before, before.end)
                         : Forget::nothing;
@@ -137,11 +137,12 @@ void EpochCorrections::note_overtaken(const Arrival& reset) {
         insert_epoch(reset, begin, forget);
     } else if (const Position next = turn_of(before.end) + number_of(block);
                before.numbered && next > before.end) {
-        lengthen(index, next, reset);  // it raised the numbers: what it skipped is not missing
+        lengthen(index, next,
+                 reset);  // it raised the numbers, so those that it skipped are not missing
     }
 }
 
-/// Between the current one and the one before it.
+/// Inserts an epoch between the current one and the one before it.
 void EpochCorrections::insert_epoch(const Arrival& reset, Position begin, Forget forget) {
     const EpochIndex index = line_.epochs.current_index() - 1;
     Epoch between;
@@ -151,7 +152,7 @@ void EpochCorrections::insert_epoch(const Arrival& reset, Position begin, Forget
     between.reset = ResetIdentity::of(reset.block);
     between.begin_ts_ns = between.first_ts_ns = between.newest_ts_ns = reset.ts_ns();
     const Epoch latest = line_.epochs.current();
-    line_.epochs.history().open() = latest;  // moves up
+    line_.epochs.history().open() = latest;  // the current epoch moves up
     line_.epochs.at(index + 1) = between;
     for (StreamState& stream : line_.streams) {
         stream.epoch += stream.epoch > index ? 1 : 0;

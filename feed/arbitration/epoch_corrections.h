@@ -9,32 +9,34 @@
 
 namespace pinstrike::feed {
 
-/// What becomes known of an epoch only when it has begun, or is over: that it went on for longer,
-/// that it began earlier, and resets that come too late to begin one.
+/// Corrects an epoch that has begun or ended: its last number was higher, its first number was
+/// lower, or a reset arrives too late to begin an epoch.
 class EpochCorrections {
   public:
     explicit EpochCorrections(ArbiterState& line) : line_(line) {}
 
-    /// Numbers begin..end, behind what was known of an epoch that is over, existed, and so did
-    /// those before them, which are lost. False if they cannot belong to it.
+    /// Extends an epoch that has ended: numbers begin..end existed, and those between its known end
+    /// and `begin` are lost. False if the numbers cannot belong to it.
     [[nodiscard]] bool extend(const Arrival& arrival, EpochIndex index, Position begin,
                               Position end);
 
-    /// More numbers of the current epoch are known to have existed, before its first.
+    /// Lowers the first number of the current epoch, because earlier numbers are known to have
+    /// existed.
     void lower_begin(const Arrival& arrival, Position begin);
 
-    /// Whether a reset of before the first block heard began the numbering that is under way, or
-    /// one before it, cannot be known; it is only told.
+    /// Reports a reset from before the first block received. Nobody can know whether it began the
+    /// current numbering or an earlier one.
     void note_before_start(const Arrival& reset);
 
-    /// The inferred epoch is known to have begun earlier: what is between may still come late.
+    /// Assigns a reset to the inferred epoch, which then began earlier. The numbers in between may
+    /// still come late.
     void adopt(const Arrival& reset);
 
-    /// Of a reset that raised the numbers in the current epoch, what it skipped has been declared
-    /// lost, and what is behind it delivered. Nothing is left to do but to tell it.
+    /// Reports a reset that raised the numbers in the current epoch. The numbers that it skipped
+    /// were declared lost already, and those after it were delivered.
     void note_within(const Arrival& reset);
 
-    /// The reset behind this one began the current epoch.
+    /// Handles a reset whose successor has begun the current epoch already.
     void note_overtaken(const Arrival& reset);
 
   private:

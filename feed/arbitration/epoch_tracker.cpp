@@ -10,9 +10,9 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// Where numbers alone must tell two epochs apart, they are at least so far apart.
+/// Two epochs that only numbers tell apart are at least this far apart.
 constexpr std::uint64_t reorder_messages = 256;
-/// From one epoch to the next, so that those that turn out to be between find room.
+/// The distance between two epochs, which leaves room for an epoch in between.
 constexpr Position epoch_positions = 16 * Position{numbers_per_turn};
 
 std::uint64_t distance(Position a, Position b) {
@@ -29,8 +29,8 @@ EpochIndex EpochTracker::epoch_of(const Block& block, const StreamState& stream)
             return i;
         }
     }
-    // A stream that brought a reset may still bring blocks from before it, out of order: the newest
-    // epoch that does not begin after the block.
+    // A stream that brought a reset may still bring blocks from before it, out of order. They
+    // belong to the newest epoch that does not begin after the block.
     while (index > history_.oldest_index() && precedes(block, history_.at(index))) {
         --index;
     }
@@ -125,15 +125,15 @@ ResetKind EpochTracker::classify(const Block& reset, const StreamState& stream) 
                                                                 : ResetKind::next;
 }
 
-/// The stream's first copy of the reset that began the current epoch, which the stream had joined
-/// by later blocks. It may go on behind the reset with what is old: packets in disorder, no loop.
+/// Whether this is the stream's first copy of the reset that began the current epoch, which the
+/// stream joined by later blocks. Older packets may follow it out of order; that is no loop.
 bool EpochTracker::is_late_copy(const ResetIdentity& reset, const StreamState& stream) const {
     return current().by_reset && !current().repeats && current().reset == reset &&
            is_current(stream.epoch) && !stream.brought_reset;
 }
 
-/// The program started in mid-day, and this is of before: of a stream that has not come so far, or
-/// just before the first block heard.
+/// Whether the reset is from before the first block received: its stream has not reached that
+/// block, or it is the reset just before it.
 bool EpochTracker::precedes_start(const Block& reset, const StreamState& stream) {
     const Epoch& first = history_.at(0);
     if (history_.oldest_index() != 0 || !first.numbered || stream.epoch != 0 ||
@@ -144,7 +144,7 @@ bool EpochTracker::precedes_start(const Block& reset, const StreamState& stream)
     return !has_come_to_start(stream) || nearest(first.begin, number_of(reset)) == first.begin;
 }
 
-/// The current epoch was inferred, and this is the slower stream's copy of the reset that began it.
+/// Whether this is the slower stream's copy of the reset that began the inferred current epoch.
 bool EpochTracker::precedes_inferred(const Block& reset, const StreamState& stream) {
     const Epoch& epoch = current();
     const std::int64_t ts_ns = reset.ts_exchange_ns;
@@ -161,16 +161,17 @@ bool EpochTracker::precedes_inferred(const Block& reset, const StreamState& stre
     return exact || !has_later;
 }
 
-/// Whether this reset can have ended the epoch before the current one. One stamped before that
-/// epoch is of a numbering further back, which the slower stream is still at; or it was told in it.
+/// Whether this reset can have ended the epoch before the current one. A reset stamped before that
+/// epoch belongs to an older numbering, which the slower stream has not left; and a reset that was
+/// reported in that epoch did not end it.
 bool EpochTracker::is_behind_epoch_before(const Block& reset) {
     const Epoch& before = history_.at(current_index() - 1);
     const bool told = before.has_told_late(ResetIdentity::of(reset));
     return !told && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
 }
 
-/// A reset that raised the numbers (or led over the wrap), lost on the faster stream: what it
-/// skipped has been declared lost, and what is behind it delivered.
+/// Whether the faster stream lost this reset, which raised the numbers or led over the wrap. The
+/// numbers that it skipped were declared lost, and those after it were delivered.
 bool EpochTracker::is_within_current(const Block& reset) const {
     const Epoch& epoch = current();
     const std::int64_t ts_ns = reset.ts_exchange_ns;
@@ -184,8 +185,8 @@ bool EpochTracker::is_within_current(const Block& reset) const {
     return (next > epoch.begin && next <= sequencer_.expected()) || began_again;
 }
 
-/// The faster stream lost this one, or brought it out of order, and the next one began the current
-/// epoch.
+/// Whether the faster stream lost this reset, or brought it out of order, and the next one began
+/// the current epoch.
 bool EpochTracker::precedes_reset(const Block& reset) {
     const Epoch& epoch = current();
     if (!epoch.by_reset || epoch.repeats || current_index() == history_.oldest_index()) {

@@ -9,7 +9,8 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// How far from E the first block of a repeated capture may be: those before it may be lost.
+/// How far the first block of a repeated capture may be from the expected number: blocks before it
+/// may be lost.
 constexpr std::uint64_t repeat_messages = 256;
 
 }  // namespace
@@ -25,7 +26,7 @@ bool LoopDetector::begins_anew(const Arrival& reset, const StreamState& stream) 
            stream.next_number != number_of(reset.block);
 }
 
-/// Stamped before the reset, yet numbered as it said.
+/// Whether a block is stamped before the reset and numbered as the reset said.
 bool LoopDetector::is_numbered_as_reset(const Block& block) const {
     const Epoch& current = epochs_.current();
     if (!current.by_reset || block.role != BlockRole::data ||

@@ -1,10 +1,10 @@
 // path: hot
 //
-// Captures that are played in a loop: no exchange does it, but a benchmark or a replay may, and
-// only where the config allows it. A loop repeats its stamps. It begins anew where a stream brings
-// a reset that it had brought before, behind data; or, where the capture ends with a reset, where
-// it brings behind the reset what it once began with, stamped earlier and numbered as the reset
-// said.
+// Detects captures that are played in a loop. No exchange does that, but a benchmark or a replay
+// may, and only if the config allows it. A loop repeats its block times. A new turn begins when a
+// stream, after data, brings a reset that it brought before. If the capture ends with a reset, a
+// new turn begins when, after that reset, the stream brings its first blocks again, stamped earlier
+// and numbered as the reset said.
 #pragma once
 
 #include "feed/arbitration/arrival.h"
@@ -19,23 +19,23 @@
 
 namespace pinstrike::feed {
 
-/// How each stream's capture begins, should it be played in a loop.
+/// How the capture of each stream begins.
 class LoopDetector {
   public:
     LoopDetector(const Sequencer& sequencer, const EpochTracker& epochs, bool enabled)
         : sequencer_(sequencer), epochs_(epochs), enabled_(enabled) {}
 
-    /// Behind the reset the stream brings again what it once began with.
+    /// Whether a data block repeats a first block of its stream after a reset.
     [[nodiscard]] bool begins_anew(const Arrival& data) const;
 
-    /// An old reset, from which the stream is to go on.
+    /// Whether an old reset begins a new turn of its stream.
     [[nodiscard]] bool begins_anew(const Arrival& reset, const StreamState& stream) const;
 
     [[nodiscard]] bool has_brought_reset(const Arrival& reset) const {
         return of(reset.source).resets.has(reset.block);
     }
 
-    /// Nothing more need be noted of how the stream begins.
+    /// Whether enough is known of how the stream's capture begins.
     [[nodiscard]] bool knows_beginning(Stream stream) const {
         return !enabled_ || epochs_.current().repeats ||
                beginnings_[static_cast<std::size_t>(stream)].of_program.full();
@@ -50,8 +50,8 @@ class LoopDetector {
 
   private:
     struct Beginning {
-        FirstBlocks of_program;  ///< the first blocks heard
-        FirstBlocks of_epoch;    ///< old ones behind the reset: the program started in mid-turn
+        FirstBlocks of_program;  ///< the first blocks received
+        FirstBlocks of_epoch;    ///< old blocks after the reset, if the program started in mid-turn
         FirstBlocks resets;      ///< starts of day and resets
     };
 

@@ -1,7 +1,7 @@
 // path: hot
 //
 // Where a message stands on its line. Sequence numbers wrap (after 4,294,967,295 comes 1; 0 is
-// never a data number, OPRA 3.05.6 Block Sequence Number) and begin anew with every reset, so
+// never a data number, OPRA Block Sequence Number) and begin anew with every reset, so
 // nothing inside the arbiter compares them. A message has a 64-bit position instead, which only
 // grows: over wraps by itself, over resets because each epoch begins more than a turn behind the
 // end of the one before it. A position's number is its residue, so no table is needed to tell a

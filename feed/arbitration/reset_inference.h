@@ -1,14 +1,14 @@
 // path: hot
 //
-// Resets that both streams lost, recognised by what follows them.
+// Infers resets that both streams lost from the blocks after them.
 //
-// Behind a lost reset every block looks old. A block that is numbered below the expected number and
-// stamped later than all that was delivered is therefore a candidate, also where it would fit into
-// a gap or a hole: what fills those is stamped earlier than what is behind them. It is deferred,
-// and with it what is stamped later, for usually the other stream is only slower and still brings
-// the reset. When the window has passed, the reset is inferred at the earliest block deferred. A
-// second candidate confirms the first; until then, the candidate is rejected if its stream goes on
-// with the expected number: the block was old.
+// After a lost reset every block looks old. A block is a candidate if it is numbered below the
+// expected number and stamped later than everything delivered, even if it would fit into a gap or a
+// hole: blocks that fill those are stamped earlier. The candidate is deferred, and with it every
+// block that is stamped later, because usually the other stream is only slower and still brings the
+// reset. When the window has passed, the reset is inferred at the earliest deferred block. A second
+// candidate confirms the first. Until then, the candidate is rejected if its stream continues with
+// the expected number: the block was old.
 #pragma once
 
 #include "feed/arbitration/arbiter_state.h"
@@ -24,10 +24,10 @@ namespace pinstrike::feed {
 class ResetInference {
   public:
     enum class Decision : std::uint8_t {
-        place,     ///< the block is of the epoch that its stamp and stream say
-        defer,     ///< it was deferred
-        reject,    ///< to be placed, and the candidate is none
-        overflow,  ///< to be deferred, but there is no room
+        place,     ///< the block belongs to the epoch that its block time and stream say
+        defer,     ///< the block was deferred
+        reject,    ///< place the block; the candidate was old
+        overflow,  ///< the block had to be deferred, but there is no room
     };
 
     ResetInference(ArbiterState& line, std::size_t deferred_bytes)
@@ -40,35 +40,36 @@ class ResetInference {
 
     [[nodiscard]] bool is_confirmed() const { return candidates_ >= confirming; }
 
-    /// Stamped earlier than this, a reset was missed.
+    /// Whether a missed reset is confirmed that was stamped earlier than this.
     [[nodiscard]] bool is_confirmed_before(std::int64_t ts_ns) const {
         return is_confirmed() && first_ts_ns_ < ts_ns;
     }
 
-    /// When the reset is inferred.
+    /// The time at which the reset is inferred.
     [[nodiscard]] std::int64_t deadline_ns() const { return infer_at_ns_; }
 
-    /// Of a data or line integrity block of a stream.
+    /// Considers a data or line integrity block of a stream.
     [[nodiscard]] Decision consider(const Arrival& arrival);
 
-    /// A stream's blocks are stamped in the order of their numbers. Where one waits that begins no
-    /// later than this one, but is stamped later, both streams lost a reset between the two, or
-    /// have yet to bring it. (What was retransmitted may be packed and stamped otherwise.)
+    /// Compares a block with the held ones. A stream's blocks are stamped in the order of their
+    /// numbers. If a held block begins no later than this one but is stamped later, a reset lies
+    /// between the two, which both streams lost or have not brought yet. (A retransmission may have
+    /// another order.)
     void compare_with_held(const Arrival& arrival);
 
-    /// Blocks that wait behind holes although they are stamped later than a reset: the stream that
-    /// brought them had lost it. They are placed again once the new epoch is open.
+    /// Defers held blocks that are stamped later than a reset, because the stream that brought them
+    /// had lost it. They are placed again once the new epoch is open.
     void defer_held_later_than(std::int64_t ts_ns, ArbiterSink& sink);
 
-    /// The candidate is rejected, or an epoch was opened for it. What was deferred stays so until
-    /// it is placed.
+    /// Ends the candidate, because it is rejected or an epoch was opened for it. Deferred blocks
+    /// stay deferred until they are placed.
     void close();
 
-    /// An epoch was opened, and this deferred block looks to be behind a further reset: so it is
-    /// the candidate, with all that is deferred still.
+    /// Makes a deferred block the next candidate if, after an epoch was opened, it looks as if it
+    /// followed a further reset.
     [[nodiscard]] bool reopen(const HeldBlock& held);
 
-    /// The reset that no stream brought, as the first block behind it shows it.
+    /// The missing reset, made up from the first block after it.
     [[nodiscard]] static Block reset_before(const Block& first);
 
   private:
@@ -81,9 +82,9 @@ class ResetInference {
 
     ArbiterState& line_;
     DeferredBlocks deferred_;
-    unsigned candidates_ = 0;        ///< blocks that show the missed reset
-    Source source_ = Source::a;      ///< of the latest
-    std::uint32_t next_number_ = 0;  ///< what goes on from it
+    unsigned candidates_ = 0;        ///< blocks that indicate the missed reset
+    Source source_ = Source::a;      ///< of the latest candidate
+    std::uint32_t next_number_ = 0;  ///< the number that follows it
     std::int64_t first_ts_ns_ = 0;
     std::int64_t newest_ts_ns_ = 0;
     std::int64_t infer_at_ns_ = Sequencer::never_ns;

@@ -65,7 +65,7 @@ void Sequencer::learn(const Arrival& arrival, Position begin, Position end) {
 }
 
 void Sequencer::note_existence(const Arrival& arrival, Position end) {
-    const HoldEntry* entry = queue_.find(end - 1);  // the last number waits, or is said to be
+    const HoldEntry* entry = queue_.find(end - 1);  // the last number is held, or known to exist
     if (end <= expected() || (entry != nullptr && entry->begin <= end)) {
         return;
     }
@@ -82,7 +82,7 @@ bool Sequencer::wait(const Arrival& arrival, const HoldEntry& entry, unsigned fi
     }
     const auto from = static_cast<std::uint16_t>(first);
     const auto to = static_cast<std::uint16_t>(first + (entry.end - entry.begin));
-    release(arrival.sink);  // of the same block, what is before the entry may have been delivered
+    release(arrival.sink);  // earlier messages of the same block may have been delivered
     while (entry.begin != expected()) {
         PINSTRIKE_CHECK(entry.begin > expected());
         HeldBlock* held =
@@ -131,15 +131,15 @@ void Sequencer::declare_lost(Position begin, Position end, GapCause cause,
     PINSTRIKE_CHECK(begin < end);
     if (!list_gap(begin, end, sink)) {
         counters_.bump(LineCount::gaps_unlisted, end - begin);
-        sink.found(begin, end);  // nothing would fill what is not listed
+        sink.found(begin, end);  // nothing fills numbers that are not listed
     }
     counters_.bump(LineCount::gaps);
     counters_.bump(LineCount::lost, end - begin);
     sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, ts_exchange_ns);
 }
 
-/// Where the list is full, the oldest gaps give way, of numberings that are over: nothing fills
-/// them any more, and in weeks there can be many.
+/// If the list is full, removes the oldest gaps of numberings that have ended. Nothing fills them
+/// any more, and over weeks there can be many.
 bool Sequencer::list_gap(Position begin, Position end, ArbiterSink& sink) {
     if (gaps_.add(begin, end)) {
         return true;
@@ -165,7 +165,7 @@ bool Sequencer::unlist(Position begin, Position end, ArbiterSink& sink) {
     return true;
 }
 
-/// Gives up the numbers from E to the first that waits, or to `limit` if that is before it.
+/// Gives up the numbers from E to the first held one, or to `limit` if that comes first.
 void Sequencer::expire_first_hole(Position limit, ArbiterSink& sink) {
     const Position begin = expected();
     const Position end = queue_.empty() ? limit : std::min(limit, queue_.front().begin);

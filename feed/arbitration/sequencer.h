@@ -1,8 +1,8 @@
 // path: hot
 //
-// The numbers of a line's current numbering: which one is expected next (E), which blocks wait
-// behind a hole, and which numbers were declared lost. The sequencer knows no resets: it is told
-// where a numbering begins.
+// Keeps the numbers of a line's current numbering: the next expected number (E), the blocks held
+// behind holes, and the numbers declared lost. It knows no resets: the caller says where a
+// numbering begins.
 #pragma once
 
 #include "config/check.h"
@@ -23,7 +23,7 @@
 namespace pinstrike::feed {
 
 enum class Verdict : std::uint8_t {
-    deliver_all,    ///< the next one: the caller decodes the whole block
+    deliver_all,    ///< the next block: the caller decodes all of it
     duplicate_all,  ///< wholly old: nothing to do
     slow,           ///< the caller calls commit_slow
 };
@@ -38,14 +38,14 @@ class Sequencer {
     /// Cold. Beyond its own size.
     [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);
 
-    /// The fast path: what becomes of a block, should it hold data and all of it be decodable.
-    /// `fast`: nothing about its stream needs the slow path.
+    /// The fast path: classifies a block on the assumption that it holds data and that all of its
+    /// messages can be decoded. `fast`: its stream may take the fast path.
     [[nodiscard]] Verdict classify(const Block& block, bool fast) const;
 
-    /// The fast path: moves E behind the block that classify() called next.
+    /// The fast path: moves E past the block that classify() found to be next.
     void advance(const Block& block);
 
-    /// Brings what classify() reads up to date. A block stamped before `earliest_ts_ns` may be of
+    /// Updates the values that classify() reads. A block stamped before `earliest_ts_ns` may be of
     /// an earlier numbering.
     void refresh(std::int64_t earliest_ts_ns);
 
@@ -53,7 +53,7 @@ class Sequencer {
 
     [[nodiscard]] std::uint32_t expected_number() const { return expected_number_; }
 
-    /// The latest stamp of what moved E in this numbering; no_ts_ns: none.
+    /// The latest block time of the blocks that moved E in this numbering; no_ts_ns: none.
     [[nodiscard]] std::int64_t newest_ts_ns() const { return newest_ts_ns_; }
 
     [[nodiscard]] LineCounters& counters() { return counters_; }
@@ -65,81 +65,80 @@ class Sequencer {
     /// The first position of the current numbering; 0: there is none yet.
     [[nodiscard]] Position begin() const { return begin_; }
 
-    /// A numbering begins here. What waited for the one before was given up.
+    /// Starts a numbering. Blocks held for the one before were given up.
     void start(Position begin, std::int64_t newest_ts_ns);
 
-    /// More numbers of the current numbering are known to have existed, before its first: they are
-    /// lost.
+    /// Lowers the first number of the current numbering. The earlier numbers are lost.
     void lower_begin(Position begin, std::int64_t ts_exchange_ns, ArbiterSink& sink);
 
-    /// Behind the highest number known to have existed.
+    /// The position after the highest number known to have existed.
     [[nodiscard]] Position known_end() const {
         return queue_.empty() ? expected() : queue_.back().end;
     }
 
-    /// Of the last block known of.
+    /// The block time of the last known block.
     [[nodiscard]] std::int64_t known_ts_ns() const {
         return queue_.empty() ? newest_ts_ns_ : queue_.back().held->block.ts_exchange_ns;
     }
 
-    /// Numbers that nothing was known of until now, or that were missing: those before them
-    /// existed.
+    /// Notes that numbers arrived that were unknown or missing, so those before them existed.
     void learn(const Arrival& arrival, Position begin, Position end);
 
-    /// A control says that all before `end` existed.
+    /// Notes that all numbers before `end` existed, because a control says so.
     void note_existence(const Arrival& arrival, Position end);
 
-    /// Lets the entry wait unless it is its turn; `first` is its first message within the block.
-    /// Where there is no room, the first holes are given up early; that may make it the entry's
-    /// turn. False if it is.
+    /// Holds the entry unless it is next; `first` is its first message within the block. If there
+    /// is no room, the first holes are given up early, which may make the entry the next one. False
+    /// if the entry is next.
     [[nodiscard]] bool wait(const Arrival& arrival, const HoldEntry& entry, unsigned first);
 
-    /// Moves E behind what this block brought, or showed to have been.
+    /// Moves E past the messages that this block brought, or whose loss it showed.
     void pass(Position end, const Block& block);
 
     void deliver(const Block& block, unsigned first, unsigned count, Position begin,
                  DeliveryFlags flags, ArbiterSink& sink);
 
-    /// Delivers what waited for E, and what waited for that.
+    /// Delivers held blocks while they are next.
     void release(ArbiterSink& sink);
 
     void declare_lost(Position begin, Position end, GapCause cause, std::int64_t ts_exchange_ns,
                       ArbiterSink& sink);
 
-    /// A part of one gap came after all. False if there is no room to say what of the gap would
-    /// remain.
+    /// Removes a part of one gap that was found. False if there is no room to list the rest of the
+    /// gap.
     [[nodiscard]] bool unlist(Position begin, Position end, ArbiterSink& sink);
 
-    /// Gives up waiting where the time has come.
+    /// Declares holes lost whose window has passed.
     void expire(std::int64_t now_ns, ArbiterSink& sink);
 
-    /// Gives up all holes and delivers what waits behind them.
+    /// Declares all holes lost and delivers the blocks held behind them.
     void expire_all(ArbiterSink& sink);
 
-    /// Blocks that wait although they are stamped later than this are not of this numbering:
-    /// each that `defer(entry)` keeps elsewhere leaves, and what was counted of it is undone.
+    /// Withdraws held blocks that are stamped later than this and so are not of this numbering.
+    /// Each block that `defer(entry)` accepts leaves, and its counts are undone.
     template <class Defer>
     void withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer defer);
 
-    /// Older numbers are from before a flush of quotes.
+    /// Notes a flush of quotes: older positions are from before it.
     void note_flush(Position position) { flushed_to_ = std::max(flushed_to_, position); }
 
-    /// The caller decoded a flush at this number, just delivered.
+    /// Notes a flush at this number, which was just delivered.
     void note_flush_at(std::uint32_t number);
 
     [[nodiscard]] bool is_flushed(Position position) const { return position < flushed_to_; }
 
-    /// Of holes from now on; those that wait already wait as long as they were to.
+    /// Sets the window of holes that open from now on. Open holes keep their window.
     void set_window(std::int64_t window_ns) { window_ns_ = window_ns; }
 
-    /// When the wait that began at this time is over; never, if the window is practically endless.
+    /// When a hole that opened at this time is given up; never, if the window is practically
+    /// endless.
     [[nodiscard]] std::int64_t deadline_after(std::int64_t arrival_ns) const {
         return arrival_ns > never_ns - window_ns_ ? never_ns : arrival_ns + window_ns_;
     }
 
-    /// When expire() next has something to do.
+    /// The earliest time at which expire() has something to do.
     [[nodiscard]] std::int64_t deadline_ns() const {
-        // The oldest copy arrived first, and all that wait are behind the first hole.
+        // The oldest held block arrived first, and all held blocks are behind the first hole.
         return queue_.empty() ? never_ns : deadline_after(arena_.oldest()->arrival_ns);
     }
 
@@ -173,7 +172,7 @@ class Sequencer {
     HoldArena arena_;
     HoldQueue queue_;
     Position flushed_to_ = 0;
-    Position delivering_ = 0;  // first position of what the sink is being given; 0: nothing
+    Position delivering_ = 0;  // first position of the delivery under way; 0: none
 };
 
 inline Verdict Sequencer::classify(const Block& block, bool fast) const {
@@ -209,14 +208,15 @@ void Sequencer::withdraw_later_than(std::int64_t ts_ns, ArbiterSink& sink, Defer
     });
     PINSTRIKE_CHECK(known_end() <= known);
     if (known_end() != known) {
-        sink.found(known_end(), known);  // they are not known to have existed any more
+        sink.found(known_end(), known);  // these numbers are unknown again
     }
     Counter& highest = counters_.at(LineCount::highest);
     highest.set(highest.read() - (known - known_end()));
 }
 
-/// What of it cannot be decoded is declared lost again where it belongs, so here it is taken back.
-/// False if that cannot be: it was found elsewhere since, or for want of memory.
+/// Withdraws one held entry. Its undecodable messages will be declared lost again in their own
+/// numbering, so that loss is taken back here. False if that is not possible, because they were
+/// found since or memory is lacking.
 template <class Defer>
 bool Sequencer::withdraw(const HoldEntry& entry, std::int64_t ts_ns, ArbiterSink& sink,
                          Defer& defer) {
@@ -228,7 +228,7 @@ bool Sequencer::withdraw(const HoldEntry& entry, std::int64_t ts_ns, ArbiterSink
     }
     if (!defer(entry)) {
         const bool listed = !undecodable || gaps_.add(entry.begin, entry.end);
-        PINSTRIKE_CHECK(listed);  // where it had been, there is room
+        PINSTRIKE_CHECK(listed);  // its old place is free
         return false;
     }
     if (messages != 0) {

@@ -11,7 +11,7 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// The first numbering stands here, so that positions before it can be told.
+/// The position of the first numbering, which leaves room for positions before it.
 constexpr Position first_turn = 2 * numbers_per_turn;
 
 }  // namespace
@@ -36,7 +36,7 @@ void SlowPath::process(const Block& block, Stream stream, std::int64_t now_ns, A
     if (arrival.original() && block.role == BlockRole::data) {
         StreamState& state = line_.stream(stream);
         if (line_.epochs.is_of_current(block, state)) {
-            stamped.ts_exchange_ns = first_stamp_of(block, sink);  // its own, as a rule
+            stamped.ts_exchange_ns = first_stamp_of(block, sink);  // usually the block's own time
             line_.counters().bump(LineCount::copies_restamped,
                                   stamped.ts_exchange_ns != block.ts_exchange_ns ? 1 : 0);
         }
@@ -93,14 +93,14 @@ void SlowPath::on_data(const Arrival& arrival) {
         if (!replaying_ && !EpochTracker::precedes(arrival.block, line_.epochs.current())) {
             inference_.compare_with_held(arrival);
             if (!inference_.is_open()) {
-                reject(arrival.now_ns, arrival.sink);  // at most repairs were deferred
+                reject(arrival.now_ns, arrival.sink);  // only repairs can be deferred
             }
         }
     }
     placer_.place(arrival, index);
 }
 
-/// The control says which number was the last: it is evidence, and carries nothing.
+/// A line integrity control says which number was the last. It carries no message.
 void SlowPath::on_integrity(const Arrival& arrival) {
     if (defer(arrival)) {
         return;
@@ -136,7 +136,7 @@ void SlowPath::on_repair(const Arrival& arrival) {
     }
 }
 
-/// The program started in the middle of a day: what came before is neither known nor missing.
+/// Starts the numbering in the middle of a day. Earlier messages are neither known nor missing.
 void SlowPath::start_numbering(const Block& block, std::uint32_t number) {
     line_.epochs.start(first_turn + number, block.ts_exchange_ns);
     line_.sequencer.start(first_turn + number, block.ts_exchange_ns);
@@ -163,7 +163,7 @@ EpochIndex SlowPath::join_epoch_of(const Arrival& arrival) {
 
 // --- hot: resets ---
 
-/// A start of day or reset, of an original.
+/// Processes a start of day or reset of a stream.
 void SlowPath::on_reset(const Arrival& arrival) {
     follow_reset(arrival);
     loops_.note_reset(arrival);
@@ -196,12 +196,13 @@ void SlowPath::follow_reset(const Arrival& arrival) {
             return on_stale_reset(arrival);
         case ResetKind::next:
             apply_reset(arrival);
-            // What had been deferred came before it: the stream itself goes on from the reset.
+            // Deferred blocks came before it; the stream itself continues from the reset.
             return stream.join(epochs.current_index(), true);
     }
 }
 
-/// Again, of before the first block heard: a loop has come round if the stream had come so far.
+/// A reset from before the first block comes again: a loop begins if the stream had reached that
+/// block.
 void SlowPath::on_told_reset(const Arrival& arrival) {
     EpochTracker& epochs = line_.epochs;
     const StreamState& stream = line_.stream_of(arrival);
@@ -213,7 +214,7 @@ void SlowPath::on_told_reset(const Arrival& arrival) {
     }
 }
 
-/// Again, from a stream that is in its epoch: a duplicate, or a loop has come round.
+/// A reset comes again from a stream that is in its epoch: it is a duplicate, or a loop begins.
 void SlowPath::on_repeated_reset(const Arrival& arrival) {
     if (line_.epochs.leads_up_to(line_.stream_of(arrival), arrival.ts_ns())) {
         apply_reset(arrival);
@@ -222,9 +223,9 @@ void SlowPath::on_repeated_reset(const Arrival& arrival) {
     }
 }
 
-/// Older than what it would reset. A duplicate, or a copy that lost its way; and where the stream
-/// had not brought it before, it only comes late, behind newer data. In a loop it begins the next
-/// turn.
+/// A reset that is older than the data that it would reset. It is a duplicate or a displaced copy;
+/// if the stream had not brought it before, it comes late, after newer data. In a loop it begins
+/// the next turn.
 void SlowPath::on_stale_reset(const Arrival& arrival) {
     StreamState& stream = line_.stream_of(arrival);
     const bool again = line_.epochs.current().repeats || loops_.has_brought_reset(arrival);
@@ -234,13 +235,14 @@ void SlowPath::on_stale_reset(const Arrival& arrival) {
     const bool known = line_.epochs.history().knows(ResetIdentity::of(arrival.block));
     line_.counters().bump(known ? LineCount::resets_repeated : LineCount::resets_stale);
     if (!again) {
-        stream.newest_ts_ns = ArbiterSink::no_ts_ns;  // its duplicate may come next: no loop either
+        stream.newest_ts_ns =
+            ArbiterSink::no_ts_ns;  // its duplicate may come next, which is no loop
     }
 }
 
 void SlowPath::apply_reset(const Arrival& arrival) {
     while (inference_.is_confirmed_before(arrival.ts_ns())) {
-        // One was missed before this one, or more.
+        // At least one reset before this one was missed.
         infer_reset(arrival.now_ns, arrival.sink, arrival.ts_ns());
     }
     line_.counters().bump(LineCount::resets);
@@ -249,8 +251,8 @@ void SlowPath::apply_reset(const Arrival& arrival) {
     replay_deferred(arrival.now_ns, arrival.sink);
 }
 
-/// Ends the current epoch and begins the next. What is missing of the old one is given up before
-/// the reset is told; it may still come late.
+/// Ends the current epoch and begins the next one. Missing numbers of the old epoch are declared
+/// lost before the reset is reported; their messages may still come late.
 void SlowPath::open_epoch(const Block& reset, bool inferred, ArbiterSink& sink) {
     EpochTracker& epochs = line_.epochs;
     Sequencer& sequencer = line_.sequencer;
@@ -271,7 +273,7 @@ void SlowPath::open_epoch(const Block& reset, bool inferred, ArbiterSink& sink) 
     sink.reset(reset, forget, inferred);
 }
 
-// --- hot: what was deferred ---
+// --- hot: deferred blocks ---
 
 /// True if the block was deferred until it is known to which epoch it belongs.
 bool SlowPath::defer(const Arrival& arrival) {
@@ -295,7 +297,8 @@ bool SlowPath::defer(const Arrival& arrival) {
     return false;
 }
 
-/// The stream went on in the old numbers: what was deferred is what it seemed to be, old.
+/// Rejects the candidate, because its stream continued with the old numbers: the deferred blocks
+/// were old.
 void SlowPath::reject(std::int64_t now_ns, ArbiterSink& sink) {
     inference_.close();
     while (HeldBlock* held = inference_.deferred().earliest(ArbiterSink::any_ts_ns, false)) {
@@ -303,8 +306,8 @@ void SlowPath::reject(std::int64_t now_ns, ArbiterSink& sink) {
     }
 }
 
-/// No stream brought the reset in time. Deferred blocks that are stamped later than `until_ts_ns`
-/// stay deferred, for the next.
+/// Infers the reset that no stream brought in time. Deferred blocks with a block time after
+/// `until_ts_ns` stay deferred, for the next reset.
 void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
     const HeldBlock* first = inference_.deferred().earliest_original();
     PINSTRIKE_CHECK(first != nullptr);
@@ -315,8 +318,8 @@ void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t 
     replay_deferred(now_ns, sink, until_ts_ns);
 }
 
-/// An epoch was opened: what was deferred finds its place, up to the first block that looks to be
-/// behind a further reset.
+/// Places deferred blocks after an epoch was opened, up to the first block that looks as if it
+/// followed a further reset.
 void SlowPath::replay_deferred(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
     inference_.close();
     const bool stamps_repeat = line_.epochs.current().repeats;
@@ -340,7 +343,7 @@ void SlowPath::replay(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink) {
     inference_.deferred().release(held);
 }
 
-/// Messages that a stream, or a repair, brought first.
+/// Messages accepted for the first time, of streams and repairs.
 std::uint64_t SlowPath::brought() const {
     return line_.streams[0].counters.read(StreamCount::accepted) +
            line_.streams[1].counters.read(StreamCount::accepted) +
@@ -350,7 +353,7 @@ std::uint64_t SlowPath::brought() const {
 // --- hot: timers ---
 
 void SlowPath::finish(std::int64_t now_ns, ArbiterSink& sink) {
-    while (inference_.is_open()) {  // of what was deferred, a part may be a candidate anew
+    while (inference_.is_open()) {  // a deferred block may become the next candidate
         if (inference_.is_confirmed()) {
             infer_reset(now_ns, sink);
         } else {
@@ -369,7 +372,7 @@ void SlowPath::run_timers(std::int64_t now_ns, ArbiterSink& sink) {
     refresh();
 }
 
-/// Brings what the fast path and the poller read up to date.
+/// Updates the values that the fast path and the poller read.
 void SlowPath::refresh() {
     const Epoch& current = line_.epochs.current();
     PINSTRIKE_CHECK(current.begin == line_.sequencer.begin());

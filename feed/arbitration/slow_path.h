@@ -1,6 +1,6 @@
 // path: hot
 //
-// Blocks that are not the next of a calm line: holes, resets, streams that are in different epochs,
+// Processes blocks that the fast path cannot: holes, resets, streams in different epochs,
 // retransmissions, blocks that cannot be decoded to their end.
 #pragma once
 
@@ -21,23 +21,23 @@ class SlowPath {
   public:
     SlowPath(ArbiterState& line, const ArbitrationConfig& config);
 
-    /// Routes a block by its role, and brings the fast path up to date.
+    /// Processes a block by its role, and brings the fast path up to date.
     void process(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink);
 
-    /// Gives up waiting where the time has come.
+    /// Declares holes lost whose window has passed.
     void step(std::int64_t now_ns, ArbiterSink& sink) {
         if (now_ns >= next_deadline_ns_) {
             run_timers(now_ns, sink);
         }
     }
 
-    /// The end of the input: what is still missing is lost, what waits behind it is delivered.
+    /// At the end of the input: declares missing messages lost and delivers the held blocks.
     void finish(std::int64_t now_ns, ArbiterSink& sink);
 
-    /// When step() next has something to do.
+    /// The earliest time at which step() has something to do.
     [[nodiscard]] std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
 
-    /// Messages that somebody brought first, but for blocks that were deferred.
+    /// Messages accepted for the first time, without those of deferred blocks.
     [[nodiscard]] std::uint64_t committed_at_once() const { return brought() - brought_deferred_; }
 
   private:
@@ -76,7 +76,7 @@ class SlowPath {
     BlockPlacer placer_;
     std::int64_t next_deadline_ns_ = Sequencer::never_ns;
     std::uint64_t brought_deferred_ = 0;
-    bool replaying_ = false;  // a block that had been deferred: its epoch is known
+    bool replaying_ = false;  // a deferred block is placed: its epoch is known
 };
 
 }  // namespace pinstrike::feed

@@ -12,14 +12,15 @@
 
 namespace pinstrike::feed {
 
-/// Where one stream of a line is. What the fast path touches fills the first cache line.
+/// The position of one stream of a line. The first cache line has everything that the fast path
+/// touches.
 struct alignas(64) StreamState {
-    bool fast = false;              ///< nothing about it needs the slow path
-    std::uint32_t next_number = 0;  ///< behind its latest data block; 0: none yet
-    std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its data in its epoch
+    bool fast = false;              ///< its blocks may take the fast path
+    std::uint32_t next_number = 0;  ///< after its latest data block; 0: none yet
+    std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its data in this epoch
     StreamCounters counters;
     EpochIndex epoch = 0;
-    bool brought_reset = false;  ///< its own copy of the one that began its epoch
+    bool brought_reset = false;  ///< the one that began its epoch
 
     [[nodiscard]] bool has_data() const { return newest_ts_ns != ArbiterSink::no_ts_ns; }
 
@@ -30,7 +31,7 @@ struct alignas(64) StreamState {
         newest_ts_ns = ArbiterSink::no_ts_ns;
     }
 
-    /// Behind a data block of its epoch.
+    /// Moves the stream past a data block of its epoch.
     void follow(std::uint32_t next, std::int64_t ts_ns) {
         next_number = next;
         newest_ts_ns = ts_ns;

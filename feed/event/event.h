@@ -5,7 +5,7 @@
 // Header::records contiguous records, which are pushed all or none.
 //
 // Integers are in host order. A price is an integer and a code, as sent: value = price /
-// 10^decimals(code) (OPRA 7.13 Denominator Code). Of a quote, transaction id and the participant's
+// 10^decimals(code) (OPRA Denominator Code). Of a quote, transaction id and the participant's
 // reference number stand in its second record (QuoteBest), so a quote without appendage has
 // neither; a trade has the reference alone, other messages none. `decode` shows both for all.
 #pragma once
@@ -229,7 +229,7 @@ const Rest& rest_of(const Event& event) {
     return *reinterpret_cast<const Rest*>(&event + 1);  // tidy: records are contiguous
 }
 
-/// Decimals of a denominator code A-I (OPRA 7.13 Denominator Code): A 1 ... H 8, I 0.
+/// Decimals of a denominator code A-I (OPRA Denominator Code): A 1 ... H 8, I 0.
 inline unsigned decimals(char code) {
     return code == 'I' ? 0U : static_cast<unsigned>(code - 'A') + 1U;
 }

@@ -17,11 +17,11 @@ using TakeSeries = std::function<void(const SeriesMap&)>;
 
 /// What the rows were; a heading and empty rows are neither.
 struct MappingRows {
-    static constexpr std::size_t told_max = 10;
+    static constexpr std::size_t problems_max = 10;
 
     std::uint64_t good = 0;
-    std::uint64_t spoilt = 0;
-    Problems told;  ///< of the spoilt ones the first few, each at file:row
+    std::uint64_t malformed = 0;
+    Problems problems;  ///< of the first few malformed rows, each at file:row
 };
 
 }  // namespace pinstrike::feed

@@ -13,8 +13,7 @@ namespace pinstrike::feed {
 /// `name` holds, in memory order: symbol (5 ASCII bytes, space filled), the expiration letter
 /// (A-L call, M-X put, by month; bit 7 set for the GTH session, which has separate series), day,
 /// year - 2000. `strike_e8` is the strike in units of 1e-8, so the same strike sent with two
-/// denominators is one key. Source: OPRA 7.13 Denominator Code, 7.14
-/// Expiration Block.
+/// denominators is one key. Source: OPRA Denominator Code, Expiration Block.
 struct SeriesKey {
     std::uint64_t name = 0;
     std::int64_t strike_e8 = 0;

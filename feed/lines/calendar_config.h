@@ -24,8 +24,8 @@ struct DayHours {
 struct CalendarConfig {
     /// False: the hours below are ignored, and data is expected at any time.
     bool heeded = false;
-    /// From a little before the start of day to a little after the end of day (OPRA 5.02
-    /// Schedule of Daily OPRA Messages).
+    /// From a little before the start of day to a little after the end of day (OPRA Schedule of
+    /// Daily OPRA Messages).
     DailyHours regular{std::chrono::hours{1}, std::chrono::hours{18} + std::chrono::minutes{15}};
     DailyHours gth{std::chrono::hours{19} + std::chrono::minutes{30},
                    std::chrono::hours{11} + std::chrono::minutes{45}};

@@ -2,7 +2,7 @@
 //
 // Tells original messages of a line from tests. After the end of day and outside session hours,
 // OPRA sends tests: starts of day that begin no trading day, and messages without real quotes or
-// trades (OPRA 6 Control, 3.05.6 Block Sequence Number). They are numbered and accounted for like
+// trades (OPRA Control, Block Sequence Number). They are numbered and accounted for like
 // all others, but no core gets them.
 #pragma once
 

@@ -1,7 +1,7 @@
 // path: hot
 //
 // The state of a line's streams. An idle line still sends line integrity at least every ten seconds
-// (OPRA 6 Control), so a stream without any packet for longer has failed somewhere. Silence counts
+// (OPRA Control), so a stream without any packet for longer has failed somewhere. Silence counts
 // only during the session hours of the line.
 #pragma once
 

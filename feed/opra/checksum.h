@@ -40,7 +40,7 @@ namespace pinstrike::feed::opra {
 }
 
 /// The checksum that a block of at least 21 bytes should carry: the low 16 bits of the sum of its
-/// bytes but the checksum's own two; pad included (OPRA 3.05 Block Header).
+/// bytes but the checksum's own two; pad included (OPRA Block Header).
 [[nodiscard]] inline std::uint16_t checksum_of(std::span<const std::byte> block_bytes) {
     const auto own = static_cast<std::uint8_t>(block_bytes[block::checksum.at]) +
                      static_cast<std::uint8_t>(block_bytes[block::checksum.at + 1]);

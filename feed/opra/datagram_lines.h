@@ -10,8 +10,8 @@
 
 namespace pinstrike::feed::opra {
 
-/// Appends a line for each message of a datagram, as canonical JSON or for people, and one for what
-/// could not be decoded. `packet`: its number in the capture.
+/// Appends one line for each message of a datagram, as canonical JSON or as text for people, and
+/// one line for the part that cannot be decoded. `packet` is the packet's number in the capture.
 void append_datagram(std::string& out, std::span<const std::byte> payload, Origin origin,
                      std::uint64_t packet, bool json);
 

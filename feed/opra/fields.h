@@ -16,7 +16,7 @@
 
 namespace pinstrike::feed::opra {
 
-/// The number of message `index`: the block's own for controls that carry none (OPRA 3.05.6 Block
+/// The number of message `index`: the block's own for controls that carry none (OPRA Block
 /// Sequence Number).
 [[nodiscard]] inline std::uint32_t number_of(const wire::Block& block, std::size_t index) {
     const wire::Message& message = block.messages[index];

@@ -1,8 +1,8 @@
 // path: hot
 //
 // Where everything stands on the wire. Offsets count from the start of the block for the block
-// header, and from the start of the message for messages; source: OPRA 3.05 Block Header, 4 Message
-// Header, 6 Message Categories and Types. Each list is proved to leave no hole and no overlap.
+// header, and from the start of the message for messages; source: OPRA Block Header, Message
+// Header, Message Categories and Types. Each list is proved to leave no hole and no overlap.
 #pragma once
 
 #include "feed/event/cursor.h"
@@ -71,7 +71,7 @@ inline void put(std::byte* start, T value) {
 
 // clang-format off
 
-namespace block {  // OPRA 3.05 Block Header
+namespace block {  // OPRA Block Header
 inline constexpr Field version{0, 1}, size{1, 2}, feed{3, 1}, retransmission{4, 1}, session{5, 1},
     sequence{6, 4}, messages{10, 1}, seconds{11, 4}, nanoseconds{15, 4}, checksum{19, 2};
 inline constexpr std::size_t header_bytes = 21;
@@ -81,7 +81,7 @@ static_assert(covers(std::array{version, size, feed, retransmission, session, se
                                 seconds, nanoseconds, checksum}, 0, header_bytes));
 }  // namespace block
 
-namespace message {  // OPRA 4 Message Header
+namespace message {  // OPRA Message Header
 inline constexpr Field participant{0, 1}, category{1, 1}, type{2, 1}, indicator{3, 1},
     transaction_id{4, 4}, reference{8, 4};
 inline constexpr std::size_t header_bytes = 12;
@@ -89,7 +89,7 @@ static_assert(covers(std::array{participant, category, type, indicator, transact
                      0, header_bytes));
 }  // namespace message
 
-namespace last_sale {  // OPRA 6 Last Sale, a
+namespace last_sale {  // OPRA Last Sale, a
 inline constexpr Field symbol{12, 5}, reserved{17, 1}, expiration{18, 3}, strike_code{21, 1},
     strike{22, 4}, volume{26, 4}, price_code{30, 1}, price{31, 4}, trade_id{35, 4},
     reserved_tail{39, 4};
@@ -98,7 +98,7 @@ static_assert(covers(std::array{symbol, reserved, expiration, strike_code, strik
                                 price_code, price, trade_id, reserved_tail}, 12, bytes));
 }  // namespace last_sale
 
-namespace open_interest {  // OPRA 6 Open Interest, d
+namespace open_interest {  // OPRA Open Interest, d
 inline constexpr Field symbol{12, 5}, reserved{17, 1}, expiration{18, 3}, strike_code{21, 1},
     strike{22, 4}, open_interest{26, 4};
 inline constexpr std::size_t bytes = 30;
@@ -106,7 +106,7 @@ static_assert(covers(std::array{symbol, reserved, expiration, strike_code, strik
                      12, bytes));
 }  // namespace open_interest
 
-namespace end_of_day {  // OPRA 6 End of Day Summary, f
+namespace end_of_day {  // OPRA End of Day Summary, f
 inline constexpr Field symbol{12, 5}, reserved{17, 1}, expiration{18, 3}, strike_code{21, 1},
     strike{22, 4}, volume{26, 4}, open_interest{30, 4}, price_code{34, 1}, open{35, 4},
     high{39, 4}, low{43, 4}, last{47, 4}, net_change{51, 4}, underlying_code{55, 1},
@@ -117,7 +117,7 @@ static_assert(covers(std::array{symbol, reserved, expiration, strike_code, strik
                                 underlying_code, underlying, bid, offer}, 12, bytes));
 }  // namespace end_of_day
 
-namespace long_quote {  // OPRA 6 Long Quote, k
+namespace long_quote {  // OPRA Long Quote, k
 inline constexpr Field symbol{12, 5}, reserved{17, 1}, expiration{18, 3}, strike_code{21, 1},
     strike{22, 4}, price_code{26, 1}, bid{27, 4}, bid_size{31, 4}, offer{35, 4},
     offer_size{39, 4};
@@ -126,7 +126,7 @@ static_assert(covers(std::array{symbol, reserved, expiration, strike_code, strik
                                 bid_size, offer, offer_size}, 12, bytes));
 }  // namespace long_quote
 
-namespace short_quote {  // OPRA 6 Short Quote, q
+namespace short_quote {  // OPRA Short Quote, q
 inline constexpr Field symbol{12, 4}, expiration{16, 3}, strike{19, 2}, bid{21, 2},
     bid_size{23, 2}, offer{25, 2}, offer_size{27, 2};
 inline constexpr std::size_t bytes = 29;  // without appendages
@@ -136,23 +136,23 @@ static_assert(covers(std::array{symbol, expiration, strike, bid, bid_size, offer
                      bytes));
 }  // namespace short_quote
 
-namespace appendage {  // OPRA 6 Appendage, behind k and q
+namespace appendage {  // OPRA Appendage, behind k and q
 inline constexpr Field participant{0, 1}, code{1, 1}, price{2, 4}, size{6, 4};
 inline constexpr std::size_t bytes = 10;
 static_assert(covers(std::array{participant, code, price, size}, 0, bytes));
 }  // namespace appendage
 
-namespace text {  // OPRA 6 Administrative, C
+namespace text {  // OPRA Administrative, C
 inline constexpr Field length{12, 2};
 inline constexpr std::size_t bytes = 14;  // without the text itself
 static_assert(covers(std::array{length}, 12, bytes));
 }  // namespace text
 
-namespace control {  // OPRA 6 Control, H
+namespace control {  // OPRA Control, H
 inline constexpr std::size_t bytes = message::header_bytes;
 }  // namespace control
 
-namespace series_map {  // OPRA 6 Series Mapping, R; no reserved byte after the symbol
+namespace series_map {  // OPRA Series Mapping, R; no reserved byte after the symbol
 inline constexpr Field symbol{12, 5}, expiration{17, 3}, strike_code{20, 1}, strike{21, 4},
     mapped_line{25, 2}, reserved{27, 128};
 inline constexpr std::size_t bytes = 155;
@@ -160,7 +160,7 @@ static_assert(covers(std::array{symbol, expiration, strike_code, strike, mapped_
                      12, bytes));
 }  // namespace series_map
 
-namespace underlying {  // OPRA 6 Underlying Value, Y
+namespace underlying {  // OPRA Underlying Value, Y
 inline constexpr Field symbol{12, 5}, reserved{17, 1}, code{18, 1}, value{19, 4},
     reserved_tail{23, 4};
 inline constexpr Field bid{19, 4}, offer{23, 4};  // type I
@@ -171,7 +171,7 @@ static_assert(covers(std::array{symbol, reserved, code, bid, offer}, 12, bytes))
 
 // clang-format on
 
-/// What an indicator's letter says of one side of the market (OPRA 7.01 BBO Indicator).
+/// What an indicator's letter says of one side of the market (OPRA BBO Indicator).
 enum class BestEffect : std::uint8_t { no_change, this_quote, appendage, none };
 
 /// The indicator's grid: bid effect and offer effect; a space changes nothing.
@@ -228,7 +228,7 @@ inline constexpr auto appendage_sides = [] {
 }();
 
 /// The number of message `index` of a block that begins with `sequence`: counted on past 4294967295
-/// to 1, as 0 is never a data number (OPRA 3.05.6 Block Sequence Number).
+/// to 1, as 0 is never a data number (OPRA Block Sequence Number).
 [[nodiscard]] constexpr std::uint32_t sequence_of(std::uint32_t sequence, unsigned index) {
     const std::uint64_t sum = std::uint64_t{sequence} + index;
     return static_cast<std::uint32_t>(sum > 0xFFFF'FFFFULL ? sum - 0xFFFF'FFFFULL : sum);

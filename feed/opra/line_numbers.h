@@ -16,7 +16,7 @@ namespace pinstrike::feed::opra {
     return is_published_line(number) && number < 220;
 }
 
-/// Whether the line carries the GTH session, whose series are their own (OPRA 3.05 Block Header).
+/// Whether the line carries the GTH session, whose series are their own (OPRA Block Header).
 [[nodiscard]] constexpr bool is_gth_line(unsigned number) {
     return number >= 201 && number <= 204;
 }

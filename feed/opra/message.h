@@ -22,7 +22,7 @@ using Symbol = std::array<char, 5>;
 
 inline constexpr Symbol blank_symbol{' ', ' ', ' ', ' ', ' '};
 
-/// The 12 bytes before every message, but for its category, which the body implies (OPRA 4 Message
+/// The 12 bytes before every message, but for its category, which the body implies (OPRA Message
 /// Header).
 struct Header {
     char participant = 'O';
@@ -34,7 +34,7 @@ struct Header {
     friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// Expiration block: letter A-L calls, M-X puts by month; year - 2000 (OPRA 7.14 Expiration Block).
+/// Expiration block: letter A-L calls, M-X puts by month; year - 2000 (OPRA Expiration Block).
 struct Expiration {
     char letter = 'A';
     std::uint8_t day = 1;
@@ -194,7 +194,7 @@ struct Message {
     friend bool operator==(const Message&, const Message&) = default;
 };
 
-/// The block header, but for size, count and checksum, which follow from the rest (OPRA 3.05 Block
+/// The block header, but for size, count and checksum, which follow from the rest (OPRA Block
 /// Header).
 struct BlockHeader {
     char retransmission = ' ';

@@ -56,7 +56,7 @@ struct Opra {
 
     /// Checks header, size and checksum of one datagram's payload. Fills `out` but for its receive
     /// time and what walk() finds. Not accepted: refused as a whole, moves no sequence, and `out`
-    /// is not to be used. Source: OPRA 3.05 Block Header.
+    /// is not to be used. Source: OPRA Block Header.
     static CheckResult open(std::span<const std::byte> payload, bool verify_checksum, Block& out) {
         CheckResult result;
         result.reasons = refusal_of(payload, verify_checksum);
@@ -78,7 +78,7 @@ struct Opra {
 
     /// Walks all messages of a block that was opened: their places, how many can be decoded and its
     /// role. Returns reasons: if out.decodable < out.messages, the one why the rest cannot be.
-    /// Source: OPRA 4 Message Header. Apart, so that blocks that go straight do not save the
+    /// Source: OPRA Message Header. Apart, so that blocks that go straight do not save the
     /// registers that it needs.
     [[gnu::noinline]] static std::uint32_t walk(Scratch& scratch, Block& out) {
         out.places = scratch.places.data();
@@ -128,7 +128,7 @@ struct Opra {
     /// The time of the block that has one of these beginnings, if `block`, which open() accepted,
     /// is its copy. Copies agree in their first 32 bytes except the block time, and in the sum of
     /// all their bytes except those of the block time. That sum is the block checksum minus the
-    /// bytes of the block time, if the checksums are right. Source: OPRA 3.05 Block Header.
+    /// bytes of the block time, if the checksums are right. Source: OPRA Block Header.
     [[nodiscard]] static std::optional<std::int64_t> ts_of_copy(std::span<const BlockStart> starts,
                                                                 const Block& block) {
         if (block.bytes.size() < sizeof(BlockStart)) {

@@ -1,7 +1,7 @@
 // path: hot
 //
 // Every reason for which a block, or what is behind its first undecodable message, is refused, and
-// every oddity that is let pass but remarked upon. Source: OPRA 3.05 Block Header, 4 Message
+// every oddity that is let pass but remarked upon. Source: OPRA Block Header, Message
 // Header; what they leave open is our choice.
 #pragma once
 

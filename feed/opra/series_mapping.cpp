@@ -194,7 +194,7 @@ class RowReader {
         }
     }
 
-    /// The row that begins here is as long as no row is: it is one spoilt row, to its end.
+    /// The row that begins here is as long as no row is: it is one malformed row, to its end.
     void pass_over() {
         if (!passing_over_) {
             ++number_;
@@ -207,9 +207,9 @@ class RowReader {
 
   private:
     void spoil(std::string wrong) {
-        ++rows_.spoilt;
-        if (rows_.told.size() < MappingRows::told_max) {
-            tell(rows_.told, Place{file_, number_, 0}, std::move(wrong));
+        ++rows_.malformed;
+        if (rows_.problems.size() < MappingRows::problems_max) {
+            tell(rows_.problems, Place{file_, number_, 0}, std::move(wrong));
         }
     }
 

@@ -2,7 +2,7 @@
 //
 // OPRA's sessions on the clock. The regular one is on from Monday to Friday but for holidays. The
 // GTH session of a trade date begins on the evening before, so from Sunday to Thursday, and runs on
-// holidays too, but for a few that are its own (OPRA 3.05 Block Header, 5.02 Schedule of Daily OPRA
+// holidays too, but for a few that are its own (OPRA Block Header, Schedule of Daily OPRA
 // Messages).
 #pragma once
 

@@ -1,7 +1,7 @@
 // path: hot
 //
 // One message at a time: is it whole, is it decodable, how long is it. Messages carry no length of
-// their own, so a message that cannot be decoded ends its block (OPRA 4 Message Header).
+// their own, so a message that cannot be decoded ends its block (OPRA Message Header).
 #pragma once
 
 #include "feed/event/block.h"
@@ -30,7 +30,7 @@ struct MessageVerdict {
     return static_cast<std::uint8_t>(static_cast<std::uint8_t>(code) - 'A') <= 'I' - 'A';
 }
 
-/// Month A-X, day 1-31, year 0-99 (OPRA 7.14 Expiration Block).
+/// Month A-X, day 1-31, year 0-99 (OPRA Expiration Block).
 [[nodiscard]] inline bool good_expiration(const std::byte* at) {
     const auto month = static_cast<std::uint8_t>(static_cast<std::uint8_t>(at[0]) - 'A');
     const auto day = static_cast<std::uint8_t>(static_cast<std::uint8_t>(at[1]) - 1);

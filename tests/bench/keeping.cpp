@@ -13,7 +13,7 @@
 // and with as a multiple of without (median, lowest and highest pair), of the whole packet and
 // behind the port; `_same` is the third beside the first. A trial's figure is the mean
 // of the middle half of its bursts: the machine's own stops are in the rest. The other core does
-// the work of two threads; if it did not keep up, the road or the ring was full, and the figures
+// the work of two threads; if it did not keep up, the ring or the ring was full, and the figures
 // say less than they seem to: `skipped` and `refused` are the shares of all first copies and
 // messages.
 //
@@ -112,14 +112,14 @@ class Keeper {
         for (const feed::LineConfig& line : setup.lines) {
             lines.push_back(line.number);
         }
-        auto [poller_roads, own_roads] = actors::make_repair_rings(lines);
-        setup.roads = std::move(poller_roads);
-        std::vector<actors::RecoveryRepairRings> roads;
-        roads.push_back(std::move(own_roads));
+        auto [poller_rings, own_rings] = actors::make_repair_rings(lines);
+        setup.repair_rings = std::move(poller_rings);
+        std::vector<actors::RecoveryRepairRings> repair_rings;
+        repair_rings.push_back(std::move(own_rings));
         std::vector<std::unique_ptr<feed::RepairSource>> sources;
         sources.push_back(std::make_unique<feed::PassiveSource>("retransmission"));
-        recovery_ = std::make_unique<actors::RecoveryTask>(feed::RecoveryConfig{}, std::move(roads),
-                                                           std::move(sources));
+        recovery_ = std::make_unique<actors::RecoveryTask>(
+            feed::RecoveryConfig{}, std::move(repair_rings), std::move(sources));
 
         auto ring = actors::Ring<actors::FirstCopy>::make(
             actors::Ring<actors::FirstCopy>::slots_for(actors::HistoryRingWriter::keeping_slots));

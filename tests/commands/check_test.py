@@ -114,7 +114,7 @@ class Check(unittest.TestCase):
         result = self.check_text(text.replace(", arf, peer, %s", ""), "--config-only")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("\nretransmission: true\n", result.stdout)
-        self.assertIn("# recovery          not pinned; asks retransmission; roads ", result.stdout)
+        self.assertIn("# recovery          not pinned; asks retransmission; rings ", result.stdout)
 
     def test_files_that_are_no_config(self):
         for text in ("", "- 1\n", "a: [", b"\xff\xfe", "a: &x\nb: *x\n", "[" * 100000):

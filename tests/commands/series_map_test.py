@@ -82,21 +82,21 @@ def says_the_same(scene):
     expect(gth > 100 and len(scene.rows) > 6000, f"{gth} GTH rows of {len(scene.rows)}")
 
 
-def spoilt_rows(scene):
+def malformed_rows(scene):
     """Each is told with its place, up to a bound, and costs no other row."""
     good = scene.run(0, "check", scene.config(scene.map)).stdout
-    spoilt = scene.folder / "spoilt.csv"
-    spoilt.write_text("".join(f"{row}\nSPY;A1626;;100\n" for row in scene.rows))
+    malformed = scene.folder / "malformed.csv"
+    malformed.write_text("".join(f"{row}\nSPY;A1626;;100\n" for row in scene.rows))
     plain, _, _ = scene.replay("none")
-    book, _, told = scene.replay(spoilt)
-    expect(book == plain, "spoilt rows: another book")
-    expect(f"{spoilt}:2: found 1 fields, expected 6" in told, f"spoilt rows are not told: {told}")
+    book, _, told = scene.replay(malformed)
+    expect(book == plain, "malformed rows: another book")
+    expect(f"{malformed}:2: found 1 fields, expected 6" in told, f"malformed rows are not told: {told}")
     remarks = sum("fields, expected 6" in line for line in told.splitlines())
     expect(remarks < 40, f"{remarks} remarks")
-    expect(f"{len(scene.rows)} rows, not to be understood" in told, f"spoilt rows uncounted: {told}")
+    expect(f"{len(scene.rows)} rows, not to be understood" in told, f"malformed rows uncounted: {told}")
     counts = r"(\d+) announced, room"
-    checked = scene.run(0, "check", scene.config(spoilt)).stdout
-    expect(re.findall(counts, checked) == re.findall(counts, good), "spoilt rows cost others")
+    checked = scene.run(0, "check", scene.config(malformed)).stdout
+    expect(re.findall(counts, checked) == re.findall(counts, good), "malformed rows cost others")
 
 
 def refused(scene):
@@ -141,7 +141,7 @@ def alone(scene):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(sys.argv[1], Path(folder))
-        for check in (says_the_same, spoilt_rows, refused, newest_of_a_folder, alone):
+        for check in (says_the_same, malformed_rows, refused, newest_of_a_folder, alone):
             check(scene)
             print(f"{check.__name__}: right")
 

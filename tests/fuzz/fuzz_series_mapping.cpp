@@ -24,8 +24,8 @@ int fuzz_one(std::span<const std::byte> bytes) {
         });
     const auto lines = 1 + std::count(text.begin(), text.end(), '\n');
     PINSTRIKE_CHECK(rows.good == taken);
-    PINSTRIKE_CHECK(rows.good + rows.spoilt <= static_cast<std::uint64_t>(lines));
-    PINSTRIKE_CHECK(rows.told.size() ==
-                    std::min<std::uint64_t>(rows.spoilt, feed::MappingRows::told_max));
+    PINSTRIKE_CHECK(rows.good + rows.malformed <= static_cast<std::uint64_t>(lines));
+    PINSTRIKE_CHECK(rows.problems.size() ==
+                    std::min<std::uint64_t>(rows.malformed, feed::MappingRows::problems_max));
     return 0;
 }

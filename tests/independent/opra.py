@@ -112,7 +112,7 @@ def series(r, symbol, expiration, strike):
     return out
 
 
-# ------------------------------------------------------------------ categories (OPRA 6)
+# ------------------------------------------------------------------ categories (OPRA Message Categories)
 
 
 def last_sale(r):
@@ -232,7 +232,7 @@ def message(data, start, end):
     return length, out
 
 
-# ------------------------------------------------------------------ blocks (OPRA 3.05 Block Header)
+# ------------------------------------------------------------------ blocks (OPRA Block Header)
 
 
 def advance(sequence, count):

@@ -120,13 +120,13 @@ class Instance:
 
 
 def join(one, other):
-    """A road of their own between the two receivers."""
-    live.run("ip", "link", "add", "road", "netns", one.wire.receiver, "type", "veth", "peer",
-             "name", "road", "netns", other.wire.receiver)
+    """A link of their own between the two receivers."""
+    live.run("ip", "link", "add", "peers", "netns", one.wire.receiver, "type", "veth", "peer",
+             "name", "peers", "netns", other.wire.receiver)
     for each in (one, other):
         space = each.wire.receiver
-        live.run("ip", "-n", space, "addr", "add", ADDRESSES[each.name] + "/24", "dev", "road")
-        live.run("ip", "-n", space, "link", "set", "road", "up")
+        live.run("ip", "-n", space, "addr", "add", ADDRESSES[each.name] + "/24", "dev", "peers")
+        live.run("ip", "-n", space, "link", "set", "peers", "up")
 
 
 def secret(path, text=SECRET):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two appliances, each on a wire of its own, and a road between them.
+"""Two appliances, each on a wire of its own, and a link between them.
 
     peer_test.py PINSTRIKE whole|whole_kept|down|secret
 

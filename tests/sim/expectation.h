@@ -2,7 +2,7 @@
 //
 // Derives, for each block of a line, whether it must be delivered, repaired or lost, from what OPRA
 // sent and from the valid packets that the poller received. Uses only the rules of sequencing
-// (OPRA 3.05.6 Block Sequence Number) and none of the program's results.
+// (OPRA Block Sequence Number) and none of the program's results.
 //
 // If the rules do not determine what a receiver can know (for example after a reset that neither
 // stream delivered in time), the line is not `exact`, and only what always holds is checked.

@@ -96,8 +96,8 @@ void Host::make_keeper() {
     const feed::HistoryConfig config{.keep_ns = never_ns / 2, .memory_bytes = 64 << 20};
     keeper_ = std::make_unique<actors::peer::PeerTask>(
         std::make_unique<feed::History>(lines, config), nullptr);
-    for (actors::HistoryRingReader& road : history_rings_) {
-        keeper_->add_history_ring(std::move(road));
+    for (actors::HistoryRingReader& ring : history_rings_) {
+        keeper_->add_history_ring(std::move(ring));
     }
     keeper_next_ns_ = begin_ns_;
 }
@@ -118,7 +118,7 @@ void Host::make_recovery(std::unique_ptr<Twin> twin) {
             sources.push_back(std::make_unique<feed::PassiveSource>(feed::word_of(kind)));
         }
     }
-    recovery_ = std::make_unique<actors::RecoveryTask>(plan_.recovery, std::move(roads_),
+    recovery_ = std::make_unique<actors::RecoveryTask>(plan_.recovery, std::move(repair_rings_),
                                                        std::move(sources));
     recovery_next_ns_ = begin_ns_;
 }
@@ -147,8 +147,8 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
     }
     if (plan_.twin.there) {
         auto [ends, others] = actors::make_repair_rings(std::move(numbers));
-        setup.roads = std::move(ends);
-        roads_.push_back(std::move(others));
+        setup.repair_rings = std::move(ends);
+        repair_rings_.push_back(std::move(others));
     }
     for (std::size_t nic = 0; nic < nics_count; ++nic) {
         auto port = std::make_unique<LinkPort>(
@@ -172,14 +172,14 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
     book_config.series_capacity = 1 << 13;
     book_config.test_symbols = plan_.host.test_symbols;
     book_config.is_test_symbol = feed::venue_services("opra").is_test_symbol;
-    std::vector<std::optional<actors::StateRings>> roads;
+    std::vector<std::optional<actors::StateRings>> state_rings;
     for (unsigned i = 0; i < count; ++i) {
         Core& core = cores_.emplace_back();
         auto book = std::make_unique<actors::Book>(book_config, count);
         if (plan_.state.taken) {
             auto [near, far] = actors::StateRings::make();
             book->join_transfer({plan_.twin.there, plan_.state.journal_messages}, std::move(near));
-            roads.emplace_back(std::move(far));
+            state_rings.emplace_back(std::move(far));
         }
         auto recorder = std::make_unique<Recorder>();
         core.book = book.get();
@@ -192,16 +192,16 @@ void Host::make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> in
         core.core = std::make_unique<actors::Core>(std::move(options), std::move(inputs[i]),
                                                    std::move(actors));
     }
-    make_state_exchange(std::move(roads));
+    make_state_exchange(std::move(state_rings));
 }
 
 /// A host with a twin receives state; the twin itself only sends it.
-void Host::make_state_exchange(std::vector<std::optional<actors::StateRings>> roads) {
+void Host::make_state_exchange(std::vector<std::optional<actors::StateRings>> state_rings) {
     if (!plan_.state.taken) {
         return;
     }
     exchange_ =
-        std::make_unique<actors::peer::StateExchange>(plan_.host.sharding, std::move(roads));
+        std::make_unique<actors::peer::StateExchange>(plan_.host.sharding, std::move(state_rings));
     if (plan_.twin.there) {
         std::vector<std::uint16_t> numbers;
         for (const feed::LineConfig& line : plan_.lines) {

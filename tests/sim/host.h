@@ -146,7 +146,7 @@ class Host {
 
     void make_cores(std::vector<std::vector<actors::Consumer<feed::Event>>> inputs);
     void make_poller(std::size_t index, std::vector<actors::Producer<feed::Event>> outputs);
-    void make_state_exchange(std::vector<std::optional<actors::StateRings>> roads);
+    void make_state_exchange(std::vector<std::optional<actors::StateRings>> state_rings);
     void make_recovery(std::unique_ptr<Twin> twin);
     [[nodiscard]] std::unique_ptr<actors::HistoryRingWriter> make_history_ring(
         std::vector<std::uint16_t> lines);
@@ -170,7 +170,7 @@ class Host {
     std::vector<std::unique_ptr<ReceiveLog>> receive_logs_;
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
-    std::vector<actors::RecoveryRepairRings> roads_;  ///< until recovery takes them
+    std::vector<actors::RecoveryRepairRings> repair_rings_;  ///< until recovery takes them
     std::unique_ptr<actors::peer::StateExchange> exchange_;
     std::unique_ptr<actors::peer::StateTransfer> transfer_;
     Twin* twin_ = nullptr;

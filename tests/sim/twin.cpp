@@ -30,7 +30,7 @@ actors::peer::Nonce draw_nonce(Random& random) {
     return nonce;
 }
 
-/// The time stamp in a block's header (OPRA 3.05 Block Header).
+/// The time stamp in a block's header (OPRA Block Header).
 std::int64_t stamp_of(std::span<const std::byte> bytes) {
     constexpr std::size_t seconds_at = 11;
     constexpr std::size_t nanoseconds_at = 15;

@@ -14,8 +14,8 @@
 
 namespace pinstrike::actors {
 
-void Book::join_transfer(const BookTransferConfig& config, StateRings roads) {
-    transfer_ = std::make_unique<BookTransfer>(config, std::move(roads));
+void Book::join_transfer(const BookTransferConfig& config, StateRings rings) {
+    transfer_ = std::make_unique<BookTransfer>(config, std::move(rings));
 }
 
 void Book::start_transfer() {
@@ -108,13 +108,13 @@ void Book::pass_on_loss(const feed::Event& event) {
     if (gap.cause != feed::GapCause::ring_full) {
         return;  // told in order: each record knows
     }
-    if (StateRecord* const record = transfer.roads.out.claim(1)) {
+    if (StateRecord* const record = transfer.rings.out.claim(1)) {
         *record = StateRecord{};
         record->kind = StateRecord::Kind::lost;
         record->line = event.header.line;
         record->place = transfer.places.at(event.header.line).here;
         record->place.sequence = gap.last;
-        transfer.roads.out.publish();
+        transfer.rings.out.publish();
     } else {
         transfer.next_slot = 0;  // what was given may be wrong: give it again
     }
@@ -131,7 +131,7 @@ std::size_t Book::step_transfer() {
 
 std::size_t Book::read_transfer() {
     BookTransfer& transfer = *transfer_;
-    const auto records = transfer.roads.in.peek(taken_each_step);
+    const auto records = transfer.rings.in.peek(taken_each_step);
     std::size_t done = 0;
     for (const StateRecord& record : records) {
         if (!obey(record)) {
@@ -139,8 +139,8 @@ std::size_t Book::read_transfer() {
         }
         ++done;
     }
-    transfer.roads.in.release(done);
-    transfer.roads.out.publish();
+    transfer.rings.in.release(done);
+    transfer.rings.out.publish();
     return done;
 }
 
@@ -164,7 +164,7 @@ bool Book::obey(const StateRecord& record) {
             transfer.takes = false;
             return true;
         case StateRecord::Kind::round:
-            if (StateRecord* const answer = transfer.roads.out.claim(1)) {
+            if (StateRecord* const answer = transfer.rings.out.claim(1)) {
                 *answer = record;
                 return true;
             }
@@ -175,7 +175,7 @@ bool Book::obey(const StateRecord& record) {
 }
 
 bool Book::take(const StateRecord& record) {
-    StateRecord* const answer = transfer_->roads.out.claim(1);
+    StateRecord* const answer = transfer_->rings.out.claim(1);
     if (answer == nullptr) {
         return false;
     }
@@ -202,7 +202,7 @@ bool Book::join(const StateRecord& record) {
         note_forced(record);
         return true;
     }
-    StateRecord* const answer = transfer_->roads.out.claim(1);
+    StateRecord* const answer = transfer_->rings.out.claim(1);
     if (answer == nullptr) {
         return false;
     }
@@ -351,7 +351,7 @@ std::size_t Book::walk() {
         BookEntry& entry = table_.at(transfer.next_slot);
         const bool gives = known(entry) && transfer.places.at(entry.line).heard;
         if (gives) {
-            StateRecord* const record = transfer.roads.out.claim(1);
+            StateRecord* const record = transfer.rings.out.claim(1);
             if (record == nullptr) {
                 break;
             }
@@ -361,7 +361,7 @@ std::size_t Book::walk() {
         ++transfer.next_slot;
         ++slots;
     }
-    transfer.roads.out.publish();
+    transfer.rings.out.publish();
     return records + slots;
 }
 
@@ -375,7 +375,7 @@ std::size_t Book::walk_lines() {
         if (!transfer.places.at(line).heard) {
             continue;
         }
-        StateRecord* const record = transfer.roads.out.claim(1);
+        StateRecord* const record = transfer.rings.out.claim(1);
         if (record == nullptr) {
             break;
         }
@@ -418,10 +418,10 @@ void Book::time_transfer() {
     if (++transfer.lingers < lingers_timers) {
         return;
     }
-    if (StateRecord* const end = transfer.roads.out.claim(1)) {
+    if (StateRecord* const end = transfer.rings.out.claim(1)) {
         *end = StateRecord{};
         end->kind = StateRecord::Kind::end;
-        transfer.roads.out.publish();
+        transfer.rings.out.publish();
         transfer.walking = false;
     }
 }

@@ -1,6 +1,6 @@
 // path: hot
 //
-// What a book has beside its tables where state goes from one instance to another: the roads to
+// What a book has beside its tables where state goes from one instance to another: the rings to
 // the thread that talks to peers, how far each line has come, and the latest messages.
 #pragma once
 
@@ -21,7 +21,7 @@ struct BookTransferConfig {
 
 struct BookTransfer {
     BookTransfer(const BookTransferConfig& config, StateRings ends)
-        : roads(std::move(ends)),
+        : rings(std::move(ends)),
           journal(config.takes ? Journal(config.journal_messages) : Journal()),
           takes(config.takes) {}
 
@@ -30,7 +30,7 @@ struct BookTransfer {
                (config.takes ? Journal::bytes_for(config.journal_messages) : 0);
     }
 
-    StateRings roads;
+    StateRings rings;
     LinePlaces places;
     Journal journal;
     bool takes;                 ///< until told that nothing more will come

@@ -1,6 +1,6 @@
 // path: hot
 //
-// State of series on its way between instances: what the roads between a core and the thread that
+// State of series on its way between instances: what the rings between a core and the thread that
 // talks to peers carry, in both directions, and what the protocol says of a series
 // (actors/peer/state_frames.h). The wire has its own form of it.
 #pragma once

@@ -33,7 +33,7 @@ class Recorder final : public feed::opra::traffic::BlockSink {
         Opra::decode(block, 0, block.decodable, base, Opra::is_gth(sent.line_number), *this);
     }
 
-    // What a decoder asks of its sink (feed/opra/decode.h).
+    // The sink's interface for the decoder (feed/opra/decode.h).
 
     Event* claim(const feed::SeriesKey& /*key*/, unsigned records) { return next(records); }
 
@@ -52,7 +52,7 @@ class Recorder final : public feed::opra::traffic::BlockSink {
     [[nodiscard]] static bool wants_tests() { return false; }
 
   private:
-    /// What is given is filled before the next is asked for, and read by nobody before.
+    /// Each slot is filled before the next one is requested, and nobody reads it earlier.
     Event* next(unsigned records) {
         const std::size_t at = events_.records.size();
         events_.records.resize(at + records, Event{});
@@ -64,7 +64,7 @@ class Recorder final : public feed::opra::traffic::BlockSink {
     Opra::Scratch scratch_{};
 };
 
-/// Of ordinary quotes.
+/// The lines that carry quotes of the regular session.
 std::vector<feed::LineConfig> quote_lines() {
     std::vector<std::uint16_t> numbers(feed::opra::TrafficConfig{}.lines_count);
     std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What an actor core is handed of generated traffic.
+// The events that an actor core gets from generated traffic.
 #pragma once
 
 #include "actors/bench/recorded_events.h"
@@ -8,7 +8,8 @@
 
 namespace pinstrike::command {
 
-/// The trading of a day on all its lines, of config.messages_count messages: neither start nor end.
+/// The events of a trading day on all its lines, config.messages_count messages, without start and
+/// end of day.
 [[nodiscard]] RecordedEvents record_events(feed::opra::TrafficConfig config);
 
 }  // namespace pinstrike::command

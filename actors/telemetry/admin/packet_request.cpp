@@ -64,8 +64,8 @@ PacketRequest::~PacketRequest() {
 }
 
 bool PacketRequest::step(std::string& out) {
-    Consumer<TappedPacket>& road = *appliance_.tapped(poller_);
-    const std::span<const TappedPacket> waiting = road.peek(PacketTap::slots);
+    Consumer<TappedPacket>& ring = *appliance_.tapped(poller_);
+    const std::span<const TappedPacket> waiting = ring.peek(PacketTap::slots);
     std::size_t at = 0;
     while (at < waiting.size() && got_ < wanted_) {
         const auto packet = first_record(waiting.subspan(at));
@@ -75,7 +75,7 @@ bool PacketRequest::step(std::string& out) {
         }
         at += packet.slots;
     }
-    road.release(at);
+    ring.release(at);
     if (got_ < wanted_) {
         return true;
     }

@@ -214,11 +214,12 @@ void add_core(Families& out, const Appliance& appliance, std::size_t index) {
 
 // ---------------------------------------------------------------- recovery
 
-void add_roads(Families& out, const PollerTask& poller) {
+void add_repair_rings(Families& out, const PollerTask& poller) {
     const Labels labels{{"core", poller.name()}};
     out.value(Metric::recovery_dropped_notes_total, labels,
-              number(poller.roads()->notes_dropped()));
-    out.value(Metric::recovery_taken_blocks_total, labels, number(poller.roads()->repairs_taken()));
+              number(poller.repair_rings()->notes_dropped()));
+    out.value(Metric::recovery_taken_blocks_total, labels,
+              number(poller.repair_rings()->repairs_taken()));
 }
 
 void add_recovery(Families& out, Appliance& appliance) {
@@ -236,7 +237,7 @@ void add_recovery(Families& out, Appliance& appliance) {
                     {{"source", std::string{recovery.source(source).name()}}});
     }
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        add_roads(out, appliance.poller(i));
+        add_repair_rings(out, appliance.poller(i));
     }
 }
 

@@ -101,7 +101,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "1: the thread of recovery and peers runs. 0: it ended by itself, over an error. Absent " \
         "where there is none") \
     ROW(recovery_dropped_notes_total, counter, \
-        "Notes of what is missing or found that the road from the poller had no room for") \
+        "Notes of what is missing or found that the ring from the poller had no room for") \
     ROW(recovery_taken_blocks_total, counter, "Blocks that the poller took from recovery") \
     ROW(recovery_refused_requests_total, counter, "Requests that a source did not fulfil") \
     ROW(history_blocks, gauge, "Blocks that are kept now") \
@@ -109,7 +109,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(history_oldest_timestamp_seconds, gauge, \
         "When the oldest block that is kept arrived; 0: none is") \
     ROW(history_skipped_blocks_total, counter, \
-        "Blocks not kept because the road from the poller had no room for them") \
+        "Blocks not kept because the ring from the poller had no room for them") \
     ROW(peer_server_open_connections, gauge, "Connections of peers that are open now") \
     ROW(peer_client_connected, gauge, "1: the peer can be asked") \
     ROW(peer_state_whole, gauge, "1: the state of every line's series was taken from a peer") \

@@ -35,7 +35,7 @@ const QuoteSide& side_of(const VenueQuote& quote) {
     return is_bid ? quote.bid : quote.offer;
 }
 
-/// The zero rules of OPRA 5.03 BBO Overview.
+/// The zero rules of OPRA BBO Overview.
 bool bid_counts(QuoteSide bid, QuoteSide offer) {
     if (bid.price_e4 != 0) {
         return true;

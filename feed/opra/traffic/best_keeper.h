@@ -1,6 +1,6 @@
 // path: cold
 //
-// The best bid and offer of one series as OPRA publishes it (OPRA 5.03 BBO Overview, 7.01 BBO
+// The best bid and offer of one series as OPRA publishes it (OPRA BBO Overview, BBO
 // Indicator): recomputed on each eligible quote by price (at least one cent better), then size (at
 // an equal price, at least ten contracts larger), then time. It is not the textbook best: a holder
 // keeps its place against smaller improvements.
@@ -48,11 +48,11 @@ struct BestChange {
     BestSide best_bid;
     BestSide best_offer;
 
-    /// The letter of the 4x4 grid of OPRA 7.01 BBO Indicator.
+    /// The letter of the 4x4 grid of OPRA BBO Indicator.
     [[nodiscard]] char indicator() const;
 };
 
-/// True where a quote of this type may be the best on the side (OPRA 6 Long Quote).
+/// True where a quote of this type may be the best on the side (OPRA Long Quote).
 bool bid_type_eligible(char type);
 bool offer_type_eligible(char type);
 

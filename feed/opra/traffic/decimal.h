@@ -7,7 +7,7 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// Decimals of a denominator code (OPRA 7.13 Denominator Code).
+/// Decimals of a denominator code (OPRA Denominator Code).
 inline unsigned places(char code) {
     return code == 'I' ? 0 : static_cast<unsigned>(code - 'A' + 1);
 }

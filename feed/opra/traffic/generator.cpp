@@ -46,7 +46,7 @@ class LoopTraffic final : public Traffic {
     TrafficConfig config_;
 };
 
-/// Settings are made by settings_of() alone.
+/// The cast is safe because only settings_of() makes settings.
 TrafficConfig config_of(const TrafficSettings& settings) {
     return settings == nullptr ? TrafficConfig{}
                                : static_cast<const LoopTraffic&>(*settings).config();

@@ -8,8 +8,8 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// What a sim port then sends: see LoopSource. Pollers that share a port get the parts of one
-/// traffic, each its own lines, so that a series keeps to its line.
+/// The settings of a sim port's traffic (LoopSource). Pollers that share a port get parts of one
+/// traffic, each with its own lines, so that a series stays on its line.
 [[nodiscard]] TrafficSettings settings_of(const TrafficConfig& config);
 
 /// For register_traffic_generator().

@@ -15,7 +15,7 @@ namespace {
 constexpr double long_share = 0.25;
 constexpr double appended_share = 0.12;
 
-// Eight digits hold this in units of 1e-4 (OPRA 7.13 Denominator Code).
+// Eight digits hold this in units of 1e-4 (OPRA Denominator Code).
 constexpr double value_max_cents = 900'000;
 
 constexpr PriceE4 short_price_max_e4 = 65'535 * cent_e4;

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The traffic that measurements are made on: one form for `generate --preset` and for `bench`.
+// The traffic for measurements: `generate --preset` and `bench` use the same presets.
 #pragma once
 
 #include "config/problem.h"
@@ -16,14 +16,14 @@ namespace pinstrike::feed::opra::traffic {
 inline constexpr std::array<const char*, 4> preset_names{"full", "full-mix", "ordinary",
                                                          "ordinary-mix"};
 
-/// About so many packets a stream, where nobody asks for another number.
+/// Packets of each stream unless the caller asks for another number.
 inline constexpr std::size_t preset_packets = 10'000;
 
-/// Packets of one of the presets, mid-day, that may be looped for ever.
+/// Packets of a preset, from the middle of a day, which may be repeated endlessly.
 void shape_as(std::string_view preset, TrafficConfig& traffic);
 
-/// Writes a capture of a preset on the 96 lines of quotes, of stream "A", or "AB". Packets written;
-/// 0 with Problems where it cannot be.
+/// Writes a capture of a preset on the 96 lines of quotes, of stream "A" or "AB". Returns the
+/// number of packets written, or 0 with Problems.
 [[nodiscard]] std::size_t write_preset(const std::string& path, std::string_view preset,
                                        std::string_view streams, std::size_t series_count,
                                        Problems& problems);

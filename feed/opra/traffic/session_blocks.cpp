@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t housekeep_every_ns = second_ns;
-constexpr std::int64_t integrity_after_ns = 8 * second_ns;  // at least every 10 s (OPRA 6 Control)
+constexpr std::int64_t integrity_after_ns = 8 * second_ns;  // at least every 10 s (OPRA Control)
 constexpr double ordinary_messages = 2.26;                  // mean of a block, as measured
 constexpr double burst_ns = 2e6;
 constexpr unsigned any_count = block::messages_max;

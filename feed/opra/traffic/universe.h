@@ -40,7 +40,7 @@ struct Series {
     std::int32_t strike_e3 = 0;
     std::uint16_t days_left = 0;
     LineIndex line = 0;
-    char letter = 'A';  ///< expiration month and right (OPRA 7.14 Expiration Block)
+    char letter = 'A';  ///< expiration month and right (OPRA Expiration Block)
     std::uint8_t day = 1;
     std::uint8_t year = 26;
     std::uint8_t venues = 1;  ///< participants that quote it

@@ -196,7 +196,7 @@ TEST(Appliance, recovery_hears_of_every_hole_and_ends_in_order) {
     appliance->stop();
     EXPECT_EQ(imbalances(account_of(*appliance)), std::vector<std::string>{});
     for (std::size_t i = 0; i < appliance->pollers_count(); ++i) {
-        EXPECT_EQ(appliance->poller(i).roads()->notes_dropped().read(), 0U);
+        EXPECT_EQ(appliance->poller(i).repair_rings()->notes_dropped().read(), 0U);
     }
     const auto count = [&](feed::RecoveryCount which) { return counters.read(which); };
     EXPECT_GE(count(feed::RecoveryCount::missing), 100U);
@@ -213,7 +213,7 @@ TEST(Appliance, without_a_source_nothing_of_recovery_runs) {
     const auto appliance = Appliance::build(config_of({}), problems);
     ASSERT_TRUE(appliance);
     EXPECT_EQ(appliance->recovery(), nullptr);
-    EXPECT_EQ(appliance->poller(0).roads(), nullptr);
+    EXPECT_EQ(appliance->poller(0).repair_rings(), nullptr);
 }
 
 TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {

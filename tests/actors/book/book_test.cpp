@@ -85,7 +85,7 @@ TEST_P(IndicatorTest, HasItsEffectOnEachSide) {
     EXPECT_EQ(after.quotes, 2U);
 }
 
-// The grid of OPRA 7.01 BBO Indicator, written out by hand.
+// The grid of OPRA BBO Indicator, written out by hand.
 INSTANTIATE_TEST_SUITE_P(
     Grid, IndicatorTest,
     testing::Values(IndicatorCase{'A', "keep", "keep"}, IndicatorCase{'B', "keep", "own"},

@@ -21,7 +21,7 @@ namespace {
 using feed::Forget;
 using Kind = StateRecord::Kind;
 
-/// A book, and the other end of its roads.
+/// A book, and the other end of its rings.
 class Instance {
   public:
     explicit Instance(bool takes, std::size_t journal_messages = 4096,
@@ -62,7 +62,7 @@ class Instance {
         Round round;
         for (StateRecord record : records) {
             record.forced = forced;
-            EXPECT_TRUE(roads_.out.try_push({&record, 1}));
+            EXPECT_TRUE(rings_.out.try_push({&record, 1}));
         }
         tell(Kind::round);
         for (int timer = 0; timer < 1000 && !round.answered; ++timer) {
@@ -83,7 +83,7 @@ class Instance {
     void tell(Kind kind) {
         StateRecord order;
         order.kind = kind;
-        EXPECT_TRUE(roads_.out.try_push({&order, 1}));
+        EXPECT_TRUE(rings_.out.try_push({&order, 1}));
     }
 
     void pass() { book.on_timer(now_ns_ += 1'000'000); }
@@ -93,19 +93,19 @@ class Instance {
   private:
     Instance(std::pair<StateRings, StateRings> ends, bool takes, std::size_t journal_messages,
              std::size_t series_capacity)
-        : book(BookConfig{.series_capacity = series_capacity}, 1), roads_(std::move(ends.first)) {
+        : book(BookConfig{.series_capacity = series_capacity}, 1), rings_(std::move(ends.first)) {
         book.join_transfer({takes, journal_messages}, std::move(ends.second));
         book.on_start({});
     }
 
     std::vector<StateRecord> read() {
-        const auto records = roads_.in.peek(StateRings::slots_wanted);
+        const auto records = rings_.in.peek(StateRings::slots_wanted);
         std::vector<StateRecord> copies(records.begin(), records.end());
-        roads_.in.release(records.size());
+        rings_.in.release(records.size());
         return copies;
     }
 
-    StateRings roads_;
+    StateRings rings_;
     std::int64_t now_ns_ = 0;
 };
 

@@ -314,8 +314,8 @@ struct Scene {
         line.retransmission[0] = group_v;
         setup.lines.push_back(line);
         auto [ends, others] = make_repair_rings({1});
-        setup.roads = std::move(ends);
-        roads = std::make_unique<RecoveryRepairRings>(std::move(others));
+        setup.repair_rings = std::move(ends);
+        repair_rings = std::make_unique<RecoveryRepairRings>(std::move(others));
         std::optional<Ring<FirstCopy>::Halves> copies;
         if (keeps != Keeps::nothing) {
             copies = Ring<FirstCopy>::make(Ring<FirstCopy>::slots_for(1));
@@ -389,13 +389,13 @@ struct Scene {
     /// What was noted for recovery: "?11-12 !11-11", missing and found.
     std::string noted() {
         std::string words;
-        const auto notes = roads->notes.peek(100);
+        const auto notes = repair_rings->notes.peek(100);
         for (const RepairNote& note : notes) {
             words += words.empty() ? "" : " ";
             words += fmt::format("{}{}-{}", note.kind == RepairNote::Kind::missing ? "?" : "!",
                                  feed::number_at(note.begin), feed::number_at(note.end - 1));
         }
-        roads->notes.release(notes.size());
+        repair_rings->notes.release(notes.size());
         return words;
     }
 
@@ -403,7 +403,7 @@ struct Scene {
     void bring(std::uint32_t first, std::uint8_t count, std::uint8_t day = 0) {
         const std::vector<std::byte> frame =
             block_frame(first, count, group_a, feed::BlockRole::data, day);
-        EXPECT_TRUE(roads->carry(0, std::span(frame).last(Toy::header_bytes)));
+        EXPECT_TRUE(repair_rings->carry(0, std::span(frame).last(Toy::header_bytes)));
     }
 
     [[nodiscard]] std::uint64_t dropped(nic::Drop drop) const {
@@ -414,7 +414,7 @@ struct Scene {
     std::vector<Script*> scripts;
     std::unique_ptr<Consumer<Event>> consumer;
     std::unique_ptr<Consumer<TappedPacket>> tapped;
-    std::unique_ptr<RecoveryRepairRings> roads;
+    std::unique_ptr<RecoveryRepairRings> repair_rings;
     std::unique_ptr<Poller<Toy>> poller;
     std::unique_ptr<peer::PeerTask> peers;  ///< where something is kept
 };

@@ -134,7 +134,7 @@ TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
     EXPECT_EQ(scene.poller->step(1 * ms + 1), 2U);
     EXPECT_EQ(scene.told(), "10 11! 12! 13");
     EXPECT_EQ(scene.noted(), "!11-12");
-    EXPECT_EQ(scene.poller->roads()->repairs_taken().read(), 2U);
+    EXPECT_EQ(scene.poller->repair_rings()->repairs_taken().read(), 2U);
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::repaired), 2U);
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
     EXPECT_EQ(scene.poller->retransmission_packets(0), 0U) << "they were in no packet";
@@ -158,8 +158,8 @@ TEST(Poller, refuses_a_bad_repair_by_reason) {
     scene.scripts[0]->give(block_frame(10, 1));
     scene.poller->step(1 * ms);
     const std::array<std::byte, 3> cut{};
-    EXPECT_TRUE(scene.roads->carry(0, cut));
-    EXPECT_TRUE(scene.roads->carry(0, {}));
+    EXPECT_TRUE(scene.repair_rings->carry(0, cut));
+    EXPECT_TRUE(scene.repair_rings->carry(0, {}));
     scene.poller->step(2 * ms);
     EXPECT_EQ(scene.poller->rejects(0, 0), 2U);
     EXPECT_EQ(scene.told(), "10");

@@ -31,7 +31,7 @@ std::vector<std::byte> block_of(std::uint32_t which) {
     return bytes;
 }
 
-TEST(Roads, bring_every_block_whole_and_in_order) {
+TEST(RepairRings, bring_every_block_whole_and_in_order) {
     auto [ends, others] = make_repair_rings({1, 2, 3});
     std::uint32_t given = 0;
     std::uint32_t taken = 0;
@@ -52,7 +52,7 @@ TEST(Roads, bring_every_block_whole_and_in_order) {
     EXPECT_EQ(ends->repairs_taken().read(), given);
 }
 
-TEST(Roads, refuse_what_finds_no_room) {
+TEST(RepairRings, refuse_what_finds_no_room) {
     auto [ends, others] = make_repair_rings({1});
     const std::vector<std::byte> block(1000);
     std::size_t carried = 0;
@@ -67,7 +67,7 @@ TEST(Roads, refuse_what_finds_no_room) {
     EXPECT_EQ(ends->notes_dropped().read(), 5U);
 }
 
-TEST(Roads, join_two_threads) {
+TEST(RepairRings, join_two_threads) {
     constexpr std::uint32_t blocks = 5'000;
     auto [ends, others] = make_repair_rings({1});
     std::thread recovery{[&rings = others] {

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Each rule of the numbering (OPRA 3.05.6 Block Sequence Number), one row each.
+// Each rule of the numbering (OPRA Block Sequence Number), one row each.
 #include "feed/arbitration/arbiter.h"
 
 #include "tests/feed/arbitration/arbiter_script.h"

@@ -244,7 +244,7 @@ TEST(SeriesMapping, ReadsRowsIntoKeys) {
     MappingRows rows;
     const auto all = series_in(mapping, rows);
     EXPECT_EQ(rows.good, 3U);
-    EXPECT_EQ(rows.spoilt, 0U);
+    EXPECT_EQ(rows.malformed, 0U);
     ASSERT_EQ(all.size(), 3U);
     EXPECT_EQ(all[0].mapped_line, 4);
     EXPECT_EQ(all[0].series.strike_e8, 13'300'000'000);
@@ -284,9 +284,9 @@ TEST(SeriesMapping, TellsBadRowsWithTheirPlaces) {
         "AM N,L2923,,-133.0,4,,\n",  // 11: seven fields
         rows);
     EXPECT_EQ(all.size(), 1U);
-    EXPECT_EQ(rows.spoilt, 10U);
+    EXPECT_EQ(rows.malformed, 10U);
     std::vector<unsigned> lines;
-    for (const Problem& problem : rows.told) {
+    for (const Problem& problem : rows.problems) {
         lines.push_back(problem.place.line);
         EXPECT_EQ(problem.place.file, "map.csv");
         EXPECT_NE(problem.text.find("expected"), std::string::npos) << problem.text;
@@ -301,9 +301,9 @@ TEST(SeriesMapping, ManyBadRowsAreCountedAndFewTold) {
     }
     MappingRows rows;
     EXPECT_EQ(series_in(text, rows).size(), 50'000U);
-    EXPECT_EQ(rows.spoilt, 50'000U);
-    ASSERT_EQ(rows.told.size(), MappingRows::told_max);
-    for (const Problem& problem : rows.told) {
+    EXPECT_EQ(rows.malformed, 50'000U);
+    ASSERT_EQ(rows.problems.size(), MappingRows::problems_max);
+    for (const Problem& problem : rows.problems) {
         EXPECT_LT(problem.text.size(), 200U);
         EXPECT_EQ(problem.text.find('\x1B'), std::string::npos);
     }
@@ -356,7 +356,7 @@ TEST_F(SeriesMappingFiles, ALargeFileGivesWhatItsTextGives) {
     EXPECT_EQ(read, series_in(text, expected));
     EXPECT_TRUE(problems_.empty());
     EXPECT_EQ(rows_.good, 119'880U);
-    EXPECT_EQ(rows_.spoilt, 120U);
+    EXPECT_EQ(rows_.malformed, 120U);
     ASSERT_EQ(rows_.told.size(), expected.told.size());
     for (std::size_t i = 0; i < rows_.told.size(); ++i) {
         EXPECT_EQ(rows_.told[i].place.line, expected.told[i].place.line);

@@ -305,7 +305,7 @@ TEST_F(RecoveryTest, WhatIsNotedTwiceIsTrackedOnce) {
     EXPECT_EQ(count(RecoveryCount::missing), 8U);
 }
 
-TEST_F(RecoveryTest, BlocksTakeTheRoad) {
+TEST_F(RecoveryTest, BlocksTakeTheRing) {
     make();
     missing(1, 3);
     const std::array<std::byte, 34> bytes{};

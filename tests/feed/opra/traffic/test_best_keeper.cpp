@@ -1,6 +1,6 @@
 // path: cold
 //
-// The published rule of the best bid and offer (OPRA 5.03 BBO Overview), case by case.
+// The published rule of the best bid and offer (OPRA BBO Overview), case by case.
 #include "feed/opra/layout.h"
 #include "feed/opra/traffic/best_keeper.h"
 

@@ -80,7 +80,7 @@ std::optional<Told> told(const wire::Message& message, std::uint16_t line) {
     return std::nullopt;
 }
 
-/// Eligibility by quote type and by price (OPRA 6 Long Quote, 5.03 BBO Overview).
+/// Eligibility by quote type and by price (OPRA Long Quote, BBO Overview).
 void judge(Told& quote, char type) {
     const auto in = [type](const char* types) {
         return std::string{types}.find(type) != std::string::npos;
