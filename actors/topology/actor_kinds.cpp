@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 
 namespace pinstrike::actors {
@@ -15,7 +16,7 @@ namespace {
 using KindOf = const ActorKind& (*)();
 
 /// Every kind of actor: one row each.
-constexpr std::array<KindOf, 1> kinds{
+constexpr KindOf kinds[]{
     book_kind,
 };
 
@@ -23,8 +24,8 @@ constexpr std::array<KindOf, 1> kinds{
 
 std::span<const ActorKind* const> actor_kinds() {
     static const auto all = [] {
-        std::array<const ActorKind*, kinds.size()> made{};
-        std::transform(kinds.begin(), kinds.end(), made.begin(),
+        std::array<const ActorKind*, std::size(kinds)> made{};
+        std::transform(std::begin(kinds), std::end(kinds), made.begin(),
                        [](KindOf kind) { return &kind(); });
         return made;
     }();
