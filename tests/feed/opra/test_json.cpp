@@ -357,9 +357,9 @@ TEST_F(SeriesMappingFiles, ALargeFileGivesWhatItsTextGives) {
     EXPECT_TRUE(problems_.empty());
     EXPECT_EQ(rows_.good, 119'880U);
     EXPECT_EQ(rows_.malformed, 120U);
-    ASSERT_EQ(rows_.told.size(), expected.told.size());
-    for (std::size_t i = 0; i < rows_.told.size(); ++i) {
-        EXPECT_EQ(rows_.told[i].place.line, expected.told[i].place.line);
+    ASSERT_EQ(rows_.problems.size(), expected.problems.size());
+    for (std::size_t i = 0; i < rows_.problems.size(); ++i) {
+        EXPECT_EQ(rows_.problems[i].place.line, expected.problems[i].place.line);
     }
 }
 
@@ -369,9 +369,9 @@ TEST_F(SeriesMappingFiles, ARowWithoutAnEndIsOneSpoiltRow) {
                                         << row << "bad\n";
     EXPECT_EQ(series_in_file(folder_ / "long.csv", problems_, rows_).size(), 2U);
     EXPECT_TRUE(problems_.empty());
-    ASSERT_EQ(rows_.told.size(), 2U);
-    EXPECT_EQ(rows_.told[0].place.line, 2U);
-    EXPECT_EQ(rows_.told[1].place.line, 4U);
+    ASSERT_EQ(rows_.problems.size(), 2U);
+    EXPECT_EQ(rows_.problems[0].place.line, 2U);
+    EXPECT_EQ(rows_.problems[1].place.line, 4U);
 }
 
 }  // namespace
