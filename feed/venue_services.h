@@ -24,6 +24,9 @@ namespace pinstrike::feed {
 struct VenueServices {
     std::string_view name;
 
+    /// Whether several lines may share a group.
+    bool lines_share_groups;
+
     /// The lines that the venue publishes, ascending, with their groups.
     std::vector<LineConfig> (*published_lines)();
     std::optional<LineConfig> (*published_line)(std::uint16_t number);

@@ -207,7 +207,8 @@ bool Appliance::open_peers(peer::PeerListener tell, Problems& problems) {
         for (const feed::LineConfig& line : config_.lines) {
             lines.push_back(line.number);
         }
-        history = std::make_unique<feed::History>(lines, config_.history);
+        history =
+            std::make_unique<feed::History>(lines, config_.history, numbering_of(config_.kind));
     }
     if (!tell) {
         tell = [](const peer::PeerEvent& /*nobody listens*/) {};

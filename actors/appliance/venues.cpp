@@ -2,6 +2,7 @@
 #include "actors/appliance/venues.h"
 
 #include "actors/poller/poller.h"
+#include "config/check.h"
 #include "feed/traffic_generator.h"
 #include "feed/venue_codecs.h"
 
@@ -15,6 +16,14 @@ std::unique_ptr<PollerTask> make_poller(std::string_view kind, PollerSetup setup
         poller = std::make_unique<Poller<Codec>>(std::move(setup), std::move(router));
     });
     return poller;
+}
+
+feed::Numbering numbering_of(std::string_view kind) {
+    feed::Numbering numbering;
+    const bool known =
+        feed::with_venue(kind, [&numbering]<class Codec>() { numbering = Codec::numbering; });
+    PINSTRIKE_CHECK(known);
+    return numbering;
 }
 
 nic::FrameSourceFactory frame_sources(const FeedConfig& config) {

@@ -43,9 +43,9 @@ void Book::apply_gap(const feed::Event& event) {
     const feed::Gap& gap = event.body.gap;
     LineMemory& line = lines_[event.header.line];
     if (gap.cause == feed::GapCause::repaired) {
-        line.repair(gap.first, gap.last);
+        line.repair(feed::serial_of(gap.first), feed::serial_of(gap.last));
     } else if (!planted(Mistake::book) || gap.cause != feed::GapCause::ring_full) {
-        line.lose(gap.last);
+        line.lose(feed::serial_of(gap.last));
     }
 }
 

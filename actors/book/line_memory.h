@@ -8,6 +8,7 @@
 #pragma once
 
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 
 #include <cstdint>
 

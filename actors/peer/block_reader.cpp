@@ -12,10 +12,14 @@ BlockReader venue_block_reader(std::string_view venue) {
     BlockReader reader;
     const bool known = feed::with_venue(venue, [&reader]<class Codec>() {
         auto scratch = std::make_shared<typename Codec::Scratch>();
-        reader = [scratch](std::span<const std::byte> bytes, feed::Block& into) {
-            // The bytes hold exactly one block, without padding.
-            return Codec::check(bytes, true, *scratch, into).accepted &&
-                   into.bytes.size() == bytes.size();
+        reader.numbering = Codec::numbering;
+        reader.read = [scratch](std::span<const std::byte> bytes, feed::Block& into) {
+            Codec codec;  // it has seen no session, so it refuses none
+            if (!codec.open_repair(bytes, true, into).accepted) {
+                return false;
+            }
+            static_cast<void>(codec.walk(*scratch, into));
+            return into.bytes.size() == bytes.size();  // one block, and no bytes behind it
         };
     });
     PINSTRIKE_CHECK(known);

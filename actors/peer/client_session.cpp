@@ -221,11 +221,12 @@ std::optional<PeerDrop> ClientSession::objection(const BlockFrame& block, Pendin
         return PeerDrop::too_many;
     }
     feed::Block read;
-    if (!read_block_(block.bytes, read) || read.role != feed::BlockRole::data ||
+    if (!read_block_.read(block.bytes, read) || read.role != feed::BlockRole::data ||
         read.sequence == 0 || read.messages == 0) {
         return PeerDrop::unreadable;
     }
-    if (!feed::concerns(to.request, read.sequence, read.messages, read.ts_exchange_ns)) {
+    if (!feed::concerns(to.request, read.sequence, read.messages, read.ts_exchange_ns,
+                        read_block_.numbering)) {
         return PeerDrop::outside;
     }
     return std::nullopt;

@@ -53,8 +53,12 @@ struct ClientCounters {
     Counters<SessionEnd, SessionEnd_count> ends;
 };
 
-/// Decodes and checks a block with the venue's codec; false: the bytes are not a valid block.
-using BlockReader = std::function<bool(std::span<const std::byte>, feed::Block&)>;
+/// Checks blocks of a venue.
+struct BlockReader {
+    /// Decodes and checks a block with the venue's codec; false: the bytes are not a valid block.
+    std::function<bool(std::span<const std::byte>, feed::Block&)> read;
+    feed::Numbering numbering;
+};
 
 class ClientSession final : public Session {
   public:

@@ -22,10 +22,10 @@ struct BodyBytes {
 constexpr std::size_t challenge_bytes = sizeof(Nonce) + sizeof(Instance);
 constexpr std::size_t proof_bytes = sizeof(Nonce) + sizeof(Instance) + sizeof(Mac) + 1;
 constexpr std::size_t welcome_bytes = sizeof(Mac);
-constexpr std::size_t request_bytes = 8 + 8 + 8 + 4 + 4 + 2;
+constexpr std::size_t request_bytes = 8 + 8 + 8 + 8 + 4 + 2;
 constexpr std::size_t block_head_bytes = 8 + 2;
 constexpr std::size_t done_bytes = 8 + 4;
-constexpr std::size_t refused_bytes = 8 + 1 + 1 + 4 + 4 + 8 + 8;
+constexpr std::size_t refused_bytes = 8 + 1 + 1 + 8 + 8 + 8 + 8;
 
 /// Nothing: the type is unknown.
 std::optional<BodyBytes> body_bytes_of(FrameType type) {

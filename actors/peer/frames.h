@@ -20,7 +20,7 @@
 namespace pinstrike::actors::peer {
 
 inline constexpr std::array<std::byte, 2> magic{std::byte{'P'}, std::byte{'S'}};
-inline constexpr std::uint8_t protocol_version = 1;
+inline constexpr std::uint8_t protocol_version = 2;
 inline constexpr std::size_t header_bytes = 8;
 inline constexpr std::size_t block_bytes_max = 1500;
 inline constexpr std::size_t feed_name_bytes_max = 32;  // config/form.h, name_text

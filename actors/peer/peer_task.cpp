@@ -54,7 +54,7 @@ std::size_t PeerTask::read(HistoryRingReader& ring) {
         const FirstCopy& copy = record->head;
         const auto bytes =
             copy.kept_bytes == nullptr ? record->bytes : std::span{copy.kept_bytes, copy.bytes};
-        history_->keep({ring.lines[copy.line], copy.messages, copy.first, copy.ts_exchange_ns,
+        history_->keep({ring.lines[copy.line], copy.messages, copy.number(), copy.ts_exchange_ns,
                         time_ns_, bytes});
         ring.copies.release(record->slots);
     }

@@ -32,10 +32,14 @@ namespace pinstrike::actors {
 struct alignas(32) FirstCopy {
     const std::byte* kept_bytes = nullptr;  ///< null: they lie in the records behind this one
     std::int64_t ts_exchange_ns = 0;
-    std::uint32_t first = 0;
+    std::uint32_t first = 0;  ///< number(), the low 32 bits
     std::uint16_t messages = 0;
     std::uint16_t bytes = 0;
-    std::uint32_t line = 0;  ///< its place among the poller's
+    std::uint16_t line = 0;       ///< its place among the poller's
+    std::uint8_t first_high = 0;  ///< number(), bits 32 to 39
+
+    /// Of its first message.
+    [[nodiscard]] std::uint64_t number() const { return std::uint64_t{first_high} << 32 | first; }
 
     [[nodiscard]] std::size_t bytes_behind() const { return kept_bytes == nullptr ? bytes : 0; }
 };
@@ -96,8 +100,9 @@ class HistoryRingWriter {
         }
         record->kept_bytes = kept_bytes;
         record->ts_exchange_ns = block.ts_exchange_ns;
-        record->line = static_cast<std::uint32_t>(line);
-        record->first = block.sequence;
+        record->line = static_cast<std::uint16_t>(line);
+        record->first = static_cast<std::uint32_t>(block.sequence);
+        record->first_high = static_cast<std::uint8_t>(block.sequence >> 32);
         record->messages = block.messages;
         record->bytes = static_cast<std::uint16_t>(block.bytes.size());
         return true;

@@ -42,7 +42,7 @@ struct LineEvents {
         line.arbiter.counters().bump(feed::LineCount::controls);
         router.broadcast(event);
         if (event.body.control.forget != feed::Forget::nothing) {
-            line.arbiter.flush_at(event.header.sequence);
+            line.arbiter.flush_at(event.header.number());
         }
         if (event.body.control.ends_day) {
             line.day.end(event.header.ts_exchange_ns);

@@ -24,9 +24,10 @@ class LineMarker {
             tests_ts_ns_ = reached_ts_ns;
             return false;
         }
-        into.sequence = arbiter.expected() - 1;
+        const std::uint64_t expected = arbiter.expected();
+        into.set_number(expected - 1);
         into.ts_exchange_ns = reached_ts_ns;
-        return arbiter.expected() != 0 && reached_ts_ns > tests_ts_ns_;
+        return expected != 0 && reached_ts_ns > tests_ts_ns_;
     }
 
   private:

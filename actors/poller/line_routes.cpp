@@ -1,8 +1,6 @@
 // path: cold
 #include "actors/poller/line_routes.h"
 
-#include "config/check.h"
-
 #include <algorithm>
 #include <bit>
 
@@ -28,7 +26,6 @@ LineRoutes::LineRoutes(const std::vector<Entry>& entries)
       shift_(64 - static_cast<unsigned>(std::countr_zero(slots_.size()))) {
     for (const Entry& entry : entries) {
         const std::uint64_t key = key_of(entry.group.address.value, entry.group.port);
-        PINSTRIKE_CHECK(find(entry.group.address.value, entry.group.port) == nullptr);
         std::size_t at = home_of(key);
         while (slots_[at].key != empty) {
             at = (at + 1) & (slots_.size() - 1);

@@ -29,18 +29,21 @@ class LineRoutes {
 
     LineRoutes() : LineRoutes(std::vector<Entry>{}) {}
 
-    /// Cold. `entries` name each group once.
+    /// Cold. Several lines may share a group.
     explicit LineRoutes(const std::vector<Entry>& entries);
 
     /// Cold: these, and `lines` behind the `known` that it has.
     [[nodiscard]] LineRoutes with(const std::vector<feed::LineConfig>& lines,
                                   std::size_t known) const;
 
-    /// Nullptr where no line listens. The table is never more than a quarter full.
-    [[nodiscard]] const LineRoute* find(std::uint32_t address, std::uint16_t port) const noexcept {
+    /// The first route of the group for which `fits(route)` holds; nullptr: none. The table is
+    /// never more than a quarter full.
+    template <class Fits>
+    [[nodiscard]] const LineRoute* find(std::uint32_t address, std::uint16_t port,
+                                        Fits&& fits) const noexcept {
         const std::uint64_t key = key_of(address, port);
         std::size_t at = home_of(key);
-        while (slots_[at].key != key) {
+        while (slots_[at].key != key || !fits(slots_[at].route)) {
             if (slots_[at].key == empty) {
                 return nullptr;
             }

@@ -4,7 +4,7 @@
 //
 //     receive a burst              nic     one indirect call
 //     parse_udp                    nic     a datagram, or the reason to drop the frame
-//     routes_.find                 here    which line, which stream
+//     lines_.find                  here    which line, which stream
 //     Codec::open                  feed    a block of good header and checksum, or why not
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
 //     Codec::decode_straight       feed    messages, checked while they are written into the rings
@@ -195,7 +195,7 @@ class Poller final : public PollerTask {
             if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
                 continue;
             }
-            const LineRoute* route = lines_.find(datagram.group_ip, datagram.port);
+            const LineRoute* route = lines_.find(datagram);
             if (route != nullptr && route->line == tap_->line()) {
                 tap_->take(packet, input.index);
             }
@@ -213,27 +213,43 @@ class Poller final : public PollerTask {
         if (!input.allows(datagram.source_ip)) [[unlikely]] {
             return input.drops.bump(nic::Drop::foreign_source);
         }
-        const LineRoute* route = lines_.find(datagram.group_ip, datagram.port);
+        const LineRoute* route = lines_.find(datagram);
         if (route == nullptr) [[unlikely]] {
             return input.drop_unknown(datagram);
         }
         input.handed.add();
-        admit<keeps>(input, lines_[route->line], *route, datagram.payload, packet.ts_receive_ns);
+        admit_datagram<keeps>(input, lines_[route->line], *route, datagram.payload,
+                              packet.ts_receive_ns);
     }
 
+    /// All blocks of a datagram, in order.
     template <bool keeps>
-    [[gnu::always_inline]] void admit(Input& input, Line& line, const LineRoute& route,
-                                      std::span<const std::byte> payload,
-                                      std::int64_t ts_receive_ns) {
+    [[gnu::always_inline]] void admit_datagram(Input& input, Line& line, const LineRoute& route,
+                                               std::span<const std::byte> rest,
+                                               std::int64_t ts_receive_ns) {
         feed::Block block;
-        const auto result = Codec::open(payload, block_checksum_, block);
-        // Only now: a store whose address comes late, as the line's does, holds up the loads behind
-        // it, and open() is all loads.
+        auto result = line.codec.open(rest, block_checksum_, block);
+        // Counted after open(): the address of the counter depends on the lookup of the line, and a
+        // store whose address is not known yet delays the loads in open().
         if (!route.retransmission) [[likely]] {
             line.arbiter.count_packet(route.stream);
         } else {
             line.retransmission_packets.add();
         }
+        while (true) {
+            admit_block<keeps>(input, line, route, block, result, ts_receive_ns);
+            if (rest.empty()) [[likely]] {
+                return;
+            }
+            block = {};
+            result = line.codec.open(rest, block_checksum_, block);
+        }
+    }
+
+    template <bool keeps>
+    [[gnu::always_inline]] void admit_block(Input& input, Line& line, const LineRoute& route,
+                                            feed::Block& block, const feed::OpenResult& result,
+                                            std::int64_t ts_receive_ns) {
         if (result.reasons != 0) [[unlikely]] {
             count_rejects(line, result.reasons);
         }
@@ -246,7 +262,7 @@ class Poller final : public PollerTask {
         if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
             line.arbiter.commit_next(block, route.stream);
             note_first<keeps>(input, line, block, route.stream);
-        } else if (verdict == feed::Verdict::duplicate_all && Codec::begins_with_data(block))
+        } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
             [[likely]] {
             line.arbiter.commit_duplicate(block, route.stream);
             line.lead.second(block, route.stream);
@@ -261,7 +277,7 @@ class Poller final : public PollerTask {
     template <bool keeps>
     [[gnu::noinline]] void admit_walked(Input& input, Line& line, feed::Block& block,
                                         feed::Stream stream) {
-        count_rejects(line, Codec::walk(scratch_, block));
+        count_rejects(line, line.codec.walk(scratch_, block));
         switch (line.arbiter.commit(block, stream)) {
             case feed::Verdict::deliver_all:
                 select(line);
@@ -321,11 +337,12 @@ class Poller final : public PollerTask {
 
     void admit_repair(Line& line, std::span<const std::byte> bytes) {
         feed::Block block;
-        const auto result = Codec::check(bytes, block_checksum_, scratch_, block);
+        const auto result = line.codec.open_repair(bytes, block_checksum_, block);
         count_rejects(line, result.reasons);
         if (!result.accepted) {
             return;
         }
+        count_rejects(line, line.codec.walk(scratch_, block));
         block.ts_receive_ns = wall_ns_;
         block.retransmitted = true;
         if (commit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
@@ -344,7 +361,7 @@ class Poller final : public PollerTask {
         select(line);
         LineEvents<Line> events{router_, line, test_symbols_};
         return line.day.original(block.ts_exchange_ns) &&
-               Codec::decode_straight(block, header_of(block, 0), line.is_gth, events);
+               line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
     }
 
     void decode(const feed::Block& block, unsigned first, unsigned count,
@@ -354,7 +371,7 @@ class Poller final : public PollerTask {
         }
         const feed::Header base = header_of(block, flags);
         LineEvents<Line> events{router_, *line_, test_symbols_};
-        Codec::decode(block, first, count, base, line_->is_gth, events);
+        line_->codec.decode(block, first, count, base, line_->is_gth, events);
     }
 
     /// What the arbiters' slow path decides.
@@ -367,25 +384,25 @@ class Poller final : public PollerTask {
             if (block.places != nullptr) {
                 return poller_.decode(block, first, count, flags);
             }
-            // It waited, and its places were those of another block since: they are found again.
+            // A block that was held lost its places, so they are found again.
             feed::Block whole = block;
-            const auto result = Codec::check(block.bytes, false, poller_.waited_scratch_, whole);
-            PINSTRIKE_CHECK(result.accepted && whole.decodable >= first + count);
+            static_cast<void>(poller_.line_->codec.walk(poller_.waited_scratch_, whole));
+            PINSTRIKE_CHECK(whole.decodable >= first + count);
             poller_.decode(whole, first, count, flags);
         }
 
         [[nodiscard]] std::optional<std::int64_t> ts_of_copy(
             std::span<const feed::BlockStart> starts, const feed::Block& block) const override {
-            return Codec::ts_of_copy(starts, block);
+            return poller_.line_->codec.ts_of_copy(starts, block);
         }
 
-        void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
+        void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages,
                  feed::GapCause cause, std::int64_t ts_exchange_ns) override {
             if (!poller_.line_->day.original(ts_exchange_ns)) {
                 return;  // of tests, which no core is given
             }
             feed::Event event = poller_.event_of(feed::EventKind::gap, *poller_.line_);
-            event.header.sequence = first;
+            event.header.set_number(first);
             event.body.gap = {first, last, messages, cause};
             poller_.router_.broadcast(event);
         }
@@ -393,8 +410,8 @@ class Poller final : public PollerTask {
         void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
             poller_.line_->lead.reset();
             feed::LineDay& day = poller_.line_->day;
-            const bool starts =
-                block.role == feed::BlockRole::start_of_day || forget == feed::Forget::day;
+            const bool starts = block.role != feed::BlockRole::reset || forget == feed::Forget::day;
+            poller_.line_->codec.note_reset(block);
             if (starts ? !day.start(block.ts_exchange_ns, poller_.wall_ns_)
                        : !day.original(block.ts_exchange_ns)) {
                 return;  // of tests: wipes nothing
@@ -403,7 +420,7 @@ class Poller final : public PollerTask {
             event.header = poller_.header_of(
                 block, inferred ? feed::DeliveryFlags{feed::flag_inferred} : feed::DeliveryFlags{});
             event.header.kind = feed::EventKind::control;
-            event.header.sequence = block.sequence;
+            event.header.set_number(block.sequence);
             event.header.participant = Codec::control_participant;
             event.header.type = starts ? Codec::start_of_day_type : Codec::reset_type;
             event.body.control = {forget};

@@ -13,6 +13,7 @@
 #include "feed/arbitration/arbiter.h"
 #include "feed/lines/line_day.h"
 #include "feed/lines/line_watch.h"
+#include "nic/packet/datagram.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,12 +34,13 @@ struct alignas(64) PollerLine {
           number(line),
           is_gth(Codec::is_gth(line)),
           day(is_gth ? hours.separate : hours.main),
-          arbiter(setup.arbitration),
+          arbiter(setup.arbitration, Codec::numbering),
           watch(setup.silence, setup.received) {}
 
     std::size_t index;  ///< among the poller's
     std::uint16_t number;
     bool is_gth;  ///< its series are their own
+    [[no_unique_address]] Codec codec;
     feed::LineDay day;
     StreamLead lead;  ///< up to here one cache line, touched by every block
     feed::Arbiter arbiter;
@@ -66,9 +68,13 @@ class PollerLines {
         take(all);
     }
 
-    /// Poll thread: the line that listens there; nullptr: none.
-    [[nodiscard]] const LineRoute* find(std::uint32_t address, std::uint16_t port) const noexcept {
-        return routes_.find(address, port);
+    /// Poll thread: the line that the datagram is for; nullptr: none. Where lines share a group,
+    /// the codec reads the number of the line from the payload.
+    [[nodiscard]] const LineRoute* find(const nic::Datagram& datagram) const noexcept {
+        return routes_.find(datagram.group_ip, datagram.port, [&](const LineRoute& route) {
+            return !Codec::lines_share_groups ||
+                   lines_[route.line].number == Codec::line_number(datagram.payload);
+        });
     }
 
     // Any thread, up to the size that it saw.

@@ -32,11 +32,11 @@ namespace pinstrike::actors {
 
 /// Numbers first..last of which `messages` were lost to one core.
 struct LostRange {
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
     std::uint64_t messages = 0;
 
-    void add(std::uint32_t from, std::uint32_t to, std::uint64_t count) noexcept {
+    void add(std::uint64_t from, std::uint64_t to, std::uint64_t count) noexcept {
         // Serial arithmetic: numbers wrap, and a late one may be older than the range.
         if (messages == 0 || before(from, first)) {
             first = from;
@@ -53,7 +53,7 @@ struct LostRange {
         }
     }
 
-    [[nodiscard]] static bool before(std::uint32_t a, std::uint32_t b) noexcept {
+    [[nodiscard]] static bool before(std::uint64_t a, std::uint64_t b) noexcept {
         return static_cast<std::int32_t>(a - b) < 0;
     }
 };
@@ -65,7 +65,7 @@ class LineDebt {
     /// A data message that the ring refused.
     void refuse(const feed::Header& header) noexcept {
         remember(header);
-        latest().add(header.sequence, header.sequence, 1);
+        latest().add(header.number(), header.number(), 1);
     }
 
     /// An event for every core that found no room.
@@ -129,10 +129,10 @@ class LineDebt {
             return;
         }
         if (event.body.control.forget < control_.body.control.forget) {
-            after_.add(event.header.sequence, event.header.sequence, 1);
+            after_.add(event.header.number(), event.header.number(), 1);
             return;
         }
-        before_.add(control_.header.sequence, control_.header.sequence, 1);
+        before_.add(control_.header.number(), control_.header.number(), 1);
         before_.add(after_);
         after_ = {};
         control_ = event;
@@ -151,7 +151,7 @@ class LineDebt {
         event.header.kind = feed::EventKind::gap;
         event.header.flags = 0;
         event.header.records = 1;
-        event.header.sequence = range.first;
+        event.header.set_number(range.first);
         event.header.type = ' ';
         event.header.indicator = ' ';
         event.body.gap = {range.first, range.last, range.messages, feed::GapCause::ring_full};

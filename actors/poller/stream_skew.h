@@ -36,7 +36,8 @@ class StreamLead {
             (*ahead_ns_)[static_cast<std::size_t>(stream_)].record(block.ts_receive_ns -
                                                                    ts_receive_ns_);
         }
-        // Newer than the one waited for (numbers wrap): that copy will not come any more.
+        // If it is newer than the one waited for, that copy will not come any more. The low 32 bits
+        // decide, because numbers may wrap.
         waiting_ = static_cast<std::int32_t>(block.sequence - sequence_) < 0;
     }
 
@@ -51,7 +52,7 @@ class StreamLead {
   private:
     bool waiting_ = false;
     feed::Stream stream_ = feed::Stream::a;
-    std::uint32_t sequence_ = 0;
+    std::uint64_t sequence_ = 0;
     std::int64_t ts_receive_ns_ = 0;
     /// Apart, so that what every block touches stays small.
     std::unique_ptr<std::array<Histogram, feed::streams_count>> ahead_ns_ =

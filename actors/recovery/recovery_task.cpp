@@ -34,7 +34,8 @@ std::size_t repair_rings_bytes() {
 
 RecoveryTask::RecoveryTask(const feed::RecoveryConfig& config,
                            std::vector<RecoveryRepairRings> rings,
-                           std::vector<std::unique_ptr<feed::RepairSource>> sources)
+                           std::vector<std::unique_ptr<feed::RepairSource>> sources,
+                           const feed::Numbering& numbering)
     : rings_(std::move(rings)) {
     std::vector<std::uint16_t> lines;
     for (std::size_t ring = 0; ring < rings_.size(); ++ring) {
@@ -44,7 +45,8 @@ RecoveryTask::RecoveryTask(const feed::RecoveryConfig& config,
         }
     }
     feed::RepairSink& sink = *this;
-    recovery_ = std::make_unique<feed::Recovery>(config, lines, std::move(sources), sink);
+    recovery_ =
+        std::make_unique<feed::Recovery>(config, lines, std::move(sources), sink, numbering);
 }
 
 std::size_t RecoveryTask::step(std::int64_t now_ns) {

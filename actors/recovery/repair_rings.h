@@ -12,7 +12,7 @@
 #include "actors/threads/record_ring.h"
 #include "actors/threads/ring.h"
 #include "config/counter.h"
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
 
 #include <cstddef>
 #include <cstdint>

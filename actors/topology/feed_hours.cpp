@@ -11,13 +11,16 @@
 namespace pinstrike::actors {
 
 std::optional<LineHours> hours_of(const FeedConfig& config, Problems& problems) {
+    const auto hours_of = feed::venue_services(config.kind).session_hours;
+    if (hours_of == nullptr) {
+        return LineHours{};
+    }
     // From the oldest captures that anyone replays, for longer than a process lives.
     const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
     constexpr std::chrono::days ten_years{3653};
     const feed::Days days{std::chrono::local_days{std::chrono::year{2008} / 1 / 1},
                           std::chrono::local_days{(today + ten_years).time_since_epoch()}};
     try {
-        const auto hours_of = feed::venue_services(config.kind).session_hours;
         return LineHours{hours_of(config.calendar, false, days),
                          hours_of(config.calendar, true, days)};
     } catch (const std::runtime_error& failure) {

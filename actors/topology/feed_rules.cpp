@@ -6,6 +6,7 @@
 #include "config/units.h"
 #include "feed/lines/line_keys.h"
 #include "feed/recovery/recovery_keys.h"
+#include "feed/venue_services.h"
 #include "nic/port_keys.h"
 
 #include <fmt/format.h>
@@ -401,7 +402,9 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     if (all_sound(places, "cores", config.cores.size(), "name")) {
         check_names(rules, config.cores, "cores");
     }
-    feed::check_lines(config.lines, places, problems);  // of those that were understood
+    const bool share_groups =
+        places.sound("kind") && feed::venue_services(config.kind).lines_share_groups;
+    feed::check_lines(config.lines, share_groups, places, problems);  // of those understood
     const bool lines = places.sound("lines") && !config.lines.empty();
     const bool line_use = lines && pollers("lines");
     const bool port_use = ports("name") && pollers("ports");

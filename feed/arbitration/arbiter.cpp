@@ -5,18 +5,20 @@
 
 namespace pinstrike::feed {
 
-Arbiter::Arbiter(const ArbitrationConfig& config) : line_(config), slow_(line_, config) {}
+Arbiter::Arbiter(const ArbitrationConfig& config, const Numbering& numbering)
+    : line_(config, numbering), slow_(line_, config) {}
 
 std::size_t Arbiter::memory_bytes(const ArbitrationConfig& config) {
     return sizeof(Arbiter) + Sequencer::memory_bytes(config) + config.hold_bytes;
 }
 
 std::vector<Arbiter::NumberRange> Arbiter::gaps() const {
+    const Numbering& numbering = line_.sequencer.numbering();
     std::vector<NumberRange> ranges;
     for (const PositionRange& gap : line_.sequencer.gaps().ranges()) {
         for (Position begin = gap.begin; begin < gap.end;) {
-            const Position end = std::min(gap.end, turn_of(begin) + numbers_per_turn + 1);
-            ranges.push_back({number_at(begin), number_at(end - 1)});
+            const Position end = std::min(gap.end, numbering.turn_of(begin) + numbering.last + 1);
+            ranges.push_back({numbering.number_at(begin), numbering.number_at(end - 1)});
             begin = end;
         }
     }

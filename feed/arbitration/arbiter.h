@@ -35,12 +35,12 @@ class Arbiter {
 
     /// Numbers first..last, last >= first.
     struct NumberRange {
-        std::uint32_t first;
-        std::uint32_t last;
+        std::uint64_t first;
+        std::uint64_t last;
         friend bool operator==(const NumberRange&, const NumberRange&) = default;
     };
 
-    explicit Arbiter(const ArbitrationConfig& config);
+    explicit Arbiter(const ArbitrationConfig& config, const Numbering& numbering = {});
 
     /// Cold. What one takes at most: claimed at construction, but touched only as it is used.
     [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);
@@ -90,7 +90,7 @@ class Arbiter {
 
     /// Reports that the message just delivered makes consumers forget quotes. Older numbers that
     /// are delivered later are marked.
-    void flush_at(std::uint32_t number) { line_.sequencer.note_flush_at(number); }
+    void flush_at(std::uint64_t number) { line_.sequencer.note_flush_at(number); }
 
     [[nodiscard]] LineCounters& counters() { return line_.counters(); }
 
@@ -101,7 +101,7 @@ class Arbiter {
     [[nodiscard]] std::vector<NumberRange> gaps() const;
 
     /// The next number expected; 0 before the first block.
-    [[nodiscard]] std::uint32_t expected() const {
+    [[nodiscard]] std::uint64_t expected() const {
         return line_.epochs.current().numbered ? line_.sequencer.expected_number() : 0;
     }
 

@@ -1,9 +1,9 @@
 // path: hot
 #pragma once
 
-#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 
 #include <cstdint>
 #include <limits>
@@ -33,7 +33,7 @@ class ArbiterSink {
 
     /// Reports numbers first..last as lost or, with cause `repaired`, as found after all. As far as
     /// is known, none of them was stamped before `ts_exchange_ns`.
-    virtual void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages,
+    virtual void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages,
                      GapCause cause, std::int64_t ts_exchange_ns) = 0;
     /// Reports a start of day or reset, once for each line. The role of `block` is start_of_day or
     /// reset. `forget` says what consumers must forget. `inferred`: no copy was received; the block

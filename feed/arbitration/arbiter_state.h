@@ -15,7 +15,8 @@ namespace pinstrike::feed {
 
 /// The state that all parts of an arbiter share.
 struct ArbiterState {
-    explicit ArbiterState(const ArbitrationConfig& config) : sequencer(config), epochs(sequencer) {}
+    ArbiterState(const ArbitrationConfig& config, const Numbering& numbering)
+        : sequencer(config, numbering), epochs(sequencer) {}
 
     ArbiterState(const ArbiterState&) = delete;
     ArbiterState& operator=(const ArbiterState&) = delete;
@@ -32,6 +33,8 @@ struct ArbiterState {
     [[nodiscard]] StreamState& stream_of(const Arrival& arrival) {
         return streams[static_cast<std::size_t>(arrival.source)];
     }
+
+    [[nodiscard]] const Numbering& numbering() const { return sequencer.numbering(); }
 
     [[nodiscard]] LineCounters& counters() { return sequencer.counters(); }
 

@@ -3,8 +3,8 @@
 
 #include "feed/arbitration/arbiter_sink.h"
 #include "feed/arbitration/hold.h"
-#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
+#include "feed/event/position.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -32,21 +32,21 @@ struct Arrival {
 };
 
 /// The first number of a data block, or the number after a control.
-[[nodiscard]] inline std::uint32_t number_of(const Block& block) {
+[[nodiscard]] inline std::uint64_t number_of(const Block& block, const Numbering& numbering) {
     switch (block.role) {
         case BlockRole::data:
             return block.sequence;
         case BlockRole::start_of_day:
             return 1;
         default:
-            return number_after(block.sequence);
+            return numbering.number_after(block.sequence);
     }
 }
 
 /// The number that follows this block.
-[[nodiscard]] inline std::uint32_t next_of(const Block& block) {
-    const Position first = numbers_per_turn + number_of(block);
-    return number_at(first + (block.role == BlockRole::data ? block.messages : 0U));
+[[nodiscard]] inline std::uint64_t next_of(const Block& block, const Numbering& numbering) {
+    const Position first = numbering.last + number_of(block, numbering);
+    return numbering.number_at(first + (block.role == BlockRole::data ? block.messages : 0U));
 }
 
 }  // namespace pinstrike::feed

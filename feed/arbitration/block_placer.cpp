@@ -11,9 +11,9 @@ namespace pinstrike::feed {
 void BlockPlacer::place(const Arrival& arrival, EpochIndex index) {
     const Block& block = arrival.block;
     const Epoch& epoch = line_.epochs.at(index);
-    const Position anchor =
-        epoch.numbered ? line_.epochs.end_of(epoch) : turn_of(line_.sequencer.expected());
-    const Placement at{index, nearest(anchor, block.sequence)};
+    const Position anchor = epoch.numbered ? line_.epochs.end_of(epoch)
+                                           : line_.numbering().turn_of(line_.sequencer.expected());
+    const Placement at{index, line_.numbering().nearest(anchor, block.sequence)};
     const Position end = at.base + arrival.last;
     Position position = at.base + arrival.first;
     const Position decodable_end = std::clamp(at.base + block.decodable, position, end);
@@ -30,7 +30,7 @@ void BlockPlacer::place(const Arrival& arrival, EpochIndex index) {
         StreamState& stream = line_.stream_of(arrival);
         stream.counters.bump(StreamCount::rejected, end - position);
         if (stream.epoch == index) {
-            stream.follow(number_at(end), block.ts_exchange_ns);
+            stream.follow(line_.numbering().number_at(end), block.ts_exchange_ns);
         }
     }
     while (arrival.original() && !before && position < end) {
@@ -147,8 +147,9 @@ void BlockPlacer::fill_gap(const Arrival& arrival, const Placement& at, const Ru
         return count_useless(arrival, count);
     }
     deliver_late(arrival, at, run);
-    arrival.sink.gap(number_at(run.begin), number_at(run.end - 1), count, GapCause::repaired,
-                     arrival.ts_ns());
+    const Numbering& numbering = line_.numbering();
+    arrival.sink.gap(numbering.number_at(run.begin), numbering.number_at(run.end - 1), count,
+                     GapCause::repaired, arrival.ts_ns());
 }
 
 void BlockPlacer::deliver_late(const Arrival& arrival, const Placement& at, const Run& run) {

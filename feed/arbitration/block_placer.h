@@ -5,8 +5,8 @@
 #include "feed/arbitration/arrival.h"
 #include "feed/arbitration/epoch_corrections.h"
 #include "feed/arbitration/epochs.h"
-#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
+#include "feed/event/position.h"
 
 #include <cstdint>
 

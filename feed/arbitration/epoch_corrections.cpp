@@ -42,7 +42,7 @@ void EpochCorrections::lengthen(EpochIndex old, Position end, const Arrival& arr
     history.at(old).end = end;
     Epoch& next = history.at(old + 1);
     const Forget forget =
-        next.by_reset ? EpochTracker::forget_of(next.reset, history.at(old), end) : Forget::nothing;
+        next.by_reset ? line_.epochs.forget_of(next.reset, history.at(old), end) : Forget::nothing;
     const bool is_more = forget > history.forgotten_since(old);
     next.forget = std::max(next.forget, forget);
     if (is_more && quotes_stand) {
@@ -81,7 +81,7 @@ void EpochCorrections::adopt(const Arrival& reset) {
     current.by_reset = true;
     current.reset = ResetIdentity::of(block);
     line_.epochs.note_reset_ts(reset.ts_ns());
-    const Position begin = nearest(current.begin, number_of(block));
+    const Position begin = line_.epochs.nearest_to(current.begin, block);
     current.begin_ts_ns = reset.ts_ns();
     if (begin < current.begin && current.begin - begin <= rollover_messages) {
         lower_begin(reset, begin);
@@ -97,8 +97,8 @@ void EpochCorrections::adopt(const Arrival& reset) {
 void EpochCorrections::note_within(const Arrival& reset) {
     const Block& block = reset.block;
     Epoch& current = line_.epochs.current();
-    const Position next = nearest(line_.sequencer.expected(), number_of(block));
-    const bool wrapped = turn_of(next) > turn_of(current.begin);
+    const Position next = line_.epochs.nearest_to(line_.sequencer.expected(), block);
+    const bool wrapped = line_.numbering().turn_of(next) > line_.numbering().turn_of(current.begin);
     Forget forget = Forget::nothing;
     if (block.role == BlockRole::start_of_day) {
         forget = Forget::day;
@@ -122,21 +122,22 @@ void EpochCorrections::note_overtaken(const Arrival& reset) {
     const EpochIndex index = line_.epochs.current_index() - 1;
     const Epoch& before = line_.epochs.at(index);
     // Nothing was delivered before the first block, so there is nothing to forget.
-    const Forget forget =
-        before.numbered ? EpochTracker::forget_of(ResetIdentity::of(block), before, before.end)
-                        : Forget::nothing;
+    const Forget forget = before.numbered
+                              ? line_.epochs.forget_of(ResetIdentity::of(block), before, before.end)
+                              : Forget::nothing;
     line_.counters().bump(LineCount::resets);
     current.note_told_late(ResetIdentity::of(block));
     reset.sink.reset(block, forget > current.forget ? forget : Forget::nothing, false);
     current.forget = std::max(current.forget, forget);
-    const Position begin = turn_of(before.end) + 2 * numbers_per_turn + number_of(block);
+    const Numbering& numbering = line_.numbering();
+    const Position next = numbering.turn_of(before.end) + number_of(block, numbering);
+    const Position begin = next + 2 * numbering.last;
     const bool mixed = std::ranges::any_of(line_.streams, [&](const StreamState& stream) {
         return stream.epoch == index && stream.newest_ts_ns > block.ts_exchange_ns;
     });
-    if (before.numbered && !mixed && begin + numbers_per_turn < current.begin) {
+    if (before.numbered && !mixed && begin + numbering.last < current.begin) {
         insert_epoch(reset, begin, forget);
-    } else if (const Position next = turn_of(before.end) + number_of(block);
-               before.numbered && next > before.end) {
+    } else if (before.numbered && next > before.end) {
         lengthen(index, next,
                  reset);  // it raised the numbers, so those that it skipped are not missing
     }

@@ -4,8 +4,8 @@
 #include "feed/arbitration/arbiter_state.h"
 #include "feed/arbitration/arrival.h"
 #include "feed/arbitration/epochs.h"
-#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
+#include "feed/event/position.h"
 
 namespace pinstrike::feed {
 

@@ -12,8 +12,8 @@ namespace {
 
 /// Two epochs that only numbers tell apart are at least this far apart.
 constexpr std::uint64_t reorder_messages = 256;
-/// The distance between two epochs, which leaves room for an epoch in between.
-constexpr Position epoch_positions = 16 * Position{numbers_per_turn};
+/// Leaves room for an epoch in between.
+constexpr Position turns_between_epochs = 16;
 
 std::uint64_t distance(Position a, Position b) {
     return a < b ? b - a : a - b;
@@ -43,17 +43,19 @@ bool EpochTracker::belongs_to(const Block& block, const Epoch& epoch,
     if (!epoch.repeats && block.ts_exchange_ns != epoch.begin_ts_ns) {
         return block.ts_exchange_ns > epoch.begin_ts_ns;
     }
-    const std::uint32_t number = number_of(block);
+    const Numbering& numbering = sequencer_.numbering();
+    const std::uint64_t number = number_of(block, numbering);
     if (number == stream.next_number) {
         return false;
     }
     const Position end = end_of(epoch);
-    const Position position = nearest(end, number);
+    const Position position = numbering.nearest(end, number);
     const bool fits = position >= epoch.begin && position <= end + lag_messages;
     if (!epoch.repeats) {
         return fits;
     }
-    const Position own = stream.next_number == 0 ? position : nearest(end, stream.next_number);
+    const Position own =
+        stream.next_number == 0 ? position : numbering.nearest(end, stream.next_number);
     return fits && distance(own, position) > reorder_messages;
 }
 
@@ -63,7 +65,7 @@ EpochIndex EpochTracker::epoch_of_repair(const Block& block) {
         if (precedes(block, epoch)) {
             continue;
         }
-        const Position begin = nearest(end_of(epoch), block.sequence);
+        const Position begin = sequencer_.numbering().nearest(end_of(epoch), block.sequence);
         const Position end = begin + block.messages;
         const bool clear = !epoch.repeats && block.ts_exchange_ns > epoch.begin_ts_ns;
         const bool open =
@@ -82,7 +84,7 @@ bool EpochTracker::leads_up_to_inferred(const Block& block) {
         block.ts_exchange_ns <= history_.at(current_index() - 1).newest_ts_ns) {
         return false;
     }
-    const Position position = nearest(epoch.begin, block.sequence);
+    const Position position = sequencer_.numbering().nearest(epoch.begin, block.sequence);
     return position < epoch.begin && epoch.begin - position <= lag_messages;
 }
 
@@ -141,7 +143,7 @@ bool EpochTracker::precedes_start(const Block& reset, const StreamState& stream)
         first.has_told_late(ResetIdentity::of(reset))) {
         return false;
     }
-    return !has_come_to_start(stream) || nearest(first.begin, number_of(reset)) == first.begin;
+    return !has_come_to_start(stream) || nearest_to(first.begin, reset) == first.begin;
 }
 
 /// Whether this is the slower stream's copy of the reset that began the inferred current epoch.
@@ -152,7 +154,7 @@ bool EpochTracker::precedes_inferred(const Block& reset, const StreamState& stre
         !is_behind_epoch_before(reset)) {
         return false;
     }
-    const Position begin = nearest(epoch.begin, number_of(reset));
+    const Position begin = nearest_to(epoch.begin, reset);
     const bool exact = begin == epoch.begin;
     if (begin > epoch.begin || (ts_ns == epoch.first_ts_ns && !exact)) {
         return false;
@@ -179,7 +181,7 @@ bool EpochTracker::is_within_current(const Block& reset) const {
         ts_ns >= sequencer_.newest_ts_ns()) {
         return false;
     }
-    const Position next = nearest(sequencer_.expected(), number_of(reset));
+    const Position next = nearest_to(sequencer_.expected(), reset);
     const bool began_again = epoch.by_reset && next == epoch.begin &&
                              reset.role == BlockRole::reset && ts_ns > epoch.begin_ts_ns;
     return (next > epoch.begin && next <= sequencer_.expected()) || began_again;
@@ -197,21 +199,28 @@ bool EpochTracker::precedes_reset(const Block& reset) {
            !history_.knows(ResetIdentity::of(reset));
 }
 
-Forget EpochTracker::forget_of(const ResetIdentity& reset, const Epoch& old, Position end) {
-    if (reset.role == BlockRole::start_of_day) {
+Forget EpochTracker::forget_of(const ResetIdentity& reset, const Epoch& old, Position end) const {
+    if (reset.role != BlockRole::reset) {
         return Forget::day;
     }
     if (!old.numbered) {
         return Forget::nothing;
     }
-    const std::uint32_t last = number_at(end) - 1;  // E is 1 behind the wrap: no reset lowers it
+    const Numbering& numbering = sequencer_.numbering();
+    const std::uint64_t last =
+        numbering.number_at(end) - 1;  // E is 1 behind the wrap: no reset lowers it
     if (reset.sequence >= last) {
         return Forget::nothing;
     }
     // The rollover: numbers go on over the wrap. A 1 behind a bare wrap is no rollover any more:
     // the numbers after it would pass for those before it.
-    const bool rollover = reset.sequence == 1 && last > numbers_per_turn + 1 - rollover_messages;
+    const bool rollover = reset.sequence == 1 && last > numbering.last + 1 - rollover_messages;
     return rollover ? Forget::nothing : Forget::quotes;
+}
+
+Position EpochTracker::nearest_to(Position anchor, const Block& block) const {
+    const Numbering& numbering = sequencer_.numbering();
+    return numbering.nearest(anchor, number_of(block, numbering));
 }
 
 void EpochTracker::start(Position begin, std::int64_t ts_exchange_ns) {
@@ -223,11 +232,13 @@ void EpochTracker::start(Position begin, std::int64_t ts_exchange_ns) {
 }
 
 void EpochTracker::open(const Block& reset, bool repeats, bool inferred, Forget forget) {
+    const Numbering& numbering = sequencer_.numbering();
     const Position end = sequencer_.expected();
     current().end = end;
     current().newest_ts_ns = sequencer_.newest_ts_ns();
     Epoch& epoch = history_.open();
-    epoch.begin = turn_of(end) + epoch_positions + number_of(reset);
+    epoch.begin = numbering.turn_of(end) + turns_between_epochs * numbering.last +
+                  number_of(reset, numbering);
     epoch.numbered = true;
     epoch.repeats = repeats;
     epoch.by_reset = !inferred;

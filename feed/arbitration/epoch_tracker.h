@@ -13,11 +13,11 @@
 #pragma once
 
 #include "feed/arbitration/epochs.h"
-#include "feed/arbitration/position.h"
 #include "feed/arbitration/sequencer.h"
 #include "feed/arbitration/stream_state.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 
 #include <cstdint>
 
@@ -118,8 +118,12 @@ class EpochTracker {
     }
 
     /// What a reset makes consumers forget if the epoch before it ended at `end`.
-    [[nodiscard]] static Forget forget_of(const ResetIdentity& reset, const Epoch& old,
-                                          Position end);
+    [[nodiscard]] Forget forget_of(const ResetIdentity& reset, const Epoch& old,
+                                   Position end) const;
+
+    /// Of all positions where the numbers could go on after this block, the one nearest to
+    /// `anchor`.
+    [[nodiscard]] Position nearest_to(Position anchor, const Block& block) const;
 
     /// The program started in the middle of a day, with this block.
     void start(Position begin, std::int64_t ts_exchange_ns);

@@ -5,9 +5,9 @@
 // before still lacks may come late. The last few epochs are therefore remembered.
 #pragma once
 
-#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ using EpochIndex = std::uint64_t;
 /// What is equal in both copies of a reset.
 struct ResetIdentity {
     BlockRole role = BlockRole::reset;
-    std::uint32_t sequence = 0;
+    std::uint64_t sequence = 0;
     std::int64_t ts_exchange_ns = 0;
 
     friend bool operator==(const ResetIdentity&, const ResetIdentity&) = default;

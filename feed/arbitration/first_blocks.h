@@ -34,7 +34,7 @@ class FirstBlocks {
 
   private:
     struct Identity {
-        std::uint32_t sequence = 0;
+        std::uint64_t sequence = 0;
         std::int64_t ts_exchange_ns = 0;
 
         friend bool operator==(const Identity&, const Identity&) = default;

@@ -1,7 +1,7 @@
 // path: hot
 #pragma once
 
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 // at construction.
 #pragma once
 
-#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
+#include "feed/event/position.h"
 
 #include <cstddef>
 #include <cstdint>

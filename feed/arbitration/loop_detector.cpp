@@ -1,7 +1,7 @@
 // path: hot
 #include "feed/arbitration/loop_detector.h"
 
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
 
 #include <cstdint>
 
@@ -23,7 +23,7 @@ bool LoopDetector::begins_anew(const Arrival& data) const {
 
 bool LoopDetector::begins_anew(const Arrival& reset, const StreamState& stream) const {
     return enabled_ && epochs_.is_current(stream.epoch) && stream.has_data() &&
-           stream.next_number != number_of(reset.block);
+           stream.next_number != number_of(reset.block, sequencer_.numbering());
 }
 
 /// Whether a block is stamped before the reset and numbered as the reset said.
@@ -34,7 +34,7 @@ bool LoopDetector::is_numbered_as_reset(const Block& block) const {
         return false;
     }
     const Position expected = sequencer_.expected();
-    const Position begin = nearest(expected, block.sequence);
+    const Position begin = sequencer_.numbering().nearest(expected, block.sequence);
     return begin >= expected && begin - expected <= repeat_messages;
 }
 

@@ -2,7 +2,7 @@
 #include "feed/arbitration/reset_inference.h"
 
 #include "config/check.h"
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
 
 #include <algorithm>
 
@@ -16,7 +16,8 @@ constexpr std::uint64_t wrap_messages = 1 << 20;
 }  // namespace
 
 ResetInference::Decision ResetInference::consider(const Arrival& arrival) {
-    if (!line_.epochs.is_of_current(arrival.block, line_.stream_of(arrival))) {
+    if (!line_.numbering().infers_resets ||
+        !line_.epochs.is_of_current(arrival.block, line_.stream_of(arrival))) {
         return Decision::place;
     }
     const bool looks = looks_missed(arrival.block);
@@ -39,9 +40,9 @@ bool ResetInference::looks_missed(const Block& block) const {
         block.ts_exchange_ns <= sequencer.newest_ts_ns()) {
         return false;
     }
-    const std::uint32_t number = number_of(block);
+    const std::uint64_t number = number_of(block, line_.numbering());
     const Position expected = sequencer.expected();
-    const Position begin = nearest(expected, number);
+    const Position begin = line_.numbering().nearest(expected, number);
     if (const HoldEntry* behind = sequencer.held().find(begin + 1);
         behind != nullptr && behind->held->block.ts_exchange_ns < block.ts_exchange_ns) {
         return true;
@@ -58,7 +59,7 @@ bool ResetInference::looks_missed(const Block& block) const {
 /// Stamped behind the candidate: it is behind the missed reset as well, unless it goes on from what
 /// was delivered and the candidate may yet be none.
 bool ResetInference::is_behind(const Arrival& arrival) const {
-    const std::uint32_t number = number_of(arrival.block);
+    const std::uint64_t number = number_of(arrival.block, line_.numbering());
     return arrival.ts_ns() >= first_ts_ns_ &&
            (is_confirmed() || number != line_.sequencer.expected_number() ||
             (arrival.source == source_ && number == next_number_));
@@ -72,8 +73,9 @@ void ResetInference::note(const Block& block, Source source, std::int64_t arriva
         first_ts_ns_ = ts_ns;
         infer_at_ns_ = line_.sequencer.deadline_after(arrival_ns);
     } else {
-        const bool again = source == source_ && next_of(block) == next_number_;  // came twice
-        const bool next = source == source_ && number_of(block) == next_number_;
+        const bool again =
+            source == source_ && next_of(block, line_.numbering()) == next_number_;  // came twice
+        const bool next = source == source_ && number_of(block, line_.numbering()) == next_number_;
         first_ts_ns_ = std::min(first_ts_ns_, ts_ns);
         candidates_ += (looks_missed || next) && !again ? 1 : 0;
         if (ts_ns < newest_ts_ns_) {
@@ -81,7 +83,7 @@ void ResetInference::note(const Block& block, Source source, std::int64_t arriva
         }
     }
     source_ = source;
-    next_number_ = next_of(block);
+    next_number_ = next_of(block, line_.numbering());
     newest_ts_ns_ = ts_ns;
 }
 
@@ -105,10 +107,12 @@ bool ResetInference::reopen(const HeldBlock& held) {
 
 void ResetInference::compare_with_held(const Arrival& arrival) {
     const HoldQueue& queue = line_.sequencer.held();
-    if (queue.empty() || is_confirmed() || line_.epochs.current().repeats) {
+    if (!line_.numbering().infers_resets || queue.empty() || is_confirmed() ||
+        line_.epochs.current().repeats) {
         return;
     }
-    const Position base = nearest(line_.sequencer.expected(), arrival.block.sequence);
+    const Position base =
+        line_.numbering().nearest(line_.sequencer.expected(), arrival.block.sequence);
     const HoldEntry* entry = queue.find(base);
     if (entry == nullptr || entry->kind == HoldEntry::Kind::evidence ||
         entry->held->source == Source::repair || entry->begin > base + entry->held->first ||
@@ -147,9 +151,9 @@ bool ResetInference::defer(const HoldEntry& entry) {
     return true;
 }
 
-Block ResetInference::reset_before(const Block& first) {
+Block ResetInference::reset_before(const Block& first) const {
     Block reset;
-    reset.sequence = number_of(first) - 1;
+    reset.sequence = number_of(first, line_.numbering()) - 1;
     reset.messages = reset.decodable = 1;
     reset.role = BlockRole::reset;
     reset.session = first.session;

@@ -70,7 +70,7 @@ class ResetInference {
     [[nodiscard]] bool reopen(const HeldBlock& held);
 
     /// The missing reset, made up from the first block after it.
-    [[nodiscard]] static Block reset_before(const Block& first);
+    [[nodiscard]] Block reset_before(const Block& first) const;
 
   private:
     static constexpr unsigned confirming = 2;  ///< candidates
@@ -84,7 +84,7 @@ class ResetInference {
     DeferredBlocks deferred_;
     unsigned candidates_ = 0;        ///< blocks that indicate the missed reset
     Source source_ = Source::a;      ///< of the latest candidate
-    std::uint32_t next_number_ = 0;  ///< the number that follows it
+    std::uint64_t next_number_ = 0;  ///< the number that follows it
     std::int64_t first_ts_ns_ = 0;
     std::int64_t newest_ts_ns_ = 0;
     std::int64_t infer_at_ns_ = Sequencer::never_ns;

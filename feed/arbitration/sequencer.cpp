@@ -7,8 +7,10 @@ namespace pinstrike::feed {
 
 // --- cold ---
 
-Sequencer::Sequencer(const ArbitrationConfig& config)
-    : window_ns_(std::max<std::int64_t>(config.window_ns, 0)),
+Sequencer::Sequencer(const ArbitrationConfig& config, const Numbering& numbering)
+    : last_number_(numbering.last),
+      numbering_(numbering),
+      window_ns_(std::max<std::int64_t>(config.window_ns, 0)),
       gaps_(config.gap_ranges),
       arena_(config.hold_bytes),
       queue_(arena_.records_max()) {}
@@ -27,13 +29,13 @@ void Sequencer::refresh(std::int64_t earliest_ts_ns) {
     PINSTRIKE_CHECK(queue_.empty() == arena_.empty());
     earliest_ts_ns_ = earliest_ts_ns;
     in_order_ = begin_ != 0 && queue_.empty() ? expected_number_ : no_number;
-    duplicates_from_ = ~std::uint32_t{0};
+    duplicates_from_ = no_number;
     if (begin_ != 0) {
         Position from = std::max(begin_, turn_ + 1);
         if (!gaps_.ranges().empty()) {
             from = std::max(from, std::min(gaps_.ranges().back().end, expected()));
         }
-        duplicates_from_ = static_cast<std::uint32_t>(from - turn_);
+        duplicates_from_ = from - turn_;
     }
 }
 
@@ -135,7 +137,8 @@ void Sequencer::declare_lost(Position begin, Position end, GapCause cause,
     }
     counters_.bump(LineCount::gaps);
     counters_.bump(LineCount::lost, end - begin);
-    sink.gap(number_at(begin), number_at(end - 1), end - begin, cause, ts_exchange_ns);
+    sink.gap(numbering_.number_at(begin), numbering_.number_at(end - 1), end - begin, cause,
+             ts_exchange_ns);
 }
 
 /// If the list is full, removes the oldest gaps of numberings that have ended. Nothing fills them
@@ -186,10 +189,10 @@ void Sequencer::expire_all(ArbiterSink& sink) {
     }
 }
 
-void Sequencer::note_flush_at(std::uint32_t number) {
+void Sequencer::note_flush_at(std::uint64_t number) {
     if (number != 0) {
         const Position anchor = delivering_ != 0 ? delivering_ : expected();
-        note_flush(nearest(anchor, number));
+        note_flush(numbering_.nearest(anchor, number));
     }
 }
 

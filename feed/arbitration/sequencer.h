@@ -11,9 +11,9 @@
 #include "feed/arbitration/gap_set.h"
 #include "feed/arbitration/hold.h"
 #include "feed/arbitration/line_counts.h"
-#include "feed/arbitration/position.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -33,7 +33,7 @@ class Sequencer {
     /// No deadline.
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
-    explicit Sequencer(const ArbitrationConfig& config);
+    Sequencer(const ArbitrationConfig& config, const Numbering& numbering);
 
     /// Cold. Beyond its own size.
     [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);
@@ -49,9 +49,11 @@ class Sequencer {
     /// an earlier numbering.
     void refresh(std::int64_t earliest_ts_ns);
 
+    [[nodiscard]] const Numbering& numbering() const { return numbering_; }
+
     [[nodiscard]] Position expected() const { return turn_ + expected_number_; }
 
-    [[nodiscard]] std::uint32_t expected_number() const { return expected_number_; }
+    [[nodiscard]] std::uint64_t expected_number() const { return expected_number_; }
 
     /// The latest block time of the blocks that moved E in this numbering; no_ts_ns: none.
     [[nodiscard]] std::int64_t newest_ts_ns() const { return newest_ts_ns_; }
@@ -123,7 +125,7 @@ class Sequencer {
     void note_flush(Position position) { flushed_to_ = std::max(flushed_to_, position); }
 
     /// Notes a flush at this number, which was just delivered.
-    void note_flush_at(std::uint32_t number);
+    void note_flush_at(std::uint64_t number);
 
     [[nodiscard]] bool is_flushed(Position position) const { return position < flushed_to_; }
 
@@ -152,20 +154,22 @@ class Sequencer {
     void expire_first_hole(Position limit, ArbiterSink& sink);
 
     void expect(Position position) {
-        turn_ = turn_of(position);
-        expected_number_ = number_at(position);
+        turn_ = numbering_.turn_of(position);
+        expected_number_ = numbering_.number_at(position);
     }
 
     // What the fast path touches: one cache line, the first two counters included. Lines take
     // turns packet by packet, so each cache line of their state is fetched anew.
-    alignas(64) std::uint64_t in_order_ = no_number;     // the number that may be delivered at once
-    std::uint32_t expected_number_ = 0;                  // E: of the position expected()
-    std::uint32_t duplicates_from_ = ~std::uint32_t{0};  // all from here to E are delivered
+    alignas(64) std::uint64_t in_order_ = no_number;  // the number that may be delivered at once
+    std::uint64_t expected_number_ = 0;               // E: of the position expected()
+    std::uint64_t duplicates_from_ = no_number;       // all from here to E are delivered
+    std::uint64_t last_number_;  // the numbering's last number, before the wrap
     std::int64_t earliest_ts_ns_ = ArbiterSink::no_ts_ns;
     std::int64_t newest_ts_ns_ = ArbiterSink::no_ts_ns;
-    Position turn_ = 2 * numbers_per_turn;  // the position of E is turn_ + expected_number_
     LineCounters counters_;
 
+    Numbering numbering_;
+    Position turn_ = 2 * numbering_.last;  // the position of E is turn_ + expected_number_
     std::int64_t window_ns_;
     Position begin_ = 0;
     GapSet gaps_;
@@ -176,9 +180,9 @@ class Sequencer {
 };
 
 inline Verdict Sequencer::classify(const Block& block, bool fast) const {
-    const std::uint64_t next = std::uint64_t{block.sequence} + block.messages;
+    const std::uint64_t next = block.sequence + block.messages;
     const bool plain = fast && !block.retransmitted && block.messages != 0 &&
-                       block.ts_exchange_ns >= earliest_ts_ns_ && next <= numbers_per_turn;
+                       block.ts_exchange_ns >= earliest_ts_ns_ && next <= last_number_;
     if (!plain) [[unlikely]] {
         return Verdict::slow;
     }
@@ -192,9 +196,9 @@ inline Verdict Sequencer::classify(const Block& block, bool fast) const {
 }
 
 inline void Sequencer::advance(const Block& block) {
-    const std::uint64_t next = std::uint64_t{block.sequence} + block.messages;
+    const std::uint64_t next = block.sequence + block.messages;
     in_order_ = next;
-    expected_number_ = static_cast<std::uint32_t>(next);
+    expected_number_ = next;
     newest_ts_ns_ = std::max(newest_ts_ns_, block.ts_exchange_ns);
     counters_.bump(LineCount::highest, block.messages);
     counters_.bump(LineCount::delivered, block.messages);
@@ -237,8 +241,8 @@ bool Sequencer::withdraw(const HoldEntry& entry, std::int64_t ts_ns, ArbiterSink
     if (undecodable) {
         Counter& lost = counters_.at(LineCount::lost);
         lost.set(lost.read() - messages);
-        sink.gap(number_at(entry.begin), number_at(entry.end - 1), messages, GapCause::repaired,
-                 entry.held->block.ts_exchange_ns);
+        sink.gap(numbering_.number_at(entry.begin), numbering_.number_at(entry.end - 1), messages,
+                 GapCause::repaired, entry.held->block.ts_exchange_ns);
     }
     arena_.release(entry.held);
     return true;

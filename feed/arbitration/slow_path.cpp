@@ -9,12 +9,7 @@
 
 namespace pinstrike::feed {
 
-namespace {
-
-/// The position of the first numbering, which leaves room for positions before it.
-constexpr Position first_turn = 2 * numbers_per_turn;
-
-}  // namespace
+namespace {}  // namespace
 
 // --- cold ---
 
@@ -69,11 +64,13 @@ void SlowPath::route(const Arrival& arrival) {
         case BlockRole::start_of_day:
         case BlockRole::reset:
             return on_reset(arrival);
+        case BlockRole::new_session:
+            return on_new_session(arrival);
     }
 }
 
 void SlowPath::on_data(const Arrival& arrival) {
-    if (arrival.block.sequence == 0) {
+    if (arrival.block.sequence == 0 || arrival.block.sequence > line_.numbering().last) {
         line_.counters().bump(LineCount::invalid_sequence);
         line_.stream_of(arrival).counters.bump(StreamCount::rejected, arrival.block.messages);
         return;
@@ -108,14 +105,14 @@ void SlowPath::on_integrity(const Arrival& arrival) {
     const EpochIndex index = join_epoch_of(arrival);
     const Epoch& epoch = line_.epochs.at(index);
     const bool is_current = line_.epochs.is_current(index);
-    const std::uint32_t number = number_of(arrival.block);
+    const std::uint64_t number = number_of(arrival.block, line_.numbering());
     if (!epoch.numbered) {
         if (is_current) {
             start_numbering(arrival.block, number);
         }
         return;
     }
-    const Position end = nearest(line_.epochs.end_of(epoch), number);
+    const Position end = line_.numbering().nearest(line_.epochs.end_of(epoch), number);
     if (EpochTracker::precedes(arrival.block, epoch)) {
         return;
     }
@@ -137,9 +134,10 @@ void SlowPath::on_repair(const Arrival& arrival) {
 }
 
 /// Starts the numbering in the middle of a day. Earlier messages are neither known nor missing.
-void SlowPath::start_numbering(const Block& block, std::uint32_t number) {
-    line_.epochs.start(first_turn + number, block.ts_exchange_ns);
-    line_.sequencer.start(first_turn + number, block.ts_exchange_ns);
+void SlowPath::start_numbering(const Block& block, std::uint64_t number) {
+    const Position begin = 2 * line_.numbering().last + number;  // leaves room for earlier ones
+    line_.epochs.start(begin, block.ts_exchange_ns);
+    line_.sequencer.start(begin, block.ts_exchange_ns);
 }
 
 /// Moves the stream into a newer epoch if the block shows that its copy of the reset was lost.
@@ -147,7 +145,8 @@ EpochIndex SlowPath::join_epoch_of(const Arrival& arrival) {
     StreamState& stream = line_.stream_of(arrival);
     EpochTracker& epochs = line_.epochs;
     if (epochs.leads_up_to_inferred(arrival.block)) {
-        corrections_.lower_begin(arrival, nearest(epochs.current().begin, arrival.block.sequence));
+        corrections_.lower_begin(
+            arrival, line_.numbering().nearest(epochs.current().begin, arrival.block.sequence));
         epochs.current().begin_ts_ns = arrival.ts_ns();
     }
     if (stream.epoch < epochs.history().oldest_index()) {
@@ -240,6 +239,16 @@ void SlowPath::on_stale_reset(const Arrival& arrival) {
     }
 }
 
+/// The codec reports a new session once for each line and from then on drops what belongs to older
+/// ones, so both streams are in the new session.
+void SlowPath::on_new_session(const Arrival& arrival) {
+    line_.counters().bump(LineCount::resets);
+    open_epoch(arrival.block, false, arrival.sink);
+    for (StreamState& stream : line_.streams) {
+        stream.join(line_.epochs.current_index(), true);
+    }
+}
+
 void SlowPath::apply_reset(const Arrival& arrival) {
     while (inference_.is_confirmed_before(arrival.ts_ns())) {
         // At least one reset before this one was missed.
@@ -256,14 +265,14 @@ void SlowPath::apply_reset(const Arrival& arrival) {
 void SlowPath::open_epoch(const Block& reset, bool inferred, ArbiterSink& sink) {
     EpochTracker& epochs = line_.epochs;
     Sequencer& sequencer = line_.sequencer;
-    const bool repeats = !inferred && epochs.begins_loop(reset);
-    if (!repeats && !inferred) {
+    const bool may_repeat = !inferred && reset.role != BlockRole::new_session;
+    const bool repeats = may_repeat && epochs.begins_loop(reset);
+    if (may_repeat && !repeats) {
         inference_.defer_held_later_than(reset.ts_exchange_ns, sink);
     }
     sequencer.expire_all(sink);
-    const Forget forget = !inferred
-                              ? EpochTracker::forget_of(ResetIdentity::of(reset), epochs.current(),
-                                                        sequencer.expected())
+    const Forget forget = !inferred ? epochs.forget_of(ResetIdentity::of(reset), epochs.current(),
+                                                       sequencer.expected())
                           : sink.start_is_due() ? Forget::day
                                                 : Forget::quotes;
     loops_.note_epoch();
@@ -313,7 +322,7 @@ void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t 
     PINSTRIKE_CHECK(first != nullptr);
     const auto source = static_cast<std::size_t>(first->source);
     line_.counters().bump(LineCount::resets_inferred);
-    open_epoch(ResetInference::reset_before(first->block), true, sink);
+    open_epoch(inference_.reset_before(first->block), true, sink);
     line_.streams[source].join(line_.epochs.current_index(), false);
     replay_deferred(now_ns, sink, until_ts_ns);
 }

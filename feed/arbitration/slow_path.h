@@ -50,7 +50,8 @@ class SlowPath {
     void on_integrity(const Arrival& arrival);
     void on_repair(const Arrival& arrival);
     void on_reset(const Arrival& arrival);
-    void start_numbering(const Block& block, std::uint32_t number);
+    void on_new_session(const Arrival& arrival);
+    void start_numbering(const Block& block, std::uint64_t number);
     [[nodiscard]] EpochIndex join_epoch_of(const Arrival& arrival);
 
     void follow_reset(const Arrival& arrival);

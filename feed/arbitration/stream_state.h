@@ -16,7 +16,7 @@ namespace pinstrike::feed {
 /// touches.
 struct alignas(64) StreamState {
     bool fast = false;              ///< its blocks may take the fast path
-    std::uint32_t next_number = 0;  ///< after its latest data block; 0: none yet
+    std::uint64_t next_number = 0;  ///< after its latest data block; 0: none yet
     std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its data in this epoch
     StreamCounters counters;
     EpochIndex epoch = 0;
@@ -32,7 +32,7 @@ struct alignas(64) StreamState {
     }
 
     /// Moves the stream past a data block of its epoch.
-    void follow(std::uint32_t next, std::int64_t ts_ns) {
+    void follow(std::uint64_t next, std::int64_t ts_ns) {
         next_number = next;
         newest_ts_ns = ts_ns;
     }

@@ -18,6 +18,9 @@ enum class BlockRole : std::uint8_t {
     line_integrity,  ///< repeats the last number and consumes none
     start_of_day,    ///< the next number is 1
     reset,           ///< the next number is sequence + 1
+    /// Numbers begin anew at sequence + 1, on both streams at once. A codec reports it once for
+    /// each line, from the first block of the session, and drops blocks of older sessions.
+    new_session,
 };
 
 /// The position of a message in its block, and its form as the venue's codec found it.
@@ -36,13 +39,19 @@ struct Block {
     std::int64_t ts_receive_ns = 0;
     std::span<const std::byte> bytes;      ///< includes the header and the pad, nothing after it
     const MessagePlace* places = nullptr;  ///< one per decodable message
-    std::uint32_t sequence = 0;
-    std::uint16_t messages = 0;   ///< numbers it carries
-    std::uint16_t decodable = 0;  ///< the first so many can be decoded, the rest cannot
+    std::uint64_t sequence = 0;            ///< at most number_max (position.h)
+    std::uint16_t messages = 0;            ///< numbers it carries
+    std::uint16_t decodable = 0;           ///< the first so many can be decoded, the rest cannot
     BlockRole role = BlockRole::data;
     bool retransmitted = false;  ///< may only fill known holes
     std::uint8_t session = 0;
     std::int64_t ts_exchange_ns = 0;
+};
+
+/// What a codec says of a block that it opened.
+struct OpenResult {
+    bool accepted = false;      ///< false: the block is refused as a whole and moves no sequence
+    std::uint32_t reasons = 0;  ///< a bit for each of the codec's reject reasons
 };
 
 /// The first bytes of a block, by which a venue's codec recognises copies of the same block.

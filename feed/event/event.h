@@ -70,11 +70,22 @@ struct Header {
     char participant = ' ';           ///< originator as sent
     std::int64_t ts_exchange_ns = 0;  ///< block timestamp, since the Unix epoch
     std::int64_t ts_receive_ns = 0;   ///< arrival at this host, since the Unix epoch
-    std::uint32_t sequence = 0;       ///< the message's own number on its line, as on the wire
+    std::uint32_t sequence = 0;       ///< number(), the low 32 bits
     char type = ' ';                  ///< message type as sent
     char indicator = ' ';             ///< BBO indicator of a quote as sent
     char code = 'I';                  ///< denominator code of the body's prices
-    char code2 = 'I';                 ///< of the underlying price (end_of_day); else unused
+    std::uint8_t sequence_high = 0;   ///< number(), bits 32 to 39
+
+    /// The message's own number on its line, as on the wire. Messages of one line that are less
+    /// than 2^31 apart can be ordered by the low 32 bits alone.
+    [[nodiscard]] constexpr std::uint64_t number() const {
+        return std::uint64_t{sequence_high} << 32 | sequence;
+    }
+
+    constexpr void set_number(std::uint64_t number) {
+        sequence = static_cast<std::uint32_t>(number);
+        sequence_high = static_cast<std::uint8_t>(number >> 32);
+    }
 };
 
 static_assert(sizeof(Header) == 32);
@@ -133,7 +144,7 @@ struct Text {
 /// The state that a control invalidates, for all series whose latest message came on its line.
 enum class Forget : std::uint8_t { nothing, quotes, day };
 
-/// Header::type is the control's type, Header::sequence its block's number.
+/// Header::type is the control's type, Header::number() its block's number.
 struct Control {
     Forget forget;
     bool ends_day = false;  ///< no original data follows until the next start of day
@@ -149,8 +160,8 @@ enum class GapCause : std::uint8_t {
 /// Numbers first..last of Header::line, inclusive, as on the wire (they may span the wrap). For
 /// ring_full, `messages` of this range did not fit and the others arrived.
 struct Gap {
-    std::uint32_t first;
-    std::uint32_t last;
+    std::uint64_t first;
+    std::uint64_t last;
     std::uint64_t messages;
     GapCause cause;
 };
@@ -212,12 +223,13 @@ static_assert(sizeof(QuoteBest) == sizeof(Event));
 
 /// Second record of an end of day summary.
 struct alignas(64) EndOfDayRest {
-    std::int64_t underlying;  ///< by header.code2
+    std::int64_t underlying;  ///< by `underlying_code`
     std::int32_t low;
     std::int32_t last;
     std::int32_t net_change;
     std::int32_t bid;
     std::int32_t offer;
+    char underlying_code;
 };
 
 static_assert(sizeof(EndOfDayRest) == sizeof(Event));

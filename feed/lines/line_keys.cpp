@@ -131,7 +131,7 @@ void publish_groups(std::vector<LineConfig>& lines, const PublishedLine& publish
         if (line.streams[a].port != 0) {
             continue;
         }
-        const auto from_venue = published(line.number);
+        const auto from_venue = published ? published(line.number) : std::nullopt;
         if (!from_venue) {
             unknown.push_back(line.number);
             continue;
@@ -149,7 +149,8 @@ void publish_groups(std::vector<LineConfig>& lines, const PublishedLine& publish
     }
 }
 
-void check_lines(std::span<const LineConfig> lines, const Places& places, Problems& problems) {
+void check_lines(std::span<const LineConfig> lines, bool share_groups, const Places& places,
+                 Problems& problems) {
     std::map<std::uint16_t, unsigned> times;
     std::map<nic::Group, std::uint16_t> owners;
     for (const LineConfig& line : lines) {
@@ -163,7 +164,8 @@ void check_lines(std::span<const LineConfig> lines, const Places& places, Proble
         for (const auto* groups : {&line.streams, &line.retransmission}) {
             for (const nic::Group& group : *groups) {
                 const auto [owner, fresh] = owners.emplace(group, line.number);
-                if (group.port != 0 && !fresh) {
+                const bool shared = share_groups && owner->second != line.number;
+                if (group.port != 0 && !fresh && !shared) {
                     tell(problems, places.at(number_path(line)),
                          fmt::format("lines: found {} twice (lines {} and {}), expected each "
                                      "group and port once",

@@ -23,11 +23,14 @@ Form<std::vector<LineConfig>> lines_form();
 using PublishedLine = std::function<std::optional<LineConfig>(std::uint16_t)>;
 
 /// Fills in the groups that the config leaves to the venue; with `retransmission`, also the
-/// retransmission groups. Adds a problem for a line that the venue does not publish.
+/// retransmission groups. Adds a problem for a line that the venue does not publish. `published` is
+/// empty if the venue publishes no list of lines.
 void publish_groups(std::vector<LineConfig>& lines, const PublishedLine& published,
                     bool retransmission, const Places& places, Problems& problems);
 
-/// Adds a problem for every line or group that occurs twice. All groups must be filled in.
-void check_lines(std::span<const LineConfig> lines, const Places& places, Problems& problems);
+/// Adds a problem for every line that occurs twice, and for every group that occurs twice in a line
+/// or, unless lines share groups, in two lines. All groups must be filled in.
+void check_lines(std::span<const LineConfig> lines, bool share_groups, const Places& places,
+                 Problems& problems);
 
 }  // namespace pinstrike::feed

@@ -13,7 +13,7 @@ namespace {
 
 /// The reason to tell of a block that cannot be decoded as a whole or to its end; empty: none. A
 /// block of no messages has nothing to decode.
-std::string_view reason_of(const CheckResult& result) {
+std::string_view reason_of(const OpenResult& result) {
     const std::uint32_t told = result.reasons & ~remarks & ~reason_bit(BlockReject::no_messages);
     if (told == 0) {
         return {};

@@ -6,6 +6,7 @@
 
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/event_sink.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
 #include "feed/opra/quote_form.h"
@@ -20,25 +21,6 @@
 #include <cstring>
 
 namespace pinstrike::feed::opra {
-
-/// Where decoded messages go: the router of a poller, or a collector in tests.
-///
-/// claim() gives `records` contiguous slots, or nullptr where the ring refuses them; decode fills
-/// every byte that an actor may read. offer() gives room for many records of messages of a series
-/// or a symbol each at once, or nullptr; take() says how many messages and records were put there,
-/// before anything else is claimed. filtered() is told of each message kept back as a test.
-template <class Sink>
-concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t symbol_word,
-                             std::uint16_t line, unsigned records, const Event& event) {
-    { sink.claim(key, records) } -> std::same_as<Event*>;
-    { sink.claim_symbol(symbol_word, records) } -> std::same_as<Event*>;
-    { sink.claim_line(line, records) } -> std::same_as<Event*>;
-    { sink.offer(records) } -> std::same_as<Event*>;
-    sink.take(records, records);
-    sink.broadcast(event);
-    sink.filtered();
-    { sink.wants_tests() } -> std::convertible_to<bool>;
-};
 
 /// What does not change from message to message of one decode() call.
 struct DecodeContext {
@@ -83,7 +65,7 @@ inline void write_header(Event& event, const DecodeContext& context, const std::
     header.type = get_char<message::type>(m);
     header.indicator = get_char<message::indicator>(m);
     header.code = code;
-    header.code2 = 'I';
+    header.sequence_high = 0;
 }
 
 /// Slots for a message of a series; nullptr: a test that is kept back, or a full ring.
@@ -122,6 +104,11 @@ inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_
 /// So many records at most are of one quote.
 inline constexpr unsigned quote_records_max = 2;
 
+/// OPRA's numbers have 32 bits.
+[[nodiscard]] inline std::uint32_t first_number(const Block& block) {
+    return static_cast<std::uint32_t>(block.sequence);
+}
+
 /// Are the numbers of so many messages a sum, over no wrap?
 [[nodiscard]] inline bool counts_on(std::uint32_t sequence, unsigned messages) {
     return std::uint64_t{sequence} + messages <= std::uint64_t{1} << 32;
@@ -132,8 +119,9 @@ inline constexpr unsigned quote_records_max = 2;
 template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
-    Event* const offered =
-        counts_on(block.sequence, end) ? sink.offer(quote_records_max * (end - first)) : nullptr;
+    Event* const offered = counts_on(first_number(block), end)
+                               ? sink.offer(quote_records_max * (end - first))
+                               : nullptr;
     if (offered == nullptr) {
         return first;
     }
@@ -142,7 +130,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     const MessagePlace* const places = block.places;
     const bool wants_tests = context.wants_tests;
     const __m128i gth = gth_of_name(context.gth_bits);
-    __m256i numbered = numbered_header(context.header, block.sequence + first);
+    __m256i numbered = numbered_header(context.header, first_number(block) + first);
     Event* event = offered;
     unsigned messages = 0;
     unsigned i = first;
@@ -212,7 +200,6 @@ inline void decode_end_of_day(const std::byte* m, std::uint32_t sequence,
     }
     write_header(*event, context, m, EventKind::end_of_day, sequence, 2,
                  get_char<end_of_day::price_code>(m));
-    event->header.code2 = get_char<end_of_day::underlying_code>(m);
     event->body.end_of_day = {.series = key,
                               .volume = get<end_of_day::volume>(m),
                               .open_interest = get<end_of_day::open_interest>(m),
@@ -223,7 +210,8 @@ inline void decode_end_of_day(const std::byte* m, std::uint32_t sequence,
                                    .last = get_signed<end_of_day::last>(m),
                                    .net_change = get_signed<end_of_day::net_change>(m),
                                    .bid = get_signed<end_of_day::bid>(m),
-                                   .offer = get_signed<end_of_day::offer>(m)});
+                                   .offer = get_signed<end_of_day::offer>(m),
+                                   .underlying_code = get_char<end_of_day::underlying_code>(m)});
 }
 
 template <EventSink Sink>
@@ -330,11 +318,11 @@ inline void decode_message(const Block& block, unsigned index, const DecodeConte
                            Sink& sink) {
     const MessagePlace place = block.places[index];
     const std::byte* m = block.bytes.data() + place.offset;
-    const std::uint32_t own = sequence_of(block.sequence, index);
+    const std::uint32_t own = sequence_of(first_number(block), index);
     if (place.form != no_quote_form) [[likely]] {
         decode_quote(m, quote_forms[place.form], own, context, sink);
     } else {
-        decode_other(get_char<message::category>(m), m, own, block.sequence, context, sink);
+        decode_other(get_char<message::category>(m), m, own, first_number(block), context, sink);
     }
 }
 

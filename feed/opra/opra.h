@@ -8,6 +8,7 @@
 
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 #include "feed/opra/checksum.h"
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
@@ -25,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace pinstrike::feed::opra {
 
@@ -39,7 +41,10 @@ struct Opra {
     static constexpr char start_of_day_type = 'C';
     static constexpr char reset_type = 'K';
 
-    /// The reasons that CheckResult::reasons has bits for.
+    /// Numbers wrap after 32 bits, and both streams can lose a reset (OPRA Block Sequence Number).
+    static constexpr Numbering numbering{};
+
+    /// The reasons that OpenResult::reasons has bits for.
     using Reject = BlockReject;
     static constexpr const auto& reject_rows = BlockReject_rows;
 
@@ -54,11 +59,19 @@ struct Opra {
     /// Whether silence on a line is a failure.
     static constexpr bool sends_heartbeats(std::uint16_t line) { return has_line_integrity(line); }
 
-    /// Checks header, size and checksum of one datagram's payload. Fills `out` but for its receive
-    /// time and what walk() finds. Not accepted: refused as a whole, moves no sequence, and `out`
-    /// is not to be used. Source: OPRA Block Header.
-    static CheckResult open(std::span<const std::byte> payload, bool verify_checksum, Block& out) {
-        CheckResult result;
+    /// A datagram is one block of one line, and each line has groups of its own.
+    static constexpr bool lines_share_groups = false;
+
+    static constexpr std::optional<std::uint16_t> line_number(
+        std::span<const std::byte> /*payload*/) {
+        return std::nullopt;
+    }
+
+    /// Takes the block of a datagram from `rest`, and checks its header, size and checksum. Fills
+    /// `out` but for its receive time and what walk() finds. Source: OPRA Block Header.
+    static OpenResult open(std::span<const std::byte>& rest, bool verify_checksum, Block& out) {
+        const std::span<const std::byte> payload = std::exchange(rest, {});
+        OpenResult result;
         result.reasons = refusal_of(payload, verify_checksum);
         if (result.reasons != 0) [[unlikely]] {
             return result;
@@ -109,10 +122,19 @@ struct Opra {
         return reasons;
     }
 
-    /// Both.
-    static CheckResult check(std::span<const std::byte> payload, bool verify_checksum,
-                             Scratch& scratch, Block& out) {
-        CheckResult result = open(payload, verify_checksum, out);
+    /// The same for a block that comes from another host.
+    static OpenResult open_repair(std::span<const std::byte> bytes, bool verify_checksum,
+                                  Block& out) {
+        return open(bytes, verify_checksum, out);
+    }
+
+    /// Nothing of a block has to be remembered for the blocks after it.
+    static void note_reset(const Block& /*reset*/) {}
+
+    /// open() and walk().
+    static OpenResult check(std::span<const std::byte> payload, bool verify_checksum,
+                            Scratch& scratch, Block& out) {
+        OpenResult result = open(payload, verify_checksum, out);
         if (result.accepted) {
             result.reasons |= walk(scratch, out);
         }
@@ -151,7 +173,7 @@ struct Opra {
                                                                   const Header& base, bool gth,
                                                                   Sink& sink) {
         Header first = base;
-        first.sequence = block.sequence;
+        first.sequence = static_cast<std::uint32_t>(block.sequence);
         return detail::decode_straight(block, context_of(first, gth, sink), sink);
     }
 

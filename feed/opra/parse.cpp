@@ -182,7 +182,7 @@ Parsed parse_block(std::span<const std::byte> payload, bool verify_checksum) {
     wire::Block& whole = parsed.block.emplace();
     whole.header = {.retransmission = get_char<block::retransmission>(start),
                     .session = checked.session,
-                    .sequence = checked.sequence,
+                    .sequence = static_cast<std::uint32_t>(checked.sequence),
                     .seconds = get<block::seconds>(start),
                     .nanoseconds = get<block::nanoseconds>(start)};
     whole.messages_count = static_cast<std::uint8_t>(checked.messages);

@@ -19,7 +19,7 @@ namespace pinstrike::feed::opra {
 
 /// What a datagram holds. Without `block` it was refused as a whole, for the reasons in `result`.
 struct Parsed {
-    CheckResult result;
+    OpenResult result;
     std::optional<wire::Block> block;
 };
 

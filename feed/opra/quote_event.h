@@ -153,13 +153,13 @@ inline void store_32(void* at, __m256i bytes) {
 [[nodiscard]] inline __m256i quote_header(const Header& base) {
     static_assert(offsetof(Header, records) == 3 && offsetof(Header, line) == 4 &&
                   offsetof(Header, session) == 6 && offsetof(Header, ts_exchange_ns) == 8 &&
-                  offsetof(Header, ts_receive_ns) == 16 && offsetof(Header, code2) == 31);
+                  offsetof(Header, ts_receive_ns) == 16 && offsetof(Header, sequence_high) == 31);
     const std::uint64_t first = static_cast<std::uint64_t>(EventKind::quote) |
                                 static_cast<std::uint64_t>(base.venue) << 8 |
                                 std::uint64_t{base.flags} << 16 | std::uint64_t{base.line} << 32 |
                                 std::uint64_t{base.session} << 48;
-    return _mm256_set_epi64x(std::int64_t{'I'} << 56 | base.sequence, base.ts_receive_ns,
-                             base.ts_exchange_ns, static_cast<std::int64_t>(first));
+    return _mm256_set_epi64x(base.sequence, base.ts_receive_ns, base.ts_exchange_ns,
+                             static_cast<std::int64_t>(first));
 }
 
 /// `shared` with a message's sequence.

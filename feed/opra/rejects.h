@@ -41,10 +41,4 @@ inline constexpr std::uint32_t remarks = reason_bit(BlockReject::bytes_after_blo
                                          reason_bit(BlockReject::retransmission_unknown) |
                                          reason_bit(BlockReject::control_not_alone);
 
-/// What an Opra::check found.
-struct CheckResult {
-    bool accepted = false;      ///< false: refused as a whole, moves no sequence
-    std::uint32_t reasons = 0;  ///< bit per BlockReject, see reason_bit()
-};
-
 }  // namespace pinstrike::feed::opra

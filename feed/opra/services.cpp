@@ -13,6 +13,7 @@ extern const VenueServices services;
 
 constinit const VenueServices services{
     .name = Codec::name,
+    .lines_share_groups = Codec::lines_share_groups,
     .published_lines = [] { return published_lines(published_lines()); },
     .published_line = published_line,
     .session_hours = session_hours,

@@ -153,15 +153,16 @@ template <EventSink Sink>
 [[nodiscard, gnu::always_inline]] inline bool decode_straight(const Block& block,
                                                               const DecodeContext& context,
                                                               Sink& sink) {
-    if (!counts_on(block.sequence, block.messages)) [[unlikely]] {
+    if (!counts_on(first_number(block), block.messages)) [[unlikely]] {
         return false;
     }
     Event* const offered = sink.offer(quote_records_max * std::size_t{block.messages});
     if (offered == nullptr) [[unlikely]] {
         return false;
     }
-    const StraightRun made = run(
-        {block.bytes.data(), block.bytes.size(), block.messages, block.sequence}, context, offered);
+    const StraightRun made =
+        run({block.bytes.data(), block.bytes.size(), block.messages, first_number(block)}, context,
+            offered);
     if (!made.sound) [[unlikely]] {
         return false;
     }

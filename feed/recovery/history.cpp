@@ -2,7 +2,7 @@
 #include "feed/recovery/history.h"
 
 #include "config/check.h"
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,19 +14,13 @@ namespace pinstrike::feed {
 
 namespace {
 
-constexpr std::uint32_t bucket_numbers = History::block_messages_max;
-constexpr std::uint32_t bucket_last = (numbers_per_turn - 1) / bucket_numbers;
+constexpr std::uint64_t bucket_numbers = History::block_messages_max;
 
 /// About the bytes of a bucket's short quotes: there are about as many slots as buckets in memory.
 constexpr std::size_t bytes_per_slot = 8192;
 
-constexpr std::uint32_t bucket_of(std::uint32_t number) {
+constexpr std::uint64_t bucket_of(std::uint64_t number) {
     return (number - 1) / bucket_numbers;
-}
-
-/// The number `by` steps after `number`; `by` is less than a turn.
-constexpr std::uint32_t advanced(std::uint32_t number, std::uint64_t by) {
-    return number_at(numbers_per_turn + number + by);
 }
 
 std::size_t slots_for(const HistoryConfig& config) {
@@ -35,8 +29,10 @@ std::size_t slots_for(const HistoryConfig& config) {
 
 }  // namespace
 
-History::History(std::span<const std::uint16_t> lines, const HistoryConfig& config)
+History::History(std::span<const std::uint16_t> lines, const HistoryConfig& config,
+                 const Numbering& numbering)
     : config_(config),
+      numbering_(numbering),
       capacity_(std::max<std::size_t>(config.memory_bytes / sizeof(Record), 1) * sizeof(Record)),
       buckets_(slots_for(config), 0),
       head_(capacity_),
@@ -101,9 +97,10 @@ std::span<const KeptBlock> History::find(const RepairRequest& request) {
     }
     // A block has at most 256 numbers, so one with requested numbers begins at most 255 before.
     const auto index = static_cast<std::size_t>(line - lines_.data());
-    const std::uint32_t last = bucket_of(advanced(request.first, request.messages - 1));
-    std::uint32_t bucket =
-        bucket_of(advanced(request.first, numbers_per_turn - (block_messages_max - 1)));
+    const std::uint64_t last = bucket_of(advanced(request.first, request.messages - 1));
+    const std::uint64_t bucket_last = bucket_of(numbering_.last);
+    std::uint64_t bucket =
+        bucket_of(advanced(request.first, numbering_.last - (block_messages_max - 1)));
     collect(index, bucket, request);
     while (bucket != last) {
         bucket = bucket == bucket_last ? 0 : bucket + 1;
@@ -146,8 +143,13 @@ const History::Line* History::line_of(std::uint16_t number) const {
     return found != lines_.end() && found->number == number ? &*found : nullptr;
 }
 
-std::size_t History::slot_of(std::size_t line, std::uint32_t bucket) const {
-    const std::uint64_t key = std::uint64_t{line} << 32 | bucket;
+/// The number `by` steps after `number`; `by` is less than a turn.
+std::uint64_t History::advanced(std::uint64_t number, std::uint64_t by) const {
+    return numbering_.number_at(numbering_.last + number + by);
+}
+
+std::size_t History::slot_of(std::size_t line, std::uint64_t bucket) const {
+    const std::uint64_t key = std::uint64_t{line} << 32 ^ bucket;
     return (key * 0x9E37'79B9'7F4A'7C15U >> 32) & (buckets_.size() - 1);
 }
 
@@ -213,12 +215,13 @@ void History::append(std::size_t line, const KeptBlock& block, std::size_t units
 }
 
 /// Adds the blocks that begin in this bucket and match the request.
-void History::collect(std::size_t line, std::uint32_t bucket, const RepairRequest& request) {
+void History::collect(std::size_t line, std::uint64_t bucket, const RepairRequest& request) {
     Place place = buckets_[slot_of(line, bucket)];
     while (place >= tail_ && found_places_.size() != repair_messages_max) {
         const Record& record = at(place);
-        const bool wanted = record.line == line && bucket_of(record.first) == bucket &&
-                            concerns(request, record.first, record.messages, record.ts_exchange_ns);
+        const bool wanted =
+            record.line == line && bucket_of(record.first) == bucket &&
+            concerns(request, record.first, record.messages, record.ts_exchange_ns, numbering_);
         if (wanted) {
             found_places_.push_back(place);
         }

@@ -31,7 +31,7 @@ namespace pinstrike::feed {
 struct KeptBlock {
     std::uint16_t line = 0;
     std::uint16_t messages = 0;
-    std::uint32_t first = 0;  ///< never 0
+    std::uint64_t first = 0;  ///< never 0
     std::int64_t ts_exchange_ns = 0;
     std::int64_t ts_arrival_ns = 0;
     std::span<const std::byte> bytes;
@@ -40,8 +40,8 @@ struct KeptBlock {
 /// The range kept of a line, from its oldest to its newest block in order of arrival. It may have
 /// holes.
 struct KeptRange {
-    std::uint32_t first = 0;  ///< of the oldest block
-    std::uint32_t last = 0;   ///< of the newest block; smaller than `first` after a wrap or reset
+    std::uint64_t first = 0;  ///< of the oldest block
+    std::uint64_t last = 0;   ///< of the newest block; smaller than `first` after a wrap or reset
     std::int64_t from_ts_ns = 0;
     std::int64_t to_ts_ns = 0;
 
@@ -69,7 +69,8 @@ class History {
     static constexpr std::uint16_t block_messages_max = 256;
     static constexpr std::size_t block_bytes_max = 16 * 1024;
 
-    History(std::span<const std::uint16_t> lines, const HistoryConfig& config);
+    History(std::span<const std::uint16_t> lines, const HistoryConfig& config,
+            const Numbering& numbering = {});
 
     /// Copies a block and removes blocks that are too old or in its way. False: the block is unfit.
     bool keep(const KeptBlock& block);
@@ -114,7 +115,7 @@ class History {
         Place younger_of_line = 0;
         std::int64_t ts_exchange_ns = 0;
         std::int64_t ts_arrival_ns = 0;
-        std::uint32_t first = 0;
+        std::uint64_t first = 0;
         std::uint16_t messages = 0;
         std::uint16_t bytes = 0;
         std::uint16_t line = 0;  ///< index; no_line: unused rest at the end of the ring
@@ -132,14 +133,17 @@ class History {
     [[nodiscard]] Record& at(Place place) const;
     [[nodiscard]] KeptBlock block_at(Place place) const;
     [[nodiscard]] const Line* line_of(std::uint16_t number) const;
-    [[nodiscard]] std::size_t slot_of(std::size_t line, std::uint32_t bucket) const;
+    [[nodiscard]] std::size_t slot_of(std::size_t line, std::uint64_t bucket) const;
     void make_room(std::size_t bytes);
     void let_go_oldest(HistoryCount why);
     void append(std::size_t line, const KeptBlock& block, std::size_t units);
-    void collect(std::size_t line, std::uint32_t bucket, const RepairRequest& request);
+    void collect(std::size_t line, std::uint64_t bucket, const RepairRequest& request);
     void publish();
 
+    [[nodiscard]] std::uint64_t advanced(std::uint64_t number, std::uint64_t by) const;
+
     HistoryConfig config_;
+    Numbering numbering_;
     std::vector<Line> lines_;  // sorted by number
     std::unique_ptr<std::byte[]> memory_;
     std::size_t capacity_;        // of memory_, in bytes; a multiple of sizeof(Record)

@@ -22,8 +22,10 @@ constexpr std::size_t asked_each_step_max = 64;
 }  // namespace
 
 Recovery::Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> lines,
-                   std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink)
+                   std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink,
+                   const Numbering& numbering)
     : config_(config),
+      numbering_(numbering),
       sink_(sink),
       requests_budget_(config.requests_per_second),
       messages_budget_(config.messages_per_second, repair_messages_max) {
@@ -269,7 +271,7 @@ RepairRequest Recovery::request_of(std::uint16_t line, Ranges::iterator first,
     RepairRequest request;
     request.id = ++last_id_;
     request.line = line;
-    request.first = number_at(first->first);
+    request.first = numbering_.number_at(first->first);
     request.messages = static_cast<std::uint32_t>(std::prev(last)->second.end - first->first);
     request.ts_before_ns = first->second.ts_before_ns;
     request.ts_behind_ns = first->second.ts_behind_ns;

@@ -11,7 +11,7 @@
 
 #include "config/counter.h"
 #include "config/rows.h"
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
 #include "feed/recovery/recovery_config.h"
 #include "feed/recovery/repair.h"
 #include "feed/recovery/token_bucket.h"
@@ -73,7 +73,8 @@ class Recovery final : private RepairAnswers {
     /// `lines`: the numbers of the lines; notes name a line by its index here. Recovery asks
     /// `sources` in this order; there is at least one.
     Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> lines,
-             std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink);
+             std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink,
+             const Numbering& numbering = {});
 
     // The notes of the arbiters; `line` is an index.
 
@@ -176,6 +177,7 @@ class Recovery final : private RepairAnswers {
     void unschedule(std::size_t line, Ranges::iterator range);
 
     RecoveryConfig config_;
+    Numbering numbering_;
     std::vector<Line> lines_;
     std::deque<Source> sources_;
     RepairSink& sink_;

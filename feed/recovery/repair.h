@@ -9,7 +9,7 @@
 #pragma once
 
 #include "config/rows.h"
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,24 +22,25 @@ namespace pinstrike::feed {
 /// The most messages of one request, as in the best public model of such a request facility.
 inline constexpr std::uint32_t repair_messages_max = 1000;
 
-/// Numbers first .. first+messages-1 of a line, as on the wire: a range may span the wrap (1
-/// follows 4,294,967,295). Numbers repeat after a reset, so the request is limited to blocks that
+/// Numbers first .. first+messages-1 of a line, as on the wire: a range may span the wrap
+/// (position.h). Numbers repeat after a reset, so the request is limited to blocks that
 /// the exchange stamped from ts_before_ns to ts_behind_ns, both included.
 struct RepairRequest {
     std::uint64_t id = 0;           ///< unique within the process
     std::uint16_t line = 0;         ///< the venue's number of the line
-    std::uint32_t first = 0;        ///< never 0
+    std::uint64_t first = 0;        ///< never 0
     std::uint32_t messages = 0;     ///< 1 .. repair_messages_max
     std::int64_t ts_before_ns = 0;  ///< of the block before them; the minimum value: not known
     std::int64_t ts_behind_ns = 0;  ///< of a block behind them; the maximum value: not known
 };
 
 /// Whether a block with numbers first .. first+messages-1 and this time stamp matches the request.
-[[nodiscard]] constexpr bool concerns(const RepairRequest& request, std::uint32_t first,
-                                      std::uint32_t messages, std::int64_t ts_ns) {
+[[nodiscard]] constexpr bool concerns(const RepairRequest& request, std::uint64_t first,
+                                      std::uint64_t messages, std::int64_t ts_ns,
+                                      const Numbering& numbering) {
     return ts_ns >= request.ts_before_ns && ts_ns <= request.ts_behind_ns &&
-           (distance(request.first, first) < request.messages ||
-            distance(first, request.first) < messages);
+           (numbering.distance(request.first, first) < request.messages ||
+            numbering.distance(first, request.first) < messages);
 }
 
 // clang-format off

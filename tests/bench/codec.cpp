@@ -63,7 +63,7 @@ void measure(const Shape& shape) {
     feed::Block block;
     const auto open_all = [&](bool checksum) {
         for (const BlockBytes& bytes : blocks) {
-            keep(feed::opra::Opra::open(bytes, checksum, block).accepted);
+            keep(feed::opra::Opra::open_repair(bytes, checksum, block).accepted);
         }
         return messages;
     };
@@ -71,7 +71,7 @@ void measure(const Shape& shape) {
     const feed::Header base;
     const auto go_straight = [&] {
         for (const BlockBytes& bytes : blocks) {
-            feed::opra::Opra::open(bytes, true, block);
+            feed::opra::Opra::open_repair(bytes, true, block);
             keep(feed::opra::Opra::decode_straight(block, base, false, slots));
         }
         keep(slots.hash());

@@ -27,7 +27,7 @@ class StrictAnswers final : public feed::RepairAnswers {
         for (const feed::RepairRequest& request : asked) {
             concerned = concerned || (waiting.contains(request.id) &&
                                       feed::concerns(request, read.sequence, read.messages,
-                                                     read.ts_exchange_ns));
+                                                     read.ts_exchange_ns, feed::Numbering{}));
         }
         PINSTRIKE_CHECK(concerned);
     }

@@ -322,11 +322,12 @@ void DeliveryCheck::read_gap(std::size_t core, const Event& event) {
     }
     const bool mine = gap.cause == GapCause::ring_full;
     (mine ? refused_reported_ : lost_reported_)[core] += gap.messages;
-    const std::uint64_t span = steps_between(gap.first, gap.last);
+    const std::uint32_t first = feed::serial_of(gap.first);
+    const std::uint64_t span = steps_between(first, feed::serial_of(gap.last));
     for (const Epoch& epoch : truth_.lines()[index].epochs) {
         const std::uint64_t size = epoch.end - epoch.begin;
-        const std::uint64_t into = steps_between(epoch.first_number, gap.first);  // of the epoch
-        const std::uint64_t before = steps_between(gap.first, epoch.first_number);
+        const std::uint64_t into = steps_between(epoch.first_number, first);  // of the epoch
+        const std::uint64_t before = steps_between(first, epoch.first_number);
         std::uint64_t from = into;
         std::uint64_t to = into + span + 1;
         if (into >= size) {  // the gap begins before the epoch, or does not touch it

@@ -166,7 +166,7 @@ void Twin::keep(const Flight& flight) {
     if (random_.chance(twin_.lies)) {
         switch (random_.below(3)) {
             case 0:
-                kept.first = number_after(kept.first, 1 + random_.below(50));
+                kept.first = number_after(feed::serial_of(kept.first), 1 + random_.below(50));
                 break;
             case 1:
                 kept.line = numbers_[random_.below(numbers_.size())];

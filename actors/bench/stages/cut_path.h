@@ -102,10 +102,11 @@ class CutPath final : private feed::ArbiterSink {
   private:
     struct Line {
         Line(const feed::ArbitrationConfig& arbitration, std::uint16_t line)
-            : number(line), is_gth(Codec::is_gth(line)), arbiter(arbitration) {}
+            : number(line), is_gth(Codec::is_gth(line)), arbiter(arbitration, Codec::numbering) {}
 
         std::uint16_t number;
         bool is_gth;
+        [[no_unique_address]] Codec codec;
         feed::Arbiter arbiter;
     };
 
@@ -132,7 +133,8 @@ class CutPath final : private feed::ArbiterSink {
     }
 
     void find_line(const nic::Datagram& datagram, std::int64_t ts_receive_ns) {
-        const LineRoute* route = routes_.find(datagram.group_ip, datagram.port);
+        const LineRoute* route = routes_.find(datagram.group_ip, datagram.port,
+                                              [](const LineRoute& /*any*/) { return true; });
         if (route == nullptr) [[unlikely]] {
             return;
         }
@@ -145,10 +147,10 @@ class CutPath final : private feed::ArbiterSink {
         }
     }
 
-    void check(Line& line, feed::Stream stream, std::span<const std::byte> payload,
+    void check(Line& line, feed::Stream stream, std::span<const std::byte> rest,
                std::int64_t ts_receive_ns) {
         feed::Block block;
-        const auto result = Codec::open(payload, true, block);
+        const auto result = line.codec.open(rest, true, block);
         line.arbiter.count_packet(stream);  // behind it, as the poller does
         if (!result.accepted) [[unlikely]] {
             return;
@@ -167,7 +169,7 @@ class CutPath final : private feed::ArbiterSink {
         const feed::Verdict verdict = line.arbiter.classify_by_header(block, stream);
         if (verdict == feed::Verdict::deliver_all && decode_straight(block)) [[likely]] {
             line.arbiter.commit_next(block, stream);
-        } else if (verdict == feed::Verdict::duplicate_all && Codec::begins_with_data(block))
+        } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
             [[likely]] {
             line.arbiter.commit_duplicate(block, stream);
         } else {
@@ -182,14 +184,14 @@ class CutPath final : private feed::ArbiterSink {
             return true;
         } else {
             const bool straight =
-                Codec::decode_straight(block, header_of(block, 0), line_->is_gth, slots_);
+                line_->codec.decode_straight(block, header_of(block, 0), line_->is_gth, slots_);
             keep(&slots_);
             return straight;
         }
     }
 
     [[gnu::noinline]] void arbitrate_walked(Line& line, feed::Stream stream, feed::Block& block) {
-        static_cast<void>(Codec::walk(scratch_, block));
+        static_cast<void>(line.codec.walk(scratch_, block));
         const feed::Verdict verdict = line.arbiter.commit(block, stream);
         if (verdict == feed::Verdict::slow) {
             line.arbiter.commit_slow(block, stream, now_ns_, *this);
@@ -215,17 +217,18 @@ class CutPath final : private feed::ArbiterSink {
     void deliver(const feed::Block& block, unsigned first, unsigned count,
                  feed::DeliveryFlags flags) override {
         if (last > Stage::arbitrate && block.places != nullptr) {
-            Codec::decode(block, first, count, header_of(block, flags), line_->is_gth, slots_);
+            line_->codec.decode(block, first, count, header_of(block, flags), line_->is_gth,
+                                slots_);
             keep(&slots_);
         }
     }
 
     [[nodiscard]] std::optional<std::int64_t> ts_of_copy(std::span<const feed::BlockStart> starts,
                                                          const feed::Block& block) const override {
-        return Codec::ts_of_copy(starts, block);
+        return line_->codec.ts_of_copy(starts, block);
     }
 
-    void gap(std::uint32_t /*first*/, std::uint32_t /*last*/, std::uint64_t /*messages*/,
+    void gap(std::uint64_t /*first*/, std::uint64_t /*last*/, std::uint64_t /*messages*/,
              feed::GapCause /*cause*/, std::int64_t /*ts_exchange_ns*/) override {}
 
     void reset(const feed::Block& /*block*/, feed::Forget /*forget*/, bool /*inferred*/) override {}

@@ -113,7 +113,7 @@ void Book::pass_on_loss(const feed::Event& event) {
         record->kind = StateRecord::Kind::lost;
         record->line = event.header.line;
         record->place = transfer.places.at(event.header.line).here;
-        record->place.sequence = gap.last;
+        record->place.sequence = feed::serial_of(gap.last);
         transfer.rings.out.publish();
     } else {
         transfer.next_slot = 0;  // what was given may be wrong: give it again

@@ -141,16 +141,17 @@ class LinePlaces {
 
     static void see_gap(LinePlace& row, const feed::Event& event) {
         const feed::Gap& gap = event.body.gap;
+        const std::uint32_t last = feed::serial_of(gap.last);
         if (gap.cause == feed::GapCause::repaired) {
             return;
         }
-        if (!row.lost_any || sequence_after(gap.last, row.lost_last)) {
-            row.lost_last = gap.last;
+        if (!row.lost_any || sequence_after(last, row.lost_last)) {
+            row.lost_last = last;
             row.lost_any = true;
         }
         // It bears no stamp of the exchange: in which numbering a line begins, it cannot say.
-        if (row.heard && sequence_after(gap.last, row.here.sequence)) {
-            row.here.sequence = gap.last;
+        if (row.heard && sequence_after(last, row.here.sequence)) {
+            row.here.sequence = last;
         }
     }
 

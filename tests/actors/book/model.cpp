@@ -1,6 +1,8 @@
 // path: cold
 #include "tests/actors/book/model.h"
 
+#include "feed/event/position.h"
+
 #include <algorithm>
 
 namespace pinstrike::actors::test {
@@ -249,15 +251,17 @@ void Model::control(const feed::Event& event) {
 
 void Model::gap(const feed::Event& event) {
     const feed::Gap& gap = event.body.gap;
+    const std::uint32_t first = feed::serial_of(gap.first);
+    const std::uint32_t last = feed::serial_of(gap.last);
     Line& line = lines_[event.header.line];
     if (gap.cause == feed::GapCause::repaired) {
-        if (line.missing_last == gap.last) {
-            line.missing_last = gap.first - 1;
+        if (line.missing_last == last) {
+            line.missing_last = first - 1;
         }
         return;
     }
-    if (!line.missing_last || after(gap.last, *line.missing_last)) {
-        line.missing_last = gap.last;
+    if (!line.missing_last || after(last, *line.missing_last)) {
+        line.missing_last = last;
     }
     for (auto& [key, series] : series_) {
         if (series.line == event.header.line) {

@@ -48,16 +48,23 @@ struct Toy {
         std::array<feed::MessagePlace, 256> places{};
     };
 
-    struct Result {
-        bool accepted = false;
-        std::uint32_t reasons = 0;
-    };
+    static constexpr feed::Numbering numbering{};
+    static constexpr bool lines_share_groups = false;
+
+    static std::optional<std::uint16_t> line_number(std::span<const std::byte>) {
+        return std::nullopt;
+    }
 
     static constexpr bool is_gth(std::uint16_t) { return false; }
 
     static constexpr bool sends_heartbeats(std::uint16_t) { return true; }
 
-    static Result open(std::span<const std::byte> payload, bool, feed::Block& out) {
+    static feed::OpenResult open(std::span<const std::byte>& rest, bool verify, feed::Block& out) {
+        return open_repair(std::exchange(rest, {}), verify, out);
+    }
+
+    static feed::OpenResult open_repair(std::span<const std::byte> payload, bool,
+                                        feed::Block& out) {
         if (payload.size() < header_bytes) {
             return {false, 1};
         }
@@ -83,14 +90,7 @@ struct Toy {
         return is_sound(out) ? 0 : 1;
     }
 
-    static Result check(std::span<const std::byte> payload, bool verify, Scratch& scratch,
-                        feed::Block& out) {
-        const Result result = open(payload, verify, out);
-        if (result.accepted) {
-            walk(scratch, out);
-        }
-        return result;
-    }
+    static void note_reset(const feed::Block&) {}
 
     static std::optional<std::int64_t> ts_of_copy(std::span<const feed::BlockStart>,
                                                   const feed::Block&) {
@@ -110,7 +110,7 @@ struct Toy {
         Event* const offered = may ? sink.offer(block.messages) : nullptr;
         Event* event = offered;
         for (unsigned i = 0; event != nullptr && i < block.messages; ++i) {
-            const std::uint32_t number = block.sequence + i;
+            const auto number = static_cast<std::uint32_t>(block.sequence + i);
             if (is_control(number)) {
                 return false;  // what was written is not taken
             }
@@ -133,7 +133,7 @@ struct Toy {
                        const feed::Header& base, bool, Sink& sink) {
         PINSTRIKE_CHECK(block.places != nullptr);
         for (unsigned i = first; i < first + count; ++i) {
-            const std::uint32_t number = block.sequence + i;
+            const auto number = static_cast<std::uint32_t>(block.sequence + i);
             if (number == 60 && !sink.wants_tests()) {
                 sink.filtered();
             } else if (is_control(number)) {
@@ -393,7 +393,8 @@ struct Scene {
         for (const RepairNote& note : notes) {
             words += words.empty() ? "" : " ";
             words += fmt::format("{}{}-{}", note.kind == RepairNote::Kind::missing ? "?" : "!",
-                                 feed::number_at(note.begin), feed::number_at(note.end - 1));
+                                 feed::Numbering{}.number_at(note.begin),
+                                 feed::Numbering{}.number_at(note.end - 1));
         }
         repair_rings->notes.release(notes.size());
         return words;

@@ -320,14 +320,35 @@ TEST(LineRoutes, finds_what_was_put_in_and_nothing_else) {
                            {i, feed::Stream::b, i % 2 == 0}});
     }
     const LineRoutes routes{entries};
+    const auto any = [](const LineRoute&) { return true; };
     for (std::uint32_t i = 0; i < 400; ++i) {
         const LineRoute* route =
-            routes.find(0xE000'CC00 + i, static_cast<std::uint16_t>(45'000 + i));
+            routes.find(0xE000'CC00 + i, static_cast<std::uint16_t>(45'000 + i), any);
         ASSERT_NE(route, nullptr);
         EXPECT_EQ(route->line, i);
-        EXPECT_EQ(routes.find(0xE000'CC00 + i, static_cast<std::uint16_t>(46'000 + i)), nullptr);
+        EXPECT_EQ(routes.find(0xE000'CC00 + i, static_cast<std::uint16_t>(46'000 + i), any),
+                  nullptr);
     }
-    EXPECT_EQ(LineRoutes{}.find(1, 1), nullptr);
+    EXPECT_EQ(LineRoutes{}.find(1, 1, any), nullptr);
+}
+
+TEST(LineRoutes, finds_the_line_that_fits_where_several_share_a_group) {
+    const nic::Group group{{0xE000'CC00}, 45'000};
+    std::vector<LineRoutes::Entry> entries{{{{0xE000'CC01}, 45'000}, {9, feed::Stream::a, false}}};
+    for (std::uint32_t line = 0; line < 4; ++line) {
+        entries.push_back({group, {line, feed::Stream::a, false}});
+    }
+    const LineRoutes routes{entries};
+    const auto find = [&](std::uint32_t line) {
+        return routes.find(group.address.value, group.port,
+                           [line](const LineRoute& route) { return route.line == line; });
+    };
+    for (std::uint32_t line = 0; line < 4; ++line) {
+        ASSERT_NE(find(line), nullptr);
+        EXPECT_EQ(find(line)->line, line);
+    }
+    EXPECT_EQ(find(4), nullptr);
+    EXPECT_EQ(find(9), nullptr);
 }
 
 TEST(Poller, marks_how_far_a_line_has_come_where_cores_want_to_know) {

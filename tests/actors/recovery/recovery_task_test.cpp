@@ -20,7 +20,7 @@ namespace pinstrike::actors {
 namespace {
 
 constexpr std::int64_t ms = 1'000'000;
-constexpr feed::Position base = 2 * feed::numbers_per_turn;
+constexpr feed::Position base = 2 * feed::Numbering{}.last;
 
 /// Bytes that identify the block.
 std::vector<std::byte> block_of(std::uint32_t which) {
@@ -109,7 +109,7 @@ class Bringer final : public feed::RepairSource {
 
     std::size_t step(std::int64_t, feed::RepairAnswers& answers) override {
         for (; told_ < asked_.size(); ++told_) {
-            answers.block(asked_[told_].line, block_of(asked_[told_].first));
+            answers.block(asked_[told_].line, block_of(feed::serial_of(asked_[told_].first)));
             answers.block(999, block_of(1));  // no such line
             answers.finished(asked_[told_].id);
         }

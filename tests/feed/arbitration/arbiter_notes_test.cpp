@@ -3,6 +3,7 @@
 // What an arbiter notes for recovery: which numbers a repair could fill, and since when none need.
 #include "feed/arbitration/arbiter.h"
 #include "tests/feed/arbitration/arbiter_script.h"
+#include "tests/feed/numbering.h"
 
 #include <gtest/gtest.h>
 
@@ -29,8 +30,8 @@ class NoteSink final : public WordSink {
     void note(char what, Position begin, Position end) {
         EXPECT_LT(begin, end);
         notes.append(notes.empty() ? "" : " ").append(1, what);
-        notes.append(std::to_string(number_at(begin))).append("-");
-        notes.append(std::to_string(number_at(end - 1)));
+        notes.append(std::to_string(numbering.number_at(begin))).append("-");
+        notes.append(std::to_string(numbering.number_at(end - 1)));
     }
 
     static std::string stamp(std::int64_t ts_ns) {

@@ -5,6 +5,7 @@
 #include "feed/arbitration/arbiter.h"
 #include "tests/feed/arbitration/arbiter_script.h"
 #include "tests/feed/arbitration/arbiter_traffic.h"
+#include "tests/feed/numbering.h"
 
 #include <gtest/gtest.h>
 
@@ -22,8 +23,8 @@ namespace {
 struct Told {
     enum class Kind { message, gap, found, reset };
     Kind kind;
-    std::uint32_t first = 0;  // identity; number; sequence
-    std::uint32_t last = 0;
+    std::uint64_t first = 0;  // identity; number; sequence
+    std::uint64_t last = 0;
     unsigned detail = 0;  // flags; cause; forget
     bool inferred = false;
 
@@ -46,10 +47,10 @@ class Recorder : public ArbiterSink {
         }
     }
 
-    void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages, GapCause cause,
+    void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, GapCause cause,
              std::int64_t /*ts_exchange_ns*/) override {
         const bool repaired = cause == GapCause::repaired;
-        EXPECT_EQ(number_at(numbers_per_turn + first + messages - 1), last);
+        EXPECT_EQ(numbering.number_at(numbering.last + first + messages - 1), last);
         told.push_back({repaired ? Told::Kind::found : Told::Kind::gap, first, last,
                         static_cast<unsigned>(cause)});
         EXPECT_TRUE(!repaired || messages <= lost) << "found more than was lost";
@@ -133,16 +134,16 @@ class Trial {
             return;
         }
         const Sent& sent = *copy.sent;
-        std::printf("%6lld %c %c e%zu %u+%u/%u ts %lld id %d:", at_ns(copy.arrival_ns),
+        std::printf("%6lld %c %c e%zu %lu+%u/%u ts %lld id %d:", at_ns(copy.arrival_ns),
                     "abV"[static_cast<int>(copy.source)], "dNCK"[static_cast<int>(sent.role)],
                     sent.epoch, sent.sequence, sent.messages, sent.decodable, at_ns(sent.ts_ns),
                     sent.identities.empty() ? -1 : static_cast<int>(sent.identities[0]));
         for (; traced_ < sink.told.size(); ++traced_) {
             const Told& told = sink.told[traced_];
-            std::printf(" %c%u-%u/%u", "mgfr"[static_cast<int>(told.kind)], told.first, told.last,
+            std::printf(" %c%lu-%lu/%u", "mgfr"[static_cast<int>(told.kind)], told.first, told.last,
                         told.detail);
         }
-        std::printf("  E %u\n", arbiter.expected());
+        std::printf("  E %lu\n", arbiter.expected());
     }
 
     static long long at_ns(std::int64_t ns) { return ns - 1'000'000; }
@@ -160,7 +161,7 @@ class Trial {
         block.ts_exchange_ns = sent.ts_ns;
         block.ts_receive_ns = copy.arrival_ns;
         if (sent.role == BlockRole::data) {
-            block.sequence = number_at(numbers_per_turn + sent.sequence + copy.first);
+            block.sequence = numbering.number_at(numbering.last + sent.sequence + copy.first);
             block.messages = static_cast<std::uint16_t>(copy.count);
             block.decodable = static_cast<std::uint16_t>(std::clamp<int>(
                 sent.decodable - static_cast<int>(copy.first), 0, static_cast<int>(copy.count)));
@@ -185,10 +186,10 @@ class Trial {
 
 /// What follows from the truth and the copies that arrived.
 struct Model {
-    std::set<std::uint32_t> brought;          // identities that original blocks brought, decodable
-    std::set<std::uint32_t> repairable;       // ... or retransmissions
-    std::map<std::uint32_t, const Sent*> of;  // block of each identity
-    std::vector<std::uint32_t> known;         // identities known to have existed, in order
+    std::set<std::uint64_t> brought;          // identities that original blocks brought, decodable
+    std::set<std::uint64_t> repairable;       // ... or retransmissions
+    std::map<std::uint64_t, const Sent*> of;  // block of each identity
+    std::vector<std::uint64_t> known;         // identities known to have existed, in order
     std::set<std::size_t> resets;             // epochs begun by a reset that arrived
     bool all_resets_came = true;              // that began the epochs of what came
 
@@ -236,20 +237,21 @@ struct Model {
                 }
             }
         }
-        std::set<std::uint32_t> existing(known.begin(), known.end());
-        std::erase_if(brought, [&](std::uint32_t id) { return !existing.contains(id); });
-        std::erase_if(repairable, [&](std::uint32_t id) { return !existing.contains(id); });
+        std::set<std::uint64_t> existing(known.begin(), known.end());
+        std::erase_if(brought, [&](std::uint64_t id) { return !existing.contains(id); });
+        std::erase_if(repairable, [&](std::uint64_t id) { return !existing.contains(id); });
     }
 
-    [[nodiscard]] std::uint32_t number_of(std::uint32_t identity) const {
+    [[nodiscard]] std::uint64_t number_of(std::uint64_t identity) const {
         const Sent& sent = *of.at(identity);
-        return number_at(numbers_per_turn + sent.sequence + (identity - sent.identities[0]));
+        return numbering.number_at(numbering.last + sent.sequence +
+                                   (identity - sent.identities[0]));
     }
 };
 
 /// Every message at most once, in order unless late; the books balance.
-std::set<std::uint32_t> check_always(Trial& trial) {
-    std::set<std::uint32_t> delivered;
+std::set<std::uint64_t> check_always(Trial& trial) {
+    std::set<std::uint64_t> delivered;
     std::int64_t newest = -1;
     for (const Told& told : trial.sink.told) {
         if (told.kind != Told::Kind::message) {
@@ -267,19 +269,19 @@ std::set<std::uint32_t> check_always(Trial& trial) {
 }
 
 /// The gaps are exactly what was known to exist and not delivered.
-void check_gaps(const Model& model, const std::set<std::uint32_t>& delivered, Trial& trial) {
-    std::vector<std::uint32_t> missing;
-    for (const std::uint32_t identity : model.known) {
+void check_gaps(const Model& model, const std::set<std::uint64_t>& delivered, Trial& trial) {
+    std::vector<std::uint64_t> missing;
+    for (const std::uint64_t identity : model.known) {
         if (!delivered.contains(identity)) {
             missing.push_back(model.number_of(identity));
         }
     }
-    std::vector<std::uint32_t> listed;
+    std::vector<std::uint64_t> listed;
     for (const Arbiter::NumberRange& gap : trial.arbiter.gaps()) {
         ASSERT_LE(gap.first, gap.last);
         ASSERT_LT(gap.last - gap.first, 100'000U);
         for (std::uint64_t number = gap.first; number <= gap.last; ++number) {
-            listed.push_back(static_cast<std::uint32_t>(number));
+            listed.push_back(number);
         }
     }
     for (std::size_t i = 0; i < std::max(listed.size(), missing.size()); ++i) {
@@ -308,11 +310,11 @@ class MissingModel {
     void check_end(const Recorder& told) { EXPECT_EQ(noted(told), missing_); }
 
   private:
-    [[nodiscard]] std::multiset<std::uint32_t> noted(const Recorder& told) const {
-        std::multiset<std::uint32_t> noted;
+    [[nodiscard]] std::multiset<std::uint64_t> noted(const Recorder& told) const {
+        std::multiset<std::uint64_t> noted;
         for (const auto& [begin, range] : told.missed) {
             for (Position position = begin; position < range.end; ++position) {
-                noted.insert(identity_of(number_at(position), range));
+                noted.insert(identity_of(numbering.number_at(position), range));
             }
         }
         return noted;
@@ -346,18 +348,18 @@ class MissingModel {
             }
         }
         known_to = std::max(known_to, sent.offset);
-        for (const std::uint32_t identity : sent.identities) {
+        for (const std::uint64_t identity : sent.identities) {
             missing_.erase(identity);
         }
     }
 
     /// Number and stamps say exactly which message is meant.
-    [[nodiscard]] std::uint32_t identity_of(std::uint32_t number,
+    [[nodiscard]] std::uint64_t identity_of(std::uint64_t number,
                                             const Recorder::Missing& range) const {
-        std::vector<std::uint32_t> candidates;
+        std::vector<std::uint64_t> candidates;
         for (const Sent& sent : traffic_.sent()) {
             for (std::size_t i = 0; i < sent.identities.size(); ++i) {
-                if (number_at(numbers_per_turn + sent.sequence + i) == number &&
+                if (numbering.number_at(numbering.last + sent.sequence + i) == number &&
                     range.ts_before_ns <= sent.ts_ns && sent.ts_ns <= range.ts_behind_ns) {
                     candidates.push_back(sent.identities[i]);
                 }
@@ -370,7 +372,7 @@ class MissingModel {
     const Traffic& traffic_;
     std::size_t first_epoch_ = 0;
     std::map<std::size_t, std::uint64_t> known_to_;
-    std::multiset<std::uint32_t> missing_;  ///< each once
+    std::multiset<std::uint64_t> missing_;  ///< each once
 };
 
 /// At the end, what the notes leave is listed as lost; the rest of that cannot be decoded.
@@ -380,9 +382,10 @@ void check_notes(Trial& trial, bool all_decodable) {
     std::uint64_t noted = 0;
     for (const auto& [begin, range] : trial.sink.missed) {
         for (Position position = begin; position < range.end;) {
-            const Position end = std::min(range.end, turn_of(position) + numbers_per_turn + 1);
-            const std::uint32_t first = number_at(position);
-            const std::uint32_t last = number_at(end - 1);
+            const Position end =
+                std::min(range.end, numbering.turn_of(position) + numbering.last + 1);
+            const std::uint64_t first = numbering.number_at(position);
+            const std::uint64_t last = numbering.number_at(end - 1);
             gap = std::find_if(gap, listed.end(), [first, last](const auto& candidate) {
                 return candidate.first <= first && last <= candidate.last;
             });
@@ -436,11 +439,11 @@ void check_resets(const Model& model, const Traffic& traffic, Trial& trial) {
 
 void check_exactly(const Traffic& traffic, Trial& trial) {
     const Model model(traffic);
-    const std::set<std::uint32_t> delivered = check_always(trial);
-    for (const std::uint32_t identity : model.brought) {
+    const std::set<std::uint64_t> delivered = check_always(trial);
+    for (const std::uint64_t identity : model.brought) {
         EXPECT_TRUE(delivered.contains(identity)) << "not delivered: " << identity;
     }
-    for (const std::uint32_t identity : delivered) {
+    for (const std::uint64_t identity : delivered) {
         EXPECT_TRUE(model.brought.contains(identity) || model.repairable.contains(identity));
     }
     check_gaps(model, delivered, trial);

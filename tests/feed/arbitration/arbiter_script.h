@@ -18,6 +18,7 @@
 #pragma once
 
 #include "feed/arbitration/arbiter.h"
+#include "tests/feed/numbering.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -65,17 +66,17 @@ class WordSink : public ArbiterSink {
 
     void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
         for (unsigned i = first; i < first + count; ++i) {
-            const Position position = numbers_per_turn + block.sequence + i;
+            const Position position = numbering.last + block.sequence + i;
             if (i >= block.decodable || (i + 1) * 4 > block.bytes.size()) {
                 wrong += " delivered beyond what is decodable: " + std::to_string(i);
                 return;
             }
             std::uint32_t number = 0;
             std::memcpy(&number, block.bytes.data() + std::size_t{i} * 4, 4);
-            if (number != number_at(position)) {
+            if (number != numbering.number_at(position)) {
                 wrong += " bytes of " + std::to_string(number);
             }
-            say(std::to_string(number_at(position)) + letters(flags));
+            say(std::to_string(numbering.number_at(position)) + letters(flags));
         }
     }
 
@@ -92,13 +93,14 @@ class WordSink : public ArbiterSink {
         return std::nullopt;
     }
 
-    void gap(std::uint32_t first, std::uint32_t last, std::uint64_t messages, GapCause cause,
+    void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, GapCause cause,
              std::int64_t /*ts_exchange_ns*/) override {
         const std::string what = cause == GapCause::repaired      ? "found"
                                  : cause == GapCause::undecodable ? "bad"
                                                                   : "gap";
-        if (nearest(numbers_per_turn + first, last) - (numbers_per_turn + first) + 1 != messages &&
-            messages < numbers_per_turn / 2) {
+        if (numbering.nearest(numbering.last + first, last) - (numbering.last + first) + 1 !=
+                messages &&
+            messages < numbering.last / 2) {
             wrong += " gap of " + std::to_string(messages);
         }
         say(what + std::to_string(first) + "-" + std::to_string(last));
@@ -211,7 +213,7 @@ class Script {
         } else if (word == "due") {
             sink.start_due = true;
         } else if (word.rfind("flush", 0) == 0) {
-            arbiter.flush_at(static_cast<std::uint32_t>(std::stoul(word.substr(5))));
+            arbiter.flush_at(static_cast<std::uint64_t>(std::stoul(word.substr(5))));
         } else {
             play_block(word);
         }
@@ -231,7 +233,7 @@ class Script {
             stamps_[what] = ts_ = step_ts * std::stoll(word.substr(at + 1));
         }
         const bool numbered = std::isdigit(static_cast<unsigned char>(what[0])) != 0;
-        const auto number = numbered ? static_cast<std::uint32_t>(std::stoul(what)) : 0;
+        const auto number = numbered ? static_cast<std::uint64_t>(std::stoul(what)) : 0;
         const std::int64_t ts =
             stamps_.emplace(what, numbered && at == std::string::npos ? stamp_of(number) : ts_)
                 .first->second;
@@ -244,7 +246,7 @@ class Script {
         block.ts_exchange_ns = ts;
         block.ts_receive_ns = now_ns;
         block.retransmitted = word[0] == 'V';
-        std::vector<std::uint32_t> numbers;
+        std::vector<std::uint64_t> numbers;
         fill(block, what, numbers);
         const CopyMark mark{ts,
                             tilde == std::string::npos ? 0 : std::stoull(word.substr(tilde + 1))};
@@ -260,9 +262,9 @@ class Script {
     }
 
     /// Just before that of the next number that was said since the last reset.
-    std::int64_t stamp_of(std::uint32_t number) const {
-        constexpr std::uint32_t near = 1 << 20;
-        std::uint32_t nearest = near;
+    std::int64_t stamp_of(std::uint64_t number) const {
+        constexpr std::uint64_t near = 1 << 20;
+        std::uint64_t nearest = near;
         std::int64_t ts = ts_;
         for (const auto& [other, stamp] : numbers_) {
             if (other - number - 1 < nearest) {
@@ -273,16 +275,16 @@ class Script {
         return ts;
     }
 
-    static void fill(Block& block, const std::string& what, std::vector<std::uint32_t>& numbers) {
+    static void fill(Block& block, const std::string& what, std::vector<std::uint64_t>& numbers) {
         block.messages = block.decodable = 1;
         if (std::isdigit(static_cast<unsigned char>(what[0])) == 0) {
-            block.sequence = static_cast<std::uint32_t>(std::stoul(what.substr(1)));
+            block.sequence = static_cast<std::uint64_t>(std::stoul(what.substr(1)));
             block.role = what[0] == 'C'   ? BlockRole::start_of_day
                          : what[0] == 'K' ? BlockRole::reset
                                           : BlockRole::line_integrity;
             return;
         }
-        block.sequence = static_cast<std::uint32_t>(std::stoul(what));
+        block.sequence = static_cast<std::uint64_t>(std::stoul(what));
         const std::size_t plus = what.find('+');
         if (plus != std::string::npos) {
             block.messages = block.decodable =
@@ -293,7 +295,7 @@ class Script {
             block.decodable = static_cast<std::uint16_t>(std::stoul(what.substr(slash + 1)));
         }
         for (unsigned i = 0; i < block.messages; ++i) {
-            numbers.push_back(number_at(numbers_per_turn + block.sequence + i));
+            numbers.push_back(numbering.number_at(numbering.last + block.sequence + i));
         }
         block.bytes = std::as_bytes(std::span(numbers));
     }
@@ -315,7 +317,7 @@ class Script {
     WordSink* told_ = &sink;
     std::int64_t ts_ = 100 * step_ts;
     std::map<std::string, std::int64_t> stamps_;
-    std::map<std::uint32_t, std::int64_t> numbers_;  ///< stamps of data since the last reset
+    std::map<std::uint64_t, std::int64_t> numbers_;  ///< stamps of data since the last reset
 };
 
 }  // namespace pinstrike::feed::test

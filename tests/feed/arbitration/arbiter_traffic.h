@@ -6,6 +6,7 @@
 #pragma once
 
 #include "feed/arbitration/arbiter.h"
+#include "tests/feed/numbering.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace pinstrike::feed::test {
 /// One block as sent.
 struct Sent {
     BlockRole role = BlockRole::data;
-    std::uint32_t sequence = 0;
+    std::uint64_t sequence = 0;
     std::uint16_t messages = 0;
     std::uint16_t decodable = 0;
     std::int64_t ts_ns = 0;
@@ -104,7 +105,7 @@ class Traffic {
 
     void send() {
         // Positions of the truth: far from 0, and the epoch's own.
-        Position next = numbers_per_turn + plan_.first_number;
+        Position next = numbering.last + plan_.first_number;
         Position begin = next;
         std::int64_t ts = 1'000'000;
         std::size_t since_reset = 0;
@@ -120,7 +121,7 @@ class Traffic {
                 begin = next;
             } else if (happens(plan_.integrity_share)) {
                 sent.role = BlockRole::line_integrity;
-                sent.sequence = next == numbers_per_turn + 1 ? 0 : number_at(next - 1);
+                sent.sequence = next == numbering.last + 1 ? 0 : numbering.number_at(next - 1);
             } else {
                 data(sent, next);
                 next += sent.messages;
@@ -132,7 +133,7 @@ class Traffic {
     }
 
     void data(Sent& sent, Position next) {
-        sent.sequence = number_at(next);
+        sent.sequence = numbering.number_at(next);
         sent.messages = sent.decodable = static_cast<std::uint16_t>(1 + below(4));
         if (happens(plan_.undecodable_share)) {
             sent.decodable = static_cast<std::uint16_t>(below(sent.messages));
@@ -146,24 +147,23 @@ class Traffic {
     /// the truth is beyond doubt.
     void reset(Sent& sent, Position& next) {
         ++epoch_;
-        const std::uint32_t last = number_at(next) - 1;
+        const std::uint64_t last = numbering.number_at(next) - 1;
         sent.role = BlockRole::reset;
         switch (last > 2000 ? below(4) : 2) {
             case 0:
                 sent.role = BlockRole::start_of_day;
                 break;
             case 1:
-                sent.sequence = static_cast<std::uint32_t>(below(3));
+                sent.sequence = below(3);
                 break;
             case 2:
                 sent.sequence =
-                    last + static_cast<std::uint32_t>(
-                               last > 4'000'000'000 || !plan_.raises ? 0 : below(2) * below(5000));
+                    last + (last > 4'000'000'000 || !plan_.raises ? 0 : below(2) * below(5000));
                 break;
             default:
-                sent.sequence = static_cast<std::uint32_t>(last - 1000 - below(900));
+                sent.sequence = last - 1000 - below(900);
         }
-        next = numbers_per_turn + sent.sequence + 1;
+        next = numbering.last + sent.sequence + 1;
     }
 
     void travel(const Sent& sent) {

@@ -4,7 +4,8 @@
 #include "feed/arbitration/hold.h"
 
 #include "feed/arbitration/gap_set.h"
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
+#include "tests/feed/numbering.h"
 
 #include <gtest/gtest.h>
 
@@ -13,35 +14,35 @@
 #include <set>
 #include <vector>
 
-namespace pinstrike::feed {
+namespace pinstrike::feed::test {
 namespace {
 
 TEST(Position, NumbersGoFromOneToTheLastAndAgain) {
-    EXPECT_EQ(number_after(1), 2U);
-    EXPECT_EQ(number_after(4'294'967'294U), 4'294'967'295U);
-    EXPECT_EQ(number_after(4'294'967'295U), 1U);
-    EXPECT_EQ(number_at(numbers_per_turn + 1), 1U);
-    EXPECT_EQ(number_at(2 * numbers_per_turn), 4'294'967'295U);
-    EXPECT_EQ(number_at(2 * numbers_per_turn + 1), 1U);
-    EXPECT_EQ(turn_of(2 * numbers_per_turn), numbers_per_turn);
-    EXPECT_EQ(turn_of(2 * numbers_per_turn + 1), 2 * numbers_per_turn);
+    EXPECT_EQ(numbering.number_after(1), 2U);
+    EXPECT_EQ(numbering.number_after(4'294'967'294U), 4'294'967'295U);
+    EXPECT_EQ(numbering.number_after(4'294'967'295U), 1U);
+    EXPECT_EQ(numbering.number_at(numbering.last + 1), 1U);
+    EXPECT_EQ(numbering.number_at(2 * numbering.last), 4'294'967'295U);
+    EXPECT_EQ(numbering.number_at(2 * numbering.last + 1), 1U);
+    EXPECT_EQ(numbering.turn_of(2 * numbering.last), numbering.last);
+    EXPECT_EQ(numbering.turn_of(2 * numbering.last + 1), 2 * numbering.last);
 }
 
 TEST(Position, NearestIsWithinHalfATurn) {
-    const Position anchor = 3 * numbers_per_turn + 10;
-    EXPECT_EQ(nearest(anchor, 10), anchor);
-    EXPECT_EQ(nearest(anchor, 12), anchor + 2);
-    EXPECT_EQ(nearest(anchor, 1), anchor - 9);
-    EXPECT_EQ(nearest(anchor, 4'294'967'295U), anchor - 10);
-    EXPECT_EQ(nearest(anchor, 10U + 0x7FFF'FFFFU), anchor + 0x7FFF'FFFF);
-    EXPECT_EQ(nearest(anchor, 10 + 0x8000'0000U), anchor - 0x7FFF'FFFF);
+    const Position anchor = 3 * numbering.last + 10;
+    EXPECT_EQ(numbering.nearest(anchor, 10), anchor);
+    EXPECT_EQ(numbering.nearest(anchor, 12), anchor + 2);
+    EXPECT_EQ(numbering.nearest(anchor, 1), anchor - 9);
+    EXPECT_EQ(numbering.nearest(anchor, 4'294'967'295U), anchor - 10);
+    EXPECT_EQ(numbering.nearest(anchor, 10U + 0x7FFF'FFFFU), anchor + 0x7FFF'FFFF);
+    EXPECT_EQ(numbering.nearest(anchor, 10 + 0x8000'0000U), anchor - 0x7FFF'FFFF);
     std::mt19937_64 random(1);
     for (int i = 0; i < 1000; ++i) {
-        const Position near = 2 * numbers_per_turn + random() % numbers_per_turn;
-        const auto number = static_cast<std::uint32_t>(1 + random() % numbers_per_turn);
-        const Position position = nearest(near, number);
-        EXPECT_EQ(number_at(position), number);
-        EXPECT_LE(position < near ? near - position : position - near, numbers_per_turn / 2);
+        const Position near = 2 * numbering.last + random() % numbering.last;
+        const auto number = 1 + random() % numbering.last;
+        const Position position = numbering.nearest(near, number);
+        EXPECT_EQ(numbering.number_at(position), number);
+        EXPECT_LE(position < near ? near - position : position - near, numbering.last / 2);
     }
 }
 
@@ -161,4 +162,4 @@ TEST(HoldQueue, IsSortedByPosition) {
 }
 
 }  // namespace
-}  // namespace pinstrike::feed
+}  // namespace pinstrike::feed::test

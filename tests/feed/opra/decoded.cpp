@@ -112,7 +112,7 @@ class Comparison {
         same("low", rest.low, day.low);
         same("last", rest.last, day.last);
         same("net_change", rest.net_change, day.net_change);
-        same("code2", head_.code2, day.underlying_code);
+        same("underlying_code", rest.underlying_code, day.underlying_code);
         same("underlying", rest.underlying, day.underlying);
         same("bid", rest.bid, day.bid);
         same("offer", rest.offer, day.offer);
@@ -205,7 +205,7 @@ Header base_of(const Block& block) {
 }
 
 /// Both verdicts on the block as a whole.
-std::string compare_blocks(const CheckResult& result, const Block& block, const Parsed& parsed) {
+std::string compare_blocks(const OpenResult& result, const Block& block, const Parsed& parsed) {
     if (result.accepted != parsed.block.has_value() || result.reasons != parsed.result.reasons) {
         return "verdict";
     }
@@ -245,7 +245,7 @@ std::string compare_events(const Collector& collector, const Block& block, const
 }
 
 /// Whether a block is one that goes straight, by what the full parser made of it.
-bool should_go_straight(const CheckResult& result, const Block& block, const Parsed& parsed) {
+bool should_go_straight(const OpenResult& result, const Block& block, const Parsed& parsed) {
     constexpr std::uint32_t of_no_account = reason_bit(BlockReject::bytes_after_block) |
                                             reason_bit(BlockReject::retransmission_unknown);
     constexpr std::uint64_t numbers = std::uint64_t{1} << 32;
@@ -260,10 +260,10 @@ bool should_go_straight(const CheckResult& result, const Block& block, const Par
 
 /// The straight way takes all of a block or nothing, and gives the same events.
 std::string straight_disagreement(std::span<const std::byte> exact, bool verify_checksum,
-                                  const CheckResult& result, const Parsed& parsed, bool gth) {
+                                  const OpenResult& result, const Parsed& parsed, bool gth) {
     Block block;
     Collector collector{true};
-    if (!Opra::open(exact, verify_checksum, block).accepted) {
+    if (!Opra::open_repair(exact, verify_checksum, block).accepted) {
         return "opened: no, checked: yes";
     }
     const bool went = Opra::decode_straight(block, base_of(block), gth, collector);
@@ -300,7 +300,7 @@ std::string disagreement(std::span<const std::byte> payload, bool verify_checksu
     const std::vector<std::byte> exact(payload.begin(), payload.end());
     Opra::Scratch scratch;
     Block block;
-    const CheckResult result = Opra::check(exact, verify_checksum, scratch, block);
+    const OpenResult result = Opra::check(exact, verify_checksum, scratch, block);
     const Parsed parsed = parse_block(exact, verify_checksum);
     std::string found = compare_blocks(result, block, parsed);
     // Without a look at it, the checksum may be wrong, and encoding mends it.

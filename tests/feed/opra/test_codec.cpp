@@ -260,7 +260,7 @@ BlockRole role_of(const std::vector<wire::Message>& messages, std::uint32_t* rea
     const Bytes bytes = samples::block(messages);
     Opra::Scratch scratch;
     Block out;
-    const CheckResult result = Opra::check(bytes, true, scratch, out);
+    const OpenResult result = Opra::check(bytes, true, scratch, out);
     EXPECT_TRUE(result.accepted);
     if (reasons != nullptr) {
         *reasons = result.reasons;
@@ -299,7 +299,7 @@ std::optional<std::int64_t> ts_of_copy_after(Change change) {
     std::copy_n(first.begin(), start.size(), start.begin());
     const std::array starts{BlockStart{}, start};
     Block block;
-    EXPECT_TRUE(Opra::open(second, true, block).accepted);
+    EXPECT_TRUE(Opra::open_repair(second, true, block).accepted);
     return Opra::ts_of_copy(starts, block);
 }
 

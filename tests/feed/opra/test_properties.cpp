@@ -119,7 +119,7 @@ TEST(Property, EverySpoiltByteIsRefusedByTheChecksumOrBefore) {
         for (std::size_t at = 0; at < whole.size(); ++at) {
             for (unsigned delta = 1; delta < 256; ++delta) {
                 spoilt[at] = static_cast<std::byte>(std::to_integer<unsigned>(whole[at]) + delta);
-                const CheckResult result = parse_block(spoilt, true).result;
+                const OpenResult result = parse_block(spoilt, true).result;
                 ASSERT_FALSE(result.accepted) << at << " by " << delta;
                 ASSERT_EQ(std::popcount(result.reasons), 1);
             }
@@ -241,7 +241,7 @@ TEST(Decode, EveryByteOfAPlainQuoteIsTakenAsTheParserTakesIt) {
 /// Opens a block and sends it the straight way.
 bool goes_straight(const Bytes& bytes, Collector& collector) {
     Block block;
-    return Opra::open(bytes, true, block).accepted &&
+    return Opra::open_repair(bytes, true, block).accepted &&
            Opra::decode_straight(block, Header{}, false, collector);
 }
 

@@ -1,7 +1,8 @@
 // path: cold
 #include "feed/recovery/history.h"
 
-#include "feed/arbitration/position.h"
+#include "feed/event/position.h"
+#include "tests/feed/numbering.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@
 #include <random>
 #include <vector>
 
-namespace pinstrike::feed {
+namespace pinstrike::feed::test {
 
 /// Text for the messages of failed expectations.
 static void PrintTo(const KeptRange& range, std::ostream* out) {
@@ -24,7 +25,7 @@ namespace {
 
 constexpr std::int64_t any_before_ns = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t any_behind_ns = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint32_t last_number = 4'294'967'295U;
+constexpr std::uint64_t last_number = 4'294'967'295U;
 constexpr std::array<std::uint16_t, 3> lines{7, 1, 203};
 
 using Bytes = std::vector<std::byte>;
@@ -48,17 +49,17 @@ class HistoryOf {
     explicit HistoryOf(const HistoryConfig& config) : history(lines, config) {}
 
     /// A block that is stamped and arrives at the same time.
-    bool keep(std::uint16_t line, std::uint32_t first, std::uint16_t messages, std::int64_t ts_ns,
+    bool keep(std::uint16_t line, std::uint64_t first, std::uint16_t messages, std::int64_t ts_ns,
               std::size_t bytes = 100) {
         const Bytes made = bytes_of(first, bytes);
         return history.keep({line, messages, first, ts_ns, ts_ns, made});
     }
 
-    std::vector<std::uint32_t> firsts(std::uint16_t line, std::uint32_t first,
+    std::vector<std::uint64_t> firsts(std::uint16_t line, std::uint64_t first,
                                       std::uint32_t messages,
                                       std::int64_t before_ns = any_before_ns,
                                       std::int64_t behind_ns = any_behind_ns) {
-        std::vector<std::uint32_t> found;
+        std::vector<std::uint64_t> found;
         for (const KeptBlock& block :
              history.find({1, line, first, messages, before_ns, behind_ns})) {
             EXPECT_EQ(block.line, line);
@@ -70,7 +71,7 @@ class HistoryOf {
     History history;
 };
 
-using Numbers = std::vector<std::uint32_t>;
+using Numbers = std::vector<std::uint64_t>;
 
 TEST(History, ServesWholeBlocksThatOverlap) {
     HistoryOf of({.keep_ns = 1000, .memory_bytes = 1 << 20});
@@ -144,7 +145,7 @@ TEST(History, LetsGoOfWhatIsOld) {
 
 TEST(History, TheOldestMakeRoom) {
     HistoryOf of({.keep_ns = 1'000'000, .memory_bytes = 4800});
-    for (std::uint32_t i = 1; i <= 1000; ++i) {
+    for (std::uint64_t i = 1; i <= 1000; ++i) {
         ASSERT_TRUE(of.keep(1, i, 1, i, 1 + i % 200));
         ASSERT_LE(of.history.used_bytes(), 4800U);
         ASSERT_EQ(of.firsts(1, i, 1), (Numbers{i}));
@@ -226,10 +227,10 @@ class Model {
 
   private:
     static bool overlaps(const KeptBlock& block, const RepairRequest& request) {
-        std::uint32_t number = block.first;
-        for (unsigned i = 0; i < block.messages; ++i, number = number_after(number)) {
-            std::uint32_t asked = request.first;
-            if (const auto ahead = (numbers_per_turn + number - asked) % numbers_per_turn;
+        std::uint64_t number = block.first;
+        for (unsigned i = 0; i < block.messages; ++i, number = numbering.number_after(number)) {
+            std::uint64_t asked = request.first;
+            if (const auto ahead = (numbering.last + number - asked) % numbering.last;
                 ahead < request.messages) {
                 return true;
             }
@@ -247,17 +248,17 @@ struct Script {
 
     KeptBlock next_block() {
         const auto which = below(lines.size());
-        std::uint32_t& number = next_number[which];
+        std::uint64_t& number = next_number[which];
         if (below(40) == 0) {
-            number = below(2) == 0 ? 1 : last_number - static_cast<std::uint32_t>(below(600));
+            number = below(2) == 0 ? 1 : last_number - below(600);
         } else if (below(10) == 0) {
-            number = number_after(number + static_cast<std::uint32_t>(below(300)));
+            number = numbering.number_at(numbering.last + number + 1 + below(300));
         }
         const auto messages = static_cast<std::uint16_t>(1 + below(below(4) == 0 ? 256 : 12));
         now_ns += static_cast<std::int64_t>(below(5));
         const KeptBlock block{lines[which], messages, number, now_ns - 3, now_ns, {}};
         for (unsigned i = 0; i < messages; ++i) {
-            number = number_after(number);
+            number = numbering.number_after(number);
         }
         return block;
     }
@@ -266,8 +267,8 @@ struct Script {
         const auto which = below(lines.size());
         RepairRequest request;
         request.line = lines[which];
-        const std::uint32_t back = static_cast<std::uint32_t>(below(3000));
-        request.first = number_at(2 * numbers_per_turn + next_number[which] - back);
+        const std::uint64_t back = below(3000);
+        request.first = numbering.number_at(2 * numbering.last + next_number[which] - back);
         request.messages = static_cast<std::uint32_t>(1 + below(below(2) == 0 ? 1000 : 20));
         request.ts_before_ns =
             below(2) == 0 ? any_before_ns : now_ns - static_cast<std::int64_t>(below(400));
@@ -277,7 +278,7 @@ struct Script {
     }
 
     std::mt19937_64 random;
-    std::array<std::uint32_t, lines.size()> next_number{1, 500, last_number - 50};
+    std::array<std::uint64_t, lines.size()> next_number{1, 500, last_number - 50};
     std::int64_t now_ns = 1'000'000;
 };
 
@@ -325,4 +326,4 @@ TEST(History, IsTheEndOfWhatArrived) {
 }
 
 }  // namespace
-}  // namespace pinstrike::feed
+}  // namespace pinstrike::feed::test

@@ -5,6 +5,7 @@
 // given up, or before it is due; no second exceeds the budget; every number noted is counted under
 // exactly one outcome; all sizes stay bounded.
 #include "feed/recovery/recovery.h"
+#include "tests/feed/numbering.h"
 #include "tests/feed/recovery/recovery_fakes.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@
 namespace pinstrike::feed::test {
 namespace {
 
-constexpr Position base = 2 * numbers_per_turn;
+constexpr Position base = 2 * numbering.last;
 constexpr std::int64_t second_ns = 1'000'000'000;
 
 enum class Step { missing, found, wait, answer, finish, refuse, disconnect };
@@ -91,7 +92,7 @@ class Model {
         RC_ASSERT(request.messages >= 1 && request.messages <= repair_messages_max);
         RC_ASSERT(ids_.insert(request.id).second);
         const std::size_t line = request.line - 1U;
-        const Position begin = nearest(base + 50'000, request.first);
+        const Position begin = numbering.nearest(base + 50'000, request.first);
         for (Position position = begin; position < begin + request.messages; ++position) {
             const auto open = open_[line].find(position);
             RC_ASSERT(open != open_[line].end());
@@ -102,7 +103,7 @@ class Model {
         for (const Asked& each : asked_) {
             for (const auto& [id, other] : each.in_flight) {
                 ++in_flight;
-                const Position from = nearest(base + 50'000, other.first);
+                const Position from = numbering.nearest(base + 50'000, other.first);
                 RC_ASSERT(id == request.id || other.line != request.line ||
                           from + other.messages <= begin || begin + request.messages <= from);
             }
@@ -218,7 +219,7 @@ class Play {
         const RepairRequest request = chosen->second;
         const std::uint64_t id = request.id;
         if (act.step == Step::answer) {
-            const Position begin = nearest(base + 50'000, request.first);
+            const Position begin = numbering.nearest(base + 50'000, request.first);
             found(request.line - 1U, begin, begin + 1 + act.count % request.messages);
         } else if (act.step == Step::finish) {
             asked.next_answers.push_back([id](RepairAnswers& answers) { answers.finished(id); });

@@ -3,6 +3,7 @@
 // The life of a hole, one rule at a time.
 #include "feed/recovery/recovery.h"
 
+#include "tests/feed/numbering.h"
 #include "tests/feed/recovery/recovery_fakes.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace pinstrike::feed::test {
 namespace {
 
 constexpr std::int64_t ms = 1'000'000;
-constexpr Position base = 2 * numbers_per_turn;  // number n is position base + n
+constexpr Position base = 2 * numbering.last;  // number n is position base + n
 
 struct RecoveryTest : testing::Test {
     RecoveryConfig config{.sources = {},
@@ -67,7 +68,8 @@ struct RecoveryTest : testing::Test {
         for (const RepairRequest& request : asked[source].requests) {
             out.append(out.empty() ? "" : " ").append(std::to_string(request.line)).append(":");
             out.append(std::to_string(request.first)).append("-");
-            out.append(std::to_string(number_at(base + request.first + request.messages - 1)));
+            out.append(
+                std::to_string(numbering.number_at(base + request.first + request.messages - 1)));
         }
         asked[source].requests.clear();
         return out;
@@ -145,7 +147,7 @@ TEST_F(RecoveryTest, ALongHoleIsSeveralRequests) {
 
 TEST_F(RecoveryTest, ARequestLeadsOverTheWrap) {
     make();
-    recovery->missing(0, base + numbers_per_turn - 1, base + numbers_per_turn + 2, 5, 9, 0);
+    recovery->missing(0, base + numbering.last - 1, base + numbering.last + 2, 5, 9, 0);
     at(1 * ms);
     ASSERT_EQ(asked[0].requests.size(), 1U);
     EXPECT_EQ(asked[0].requests[0].first, 4'294'967'294U);

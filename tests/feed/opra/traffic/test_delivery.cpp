@@ -153,7 +153,7 @@ Heard hear(const Delivered& made, const std::vector<LineConfig>& lines) {
         if (block.role == BlockRole::data) {
             heard.messages[{place.line, place.stream}] += block.messages;
             for (unsigned i = 0; i < block.messages; ++i) {
-                heard.numbers[place.line].insert(sequence_of(block.sequence, i));
+                heard.numbers[place.line].insert(sequence_of(serial_of(block.sequence), i));
             }
         }
     }

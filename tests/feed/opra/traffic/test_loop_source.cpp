@@ -56,7 +56,7 @@ std::optional<Seen> read(const nic::Packet& packet, const std::vector<LineConfig
     }
     Opra::Scratch scratch;
     Block block;
-    const CheckResult result = Opra::check(datagram.payload, true, scratch, block);
+    const OpenResult result = Opra::check(datagram.payload, true, scratch, block);
     if (!result.accepted || result.reasons != 0) {
         return std::nullopt;
     }
@@ -78,7 +78,7 @@ nic::Group lines_group(const std::vector<LineConfig>& lines, const Seen& seen) {
 class Numbers {
   public:
     void see(const Seen& seen) {
-        const std::uint32_t sequence = seen.block.sequence;
+        const std::uint32_t sequence = serial_of(seen.block.sequence);
         auto& next = next_[{seen.line, seen.stream}];
         if (seen.block.role == BlockRole::data) {
             if (next) {

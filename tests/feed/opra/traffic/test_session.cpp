@@ -74,7 +74,7 @@ TEST(Session, EveryBlockIsSoundAndTheNumbersGoOn) {
     for (const KeptBlock& kept : blocks_of(config, mixed_lines())) {
         Opra::Scratch scratch;
         Block block;
-        const CheckResult result = Opra::check(kept.bytes, true, scratch, block);
+        const OpenResult result = Opra::check(kept.bytes, true, scratch, block);
         ASSERT_TRUE(result.accepted);
         ASSERT_EQ(result.reasons, 0U);
         ASSERT_EQ(block.role, kept.role);

@@ -1,0 +1,31 @@
+// path: hot
+#pragma once
+
+#include "feed/event/event.h"
+#include "feed/event/series_key.h"
+
+#include <concepts>
+#include <cstdint>
+
+namespace pinstrike::feed {
+
+/// Where decoded messages go: the router of a poller, or a collector in tests.
+///
+/// claim() gives `records` contiguous slots, or nullptr where the ring refuses them; decode fills
+/// every byte that an actor may read. offer() gives room for many records of messages of a series
+/// or a symbol each at once, or nullptr; take() says how many messages and records were put there,
+/// before anything else is claimed. filtered() is told of each message kept back as a test.
+template <class Sink>
+concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t symbol_word,
+                             std::uint16_t line, unsigned records, const Event& event) {
+    { sink.claim(key, records) } -> std::same_as<Event*>;
+    { sink.claim_symbol(symbol_word, records) } -> std::same_as<Event*>;
+    { sink.claim_line(line, records) } -> std::same_as<Event*>;
+    { sink.offer(records) } -> std::same_as<Event*>;
+    sink.take(records, records);
+    sink.broadcast(event);
+    sink.filtered();
+    { sink.wants_tests() } -> std::convertible_to<bool>;
+};
+
+}  // namespace pinstrike::feed
