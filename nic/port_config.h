@@ -3,45 +3,14 @@
 
 #include "nic/packet/address.h"
 #include "nic/packet/packet.h"
+#include "nic/port_kinds.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace pinstrike::nic {
-
-enum class PortKind : std::uint8_t { dpdk, uring, pcap, sim };
-
-struct PortKindRow {
-    PortKind kind;
-    std::string_view word;  ///< in YAML
-    std::string_view sentence;
-    bool live;  ///< packets that are not received in time are lost
-};
-
-/// Every kind of port, in the order of the enum.
-inline constexpr std::array port_kinds{
-    PortKindRow{PortKind::dpdk, "dpdk", "a NIC or virtual device through DPDK", true},
-    PortKindRow{PortKind::uring, "uring", "the kernel's sockets by io_uring", true},
-    PortKindRow{PortKind::pcap, "pcap", "capture files", false},
-    PortKindRow{PortKind::sim, "sim", "the built-in generator of traffic", false},
-};
-
-[[nodiscard]] constexpr const PortKindRow& row_of(PortKind kind) {
-    return port_kinds[static_cast<std::size_t>(kind)];
-}
-
-static_assert([] {
-    for (std::size_t i = 0; i < port_kinds.size(); ++i) {
-        if (port_kinds[i].kind != static_cast<PortKind>(i)) {
-            return false;
-        }
-    }
-    return true;
-}());
 
 enum class Membership : std::uint8_t {
     igmp,

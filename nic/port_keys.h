@@ -12,6 +12,9 @@
 
 namespace pinstrike::nic {
 
+/// An address such as 192.0.2.7.
+Form<Ipv4> ipv4_form();
+
 /// A multicast group and its UDP port.
 Form<Group> group_form();
 

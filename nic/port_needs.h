@@ -6,6 +6,8 @@
 
 #include "nic/port_config.h"
 
+#include <linux/sockios.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,12 +19,16 @@ namespace pinstrike::nic {
 /// argument's bits under `mask` equal `value`. Several rows of one name are alternatives.
 struct SystemCall {
     static constexpr unsigned any_argument = ~0U;
+    static constexpr std::uint64_t whole_word = ~std::uint64_t{0};
 
     std::string_view name;
     unsigned argument = any_argument;
     std::uint64_t mask = 0;
     std::uint64_t value = 0;
 };
+
+/// Asks whether a kernel interface is up.
+inline constexpr SystemCall ask_link{"ioctl", 1, SystemCall::whole_word, SIOCGIFFLAGS};
 
 /// The system calls of the thread that polls the port.
 [[nodiscard]] std::vector<SystemCall> calls_of(const PortConfig& port);

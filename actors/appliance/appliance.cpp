@@ -12,6 +12,7 @@
 #include "feed/recovery/recovery_keys.h"
 #include "nic/dpdk/eal.h"
 #include "nic/open_port.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -351,7 +352,7 @@ void Appliance::make_pollers(QueuesByPort queues,
 nic::DueTimes Appliance::due() const {
     nic::DueTimes due;
     for (const nic::PortConfig& port : config_.ports) {
-        if (port.kind == nic::PortKind::pcap) {
+        if (nic::row_of(port.kind).replays) {
             const bool same = !due.known() || due.pace.factor == port.pace.factor;
             if (port.pace.factor <= 0 || !same) {
                 return {};
@@ -363,9 +364,8 @@ nic::DueTimes Appliance::due() const {
 }
 
 bool Appliance::replays() const {
-    return std::any_of(config_.ports.begin(), config_.ports.end(), [](const nic::PortConfig& port) {
-        return port.kind == nic::PortKind::pcap;
-    });
+    return std::any_of(config_.ports.begin(), config_.ports.end(),
+                       [](const nic::PortConfig& port) { return nic::row_of(port.kind).replays; });
 }
 
 bool Appliance::filters_calls() const {

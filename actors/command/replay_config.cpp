@@ -77,7 +77,7 @@ void tell_taken(const actors::FeedConfig& config, const nic::PortConfig& capture
 void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     nic::PortConfig port;
     port.name = "capture";
-    port.kind = nic::PortKind::pcap;
+    port.kind = nic::PortKind::capture;
     port.files = source.files;
     port.pace = source.pace;
     if (!source.config.empty()) {

@@ -1,8 +1,8 @@
 // path: cold
 //
-// A kind of actor: everything that is known before an actor is made. Its folder defines one object
-// of this class, and the list of kinds (actors/topology/actor_kinds.cpp) names that object. Config
-// keys, manual, metrics, account, memory plan and state transfer are made from it.
+// A kind of actor: everything that is known before an actor is made. Its folder actors/NAME defines
+// `const ActorKind& NAME_kind()`, and the list in actors/meson.build has the name. Config keys,
+// manual, metrics, account, memory plan and state transfer are made from it.
 #pragma once
 
 #include "actors/core/actor.h"

@@ -4,6 +4,7 @@
 #include "actors/appliance/appliance.h"
 #include "actors/threads/heap_guard.h"
 #include "nic/multicast/reverse_path.h"
+#include "nic/port_kind.h"
 
 #include <algorithm>
 #include <iterator>
@@ -160,7 +161,7 @@ CounterSnapshot take_counter_snapshot(Appliance& appliance) {
     snapshot.from_due = appliance.due().known();
     const auto& ports = appliance.config().ports;
     snapshot.live = std::none_of(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
-        return port.kind == nic::PortKind::pcap;
+        return nic::row_of(port.kind).replays;
     });
     snapshot.hot_allocations = heap_guard::allocations.load(std::memory_order_relaxed);
     snapshot.reverse_path_drops = nic::reverse_path_drops(ports);

@@ -1,36 +1,13 @@
 // path: cold
 #include "actors/topology/actor_kinds.h"
 
-#include "actors/book/book_kind.h"
 #include "config/check.h"
 #include "feed/venue_services.h"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <limits>
 
 namespace pinstrike::actors {
-namespace {
-
-using KindOf = const ActorKind& (*)();
-
-/// Every kind of actor: one row each.
-constexpr KindOf kinds[]{
-    book_kind,
-};
-
-}  // namespace
-
-std::span<const ActorKind* const> actor_kinds() {
-    static const auto all = [] {
-        std::array<const ActorKind*, std::size(kinds)> made{};
-        std::transform(std::begin(kinds), std::end(kinds), made.begin(),
-                       [](KindOf kind) { return &kind(); });
-        return made;
-    }();
-    return all;
-}
 
 const ActorKind* find_actor_kind(std::string_view kind) {
     const auto all = actor_kinds();

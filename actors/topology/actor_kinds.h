@@ -1,7 +1,7 @@
 // path: cold
 //
-// The kinds of actors that a config may name. A new kind is a folder of its own and one row in the
-// list of actor_kinds.cpp.
+// The kinds of actors that a config may name. A new kind is a folder of its own and one word in the
+// list of actors/meson.build.
 #pragma once
 
 #include "actors/core/actor_kind.h"

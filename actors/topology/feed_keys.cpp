@@ -13,6 +13,7 @@
 #include "feed/venue_services.h"
 #include "nic/packet/address.h"
 #include "nic/port_keys.h"
+#include "nic/port_kind.h"
 
 #include <algorithm>
 #include <optional>
@@ -145,7 +146,7 @@ std::vector<ChoiceDoc> venues_with_series_mapping() {
 void add_general_keys(Section<FeedConfig>& section) {
     const auto has_sim = [](const FeedConfig& feed) {
         return std::any_of(feed.ports.begin(), feed.ports.end(), [](const nic::PortConfig& port) {
-            return port.kind == nic::PortKind::sim;
+            return nic::row_of(port.kind).generates;
         });
     };
     section

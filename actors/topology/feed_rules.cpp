@@ -8,6 +8,7 @@
 #include "feed/recovery/recovery_keys.h"
 #include "feed/venue_services.h"
 #include "nic/port_keys.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 
@@ -220,7 +221,7 @@ void check_live(const Rules& rules) {
         bool others = false;
         for (const std::string& name : rules.config.pollers[i].ports) {
             const nic::PortConfig* port = rules.port(name);
-            const bool capture = port != nullptr && port->kind == nic::PortKind::pcap;
+            const bool capture = port != nullptr && nic::row_of(port->kind).replays;
             captures |= capture;
             others |= port != nullptr && !capture;
         }

@@ -6,6 +6,7 @@
 #include "config/yaml.h"
 #include "feed/lines/line_keys.h"
 #include "feed/venue_services.h"
+#include "nic/port_kind.h"
 
 #include <map>
 #include <utility>
@@ -23,7 +24,8 @@ void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
                              config.retransmission, places, problems);
     }
     for (nic::PortConfig& port : config.ports) {
-        port.keeps_packets = port.kind == nic::PortKind::dpdk && config.history.memory_bytes != 0;
+        port.keeps_packets =
+            nic::row_of(port.kind).keeps_packets && config.history.memory_bytes != 0;
     }
     for (PollerConfig& poller : config.pollers) {
         if (poller.lines.empty()) {

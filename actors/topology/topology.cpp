@@ -12,6 +12,7 @@
 #include "feed/recovery/history.h"
 #include "feed/recovery/recovery_keys.h"
 #include "nic/packet/address.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 
@@ -44,18 +45,18 @@ PollerPlan plan_poller(const FeedConfig& config, const PollerConfig& poller) {
 }
 
 bool reads_captures(const FeedConfig& config) {
-    return std::any_of(config.ports.begin(), config.ports.end(), [](const nic::PortConfig& port) {
-        return port.kind == nic::PortKind::pcap;
-    });
+    return std::any_of(config.ports.begin(), config.ports.end(),
+                       [](const nic::PortConfig& port) { return nic::row_of(port.kind).replays; });
 }
 
-/// Descriptors: a uring port has a socket for each group; a peer, a connection. Beside these there
-/// are standard streams, rings of io_uring, endpoints and their connections, devices, captures.
+/// Descriptors: a port of the kernel's sockets has one for each group; a peer, a connection. Beside
+/// these there are standard streams, rings of io_uring, endpoints and their connections, devices,
+/// captures.
 std::size_t plan_open_files(const FeedConfig& config, const Topology& topology) {
     constexpr std::size_t others = 128;
     std::size_t files = others;
     for (std::size_t i = 0; i < config.ports.size(); ++i) {
-        if (config.ports[i].kind == nic::PortKind::uring) {
+        if (nic::row_of(config.ports[i].kind).socket_for_each_group) {
             for (const std::size_t poller : topology.port_readers[i]) {
                 files += groups_at(config, topology.pollers[poller], config.ports[i]).size();
             }
@@ -361,7 +362,7 @@ bool takes_state(const FeedConfig& config) {
 std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller) {
     const bool keeps =
         std::any_of(config.ports.begin(), config.ports.end(), [&](const nic::PortConfig& port) {
-            return port.kind == nic::PortKind::dpdk &&
+            return nic::row_of(port.kind).keeps_packets &&
                    std::find(poller.ports.begin(), poller.ports.end(), port.name) !=
                        poller.ports.end();
         });

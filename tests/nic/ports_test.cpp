@@ -59,7 +59,7 @@ TEST_P(CaptureContract, Holds) {
     const ScratchDirectory scratch;
     port_contract([&](const std::vector<Bytes>& frames) {
         PortConfig config;
-        config.kind = PortKind::pcap;
+        config.kind = PortKind::capture;
         config.files = {scratch.file(std::string("even") + GetParam()),
                         scratch.file(std::string("odd") + GetParam())};
         for (std::size_t file = 0; file < 2; ++file) {
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(PortContract, CaptureContract, testing::Values(".pcap",
 TEST(OpenPort, TellsEveryFileItCannotOpenAndOpensNothing) {
     PortConfig config;
     config.name = "replay";
-    config.kind = PortKind::pcap;
+    config.kind = PortKind::capture;
     config.files = {"/nonexistent/a", "/nonexistent/b"};
     Problems problems;
     EXPECT_TRUE(open_port(config, {contract_groups, {}}, nullptr, problems).empty());
@@ -116,7 +116,7 @@ TEST(OpenPort, SharesACaptureAmongPollers) {
     const std::vector<Bytes> frames = contract_frames(90);
     PortConfig config;
     config.name = "replay";
-    config.kind = PortKind::pcap;
+    config.kind = PortKind::capture;
     config.files = {scratch.file("x.pcap")};
     Problems problems;
     auto writer = CaptureWriter::open(config.files[0], problems);

@@ -46,9 +46,7 @@ BORDERS = {
     }),
     # What a NIC's driver needs of the host (memory, rights, devices, its log) is not behind the border.
     "driver": (r'#include "nic/(dpdk/(?!eal|host|log|memory_need|vdev)|uring/)|(?<!\w)uring::',
-               ["nic/dpdk/", "nic/uring/"], {
-        "nic/open_port.cpp": "the list of kinds of port",
-    }),
+               ["nic/dpdk/", "nic/uring/"], {}),
 }
 
 HOT_WORDS = {

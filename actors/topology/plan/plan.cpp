@@ -3,6 +3,7 @@
 
 #include "config/units.h"
 #include "nic/dpdk/vdev.h"
+#include "nic/port_kind.h"
 
 #include <fmt/format.h>
 
@@ -26,21 +27,11 @@ std::vector<Thread> threads_of(const Topology& topology) {
     return threads;
 }
 
-std::string source_of(const nic::PortConfig& port) {
-    if (port.kind == nic::PortKind::dpdk) {
-        return port.pci.empty() ? port.vdev : nic::dpdk::device_name(port);
-    }
-    if (port.kind == nic::PortKind::uring) {
-        return "interface " + port.interface;
-    }
-    return port.kind == nic::PortKind::pcap ? fmt::format("{} captures", port.files.size())
-                                            : "simulator";
-}
-
 Port port_of(const FeedConfig& config, const Topology& topology, const Machine& machine,
              std::size_t index) {
     const nic::PortConfig& wanted = config.ports[index];
-    Port port{wanted.name, source_of(wanted), wanted.streams, std::nullopt, {}};
+    Port port{
+        wanted.name, nic::row_of(wanted.kind).source(wanted), wanted.streams, std::nullopt, {}};
     if (!wanted.pci.empty()) {
         port.numa_node = machine.node_of_pci(nic::dpdk::device_name(wanted));
     }

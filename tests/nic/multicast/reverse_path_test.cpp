@@ -36,7 +36,7 @@ TEST(ReversePath, SaysNothingWhereTheKernelDoesNotCount) {
 
 TEST(ReversePath, IsCountedByThisKernelForPortsThatUseItsSockets) {
     std::vector<PortConfig> ports(2);
-    ports[0].kind = PortKind::pcap;
+    ports[0].kind = PortKind::capture;
     ports[1].kind = PortKind::uring;
     EXPECT_TRUE(reverse_path_drops(ports));
     ports.pop_back();

@@ -151,7 +151,7 @@ TEST(CallFilter, takesTheListsOfAllPorts) {
         config.ports.push_back(port_of(kind, vdev, pci));
     };
     add(nic::PortKind::sim, "", "");
-    add(nic::PortKind::pcap, "", "");
+    add(nic::PortKind::capture, "", "");
     add(nic::PortKind::uring, "", "");
     for (const char* vdev : {"net_af_xdp0,iface=x", "net_af_packet0,iface=x", "net_pcap0",
                              "net_tap0", "net_memif0", "net_null0", "net_ring0", "net_unheard0"}) {

@@ -1,0 +1,151 @@
+// path: cold
+//
+// The kind of port `pcap`: its keys, rules and needs.
+#include "nic/port_kind.h"
+
+#include "nic/capture/pcap_port.h"
+#include "nic/port_keys.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace pinstrike::nic {
+namespace {
+
+constexpr auto is_capture = is_kind<PortKind::capture>;
+
+std::optional<Pace> parse_pace(const std::string& text) {
+    if (text == "max") {
+        return Pace{0};
+    }
+    if (text == "real") {
+        return Pace{1};
+    }
+    const auto factor = text.starts_with('x') ? parse_number(text.substr(1)) : std::nullopt;
+    return factor && *factor > 0 && *factor <= 1e6 ? std::optional{Pace{*factor}} : std::nullopt;
+}
+
+Form<Pace> pace_form() {
+    return scalar_form<Pace>(
+        "max, real, or x and a factor such as x2.5",
+        schema_type("string").add("pattern", Node::quote("^(max|real|x[0-9.]+)$")), parse_pace,
+        [](const Pace& pace) {
+            return Node::plain(pace.factor == 0   ? "max"
+                               : pace.factor == 1 ? "real"
+                                                  : fmt::format("x{}", pace.factor));
+        });
+}
+
+void add_keys(Section<PortConfig>& section) {
+    section
+        .key("files", &PortConfig::files, list_of(text(), "a list of files"),
+             "Captures (pcap, pcapng; compressed or not), merged by time; of a folder all in it.")
+        .only_for("kind", "kind pcap", is_capture)
+        .key("pace", &PortConfig::pace, pace_form(),
+             "How fast captures are replayed: max (as fast as they are taken), real, or a factor. "
+             "One for all ports of captures, which are replayed together.")
+        .only_for("kind", "kind pcap", is_capture);
+}
+
+void check(const PortRules& rules, std::size_t i) {
+    if (rules.ports[i].files.empty() && rules.sound(i, {"files"})) {
+        rules.report(rules.path(i, "files"), "found none, expected at least one capture");
+    }
+}
+
+/// Captures of several ports are merged by time as well, so they need the same pace.
+void check_pace(const PortRules& rules) {
+    if (!rules.sound({"kind", "pace"})) {
+        return;
+    }
+    const PortConfig* first = nullptr;
+    for (std::size_t i = 0; i < rules.ports.size(); ++i) {
+        const PortConfig& port = rules.ports[i];
+        if (port.kind != PortKind::capture) {
+            continue;
+        }
+        first = first == nullptr ? &port : first;
+        if (port.pace.factor != first->pace.factor) {
+            rules.report(rules.path(i, "pace"),
+                         fmt::format("found another pace than that of port {}, expected one for "
+                                     "all: captures are replayed together",
+                                     first->name));
+        }
+    }
+}
+
+/// All queues read the same captures. Each hands out the frames of its own groups; the first also
+/// hands out the frames that belong to no queue.
+GroupFilter filter_of(const GroupsByQueue& groups_by_queue, std::size_t queue) {
+    GroupFilter filter;
+    filter.takes_rest = queue == 0;
+    for (std::size_t each = 0; each < groups_by_queue.size(); ++each) {
+        std::vector<Group>& groups = each == queue ? filter.own : filter.others;
+        groups.insert(groups.end(), groups_by_queue[each].begin(), groups_by_queue[each].end());
+    }
+    std::sort(filter.own.begin(), filter.own.end());
+    std::sort(filter.others.begin(), filter.others.end());
+    return filter;
+}
+
+/// A pipe can be read only once, so only one queue can read it.
+void check_pipes(const PortConfig& config, std::size_t queues, Problems& problems) {
+    for (const std::string& file : config.files) {
+        std::error_code unknown;
+        if (queues > 1 && std::filesystem::exists(file, unknown) &&
+            !std::filesystem::is_regular_file(file, unknown) &&
+            !std::filesystem::is_directory(file, unknown)) {
+            tell(problems, file,
+                 fmt::format("port {}: {} pollers read it, but it brings its bytes only once; one "
+                             "poller or a regular file expected",
+                             config.name, queues));
+        }
+    }
+}
+
+Ports open(const PortOpening& opening) {
+    const PortConfig& config = opening.config;
+    const GroupsByQueue& groups = opening.groups_by_queue;
+    Problems& problems = opening.problems;
+    Ports ports;
+    if (config.files.empty()) {
+        tell(problems, "", fmt::format("port {}: kind pcap needs files", config.name));
+    }
+    check_pipes(config, groups.size(), problems);
+    for (std::size_t queue = 0; queue < groups.size() && problems.empty(); ++queue) {
+        ports.push_back(PcapPort::open(opening.queue_name(queue), config.files, config.pace,
+                                       config.burst_packets, problems, filter_of(groups, queue),
+                                       opening.start));
+    }
+    return ports;
+}
+
+}  // namespace
+
+extern const PortKindRow capture_port;
+
+constinit const PortKindRow capture_port{
+    .word = "pcap",
+    .sentence = "capture files",
+    .replays = true,
+    .add_keys = add_keys,
+    .check = check,
+    .check_together = check_pace,
+    .may_repeat_times = [](const PortConfig& /*port*/) { return true; },
+    .source = [](const PortConfig& port) { return fmt::format("{} captures", port.files.size()); },
+    // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
+    .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
+        return {{"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},
+                {"read"}};
+    },
+    .open = open,
+};
+
+}  // namespace pinstrike::nic

@@ -1,0 +1,256 @@
+// path: cold
+//
+// The kind of port `dpdk`: its keys, rules and needs.
+#include "nic/port_kind.h"
+
+#include "nic/dpdk/host.h"
+#include "nic/dpdk/open_dpdk.h"
+#include "nic/dpdk/vdev.h"
+#include "nic/port_keys.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinstrike::nic {
+
+using namespace dpdk;
+
+namespace {
+
+constexpr auto is_dpdk = is_kind<PortKind::dpdk>;
+
+bool is_pci_address(const std::string& text) {
+    // Domain, bus, device, function: "0000:3b:00.0".
+    constexpr std::string_view shape = "hhhh:hh:hh.o";
+    const auto fits = [](char c, char kind) {
+        const bool hex = std::isxdigit(static_cast<unsigned char>(c)) != 0;
+        return kind == 'h' ? hex : kind == 'o' ? c >= '0' && c <= '7' : c == kind;
+    };
+    return std::equal(text.begin(), text.end(), shape.begin(), shape.end(), fits);
+}
+
+Form<std::string> pci_form() {
+    return or_word<std::string>(
+        "none", "",
+        text_like("a PCI address such as 0000:3b:00.0",
+                  "^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}[.][0-7]$", is_pci_address));
+}
+
+Form<std::string> vdev_form() {
+    return or_word<std::string>("none", "",
+                                text_like("a DPDK device such as net_af_xdp0,iface=eth1",
+                                          "^net_[^ ]+$", [](const std::string& text) {
+                                              return text.size() > 4 && text.starts_with("net_") &&
+                                                     text.find(' ') == std::string::npos;
+                                          }));
+}
+
+void add_device_keys(Section<PortConfig>& section) {
+    section
+        .key("pci", &PortConfig::pci, pci_form(),
+             "PCI address of the NIC. A dpdk port has this or vdev.")
+        .only_for("kind", "kind dpdk", is_dpdk)
+        .key("vdev", &PortConfig::vdev, vdev_form(),
+             "DPDK virtual device with its arguments, instead of pci. net_af_xdp takes packets "
+             "past the kernel from an interface that stays the kernel's.")
+        .only_for("kind", "kind dpdk", is_dpdk)
+        .key("eal", &PortConfig::eal, list_of(text(), "a list of arguments"),
+             "Arguments for DPDK's EAL that cannot be derived from the rest of the config.")
+        .only_for("kind", "kind dpdk", is_dpdk)
+        .key("descriptors_count", &PortConfig::descriptors_count, integer(64U, 32768U),
+             "Receive descriptors of each queue: how many packets the NIC may have written that "
+             "were not yet taken. A port has one queue for each poller that reads it, and the NIC "
+             "steers each poller's lines to its queue.")
+        .only_for("kind", "kind dpdk", is_dpdk)
+        .unit("descriptors")
+        .key("hugepages", &PortConfig::hugepages, boolean(),
+             "Take packet memory from hugepages. Devices of NICs need it; virtual ones can do "
+             "without.")
+        .only_for("kind", "kind dpdk", is_dpdk);
+}
+
+void add_membership_keys(Section<PortConfig>& section) {
+    section
+        .key("membership", &PortConfig::membership,
+             choice<Membership>(
+                 {{"igmp", Membership::igmp, "the port sends reports and answers queries itself"},
+                  {"static", Membership::fixed, "the switch forwards the groups unasked"}}),
+             "How the network learns which multicast groups are wanted here.")
+        .only_for("kind", "kind dpdk", is_dpdk)
+        .key("igmp_version", &PortConfig::igmp_version, integer(2U, 3U),
+             "IGMP version of the reports until a query says otherwise.")
+        .only_for("kind", "kind dpdk", is_dpdk)
+        .key("source_address", &PortConfig::source_address, or_word("none", Ipv4{}, ipv4_form()),
+             "Source address of IGMP reports: this host's address in the feed's network. Needed "
+             "with membership igmp.")
+        .only_for("kind", "kind dpdk", is_dpdk)
+        .key("vlan", &PortConfig::vlan, integer<std::uint16_t>(0, 4094),
+             "VLAN tag that frames of the feed carry at this port; 0: none. IGMP reports are "
+             "tagged so, and where several pollers read the port, the NIC looks for the groups "
+             "behind the tag.")
+        .only_for("kind", "kind dpdk", is_dpdk);
+}
+
+void add_keys(Section<PortConfig>& section) {
+    add_device_keys(section);
+    add_membership_keys(section);
+}
+
+void check_dpdk(const PortRules& rules, std::size_t i) {
+    const PortConfig& port = rules.ports[i];
+    const bool device = rules.sound(i, {"pci", "vdev"});
+    if (device && port.pci.empty() && port.vdev.empty()) {
+        rules.report(rules.path(i), "found neither pci nor vdev, expected one of them");
+    }
+    if (device && !port.pci.empty() && !port.vdev.empty()) {
+        rules.report(rules.path(i, "vdev"), "found vdev beside pci, expected only one of them");
+    }
+    if (rules.sound(i, {"membership", "source_address"}) && port.membership == Membership::igmp &&
+        port.source_address == Ipv4{}) {
+        rules.report(rules.path(i, "source_address"),
+                     "found none, expected the address that IGMP reports come from "
+                     "(or membership: static)");
+    }
+    if (!port.pci.empty() && !port.hugepages) {
+        rules.report(rules.path(i, "hugepages"),
+                     "found false with a PCI device, expected true: NICs write into hugepages");
+    }
+}
+
+/// A device has one port, because the number of its queues follows from the pollers that read it.
+/// All devices share one setting of hugepages, because DPDK's memory belongs to the process.
+void check_devices(const PortRules& rules) {
+    if (!rules.sound({"kind", "pci", "vdev", "hugepages"})) {
+        return;
+    }
+    std::map<std::string, std::size_t> ports_by_device;
+    std::optional<bool> hugepages;
+    for (std::size_t i = 0; i < rules.ports.size(); ++i) {
+        const PortConfig& port = rules.ports[i];
+        const std::string device = device_name(port);
+        if (port.kind != PortKind::dpdk || device.empty()) {
+            continue;
+        }
+        const auto [first, fresh] = ports_by_device.emplace(device, i);
+        if (!fresh) {
+            rules.report(rules.path(i, port.pci.empty() ? "vdev" : "pci"),
+                         fmt::format("found the device of ports[{}] again, expected one port a "
+                                     "device: let several pollers name that port, and it has a "
+                                     "queue for each",
+                                     first->second));
+        }
+        if (hugepages && *hugepages != port.hugepages) {
+            rules.report(rules.path(i, "hugepages"),
+                         fmt::format("found {} and another value in a dpdk port before, expected "
+                                     "one for all: DPDK's memory is the process's",
+                                     port.hugepages));
+        }
+        hugepages = port.hugepages;
+    }
+}
+
+bool reads_captures(const PortConfig& port) {
+    const Vdev vdev = parse_vdev(port.vdev);
+    return vdev.driver == "net_pcap" && vdev.argument("rx_pcap");
+}
+
+std::string source_of(const PortConfig& port) {
+    return port.pci.empty() ? port.vdev : device_name(port);
+}
+
+/// A virtual device's driver, and the system calls that it makes in bursts and in housekeeping.
+struct DriverCalls {
+    std::string_view driver;
+    std::vector<SystemCall> calls;
+};
+
+const std::vector<DriverCalls>& drivers() {
+    static const std::vector<DriverCalls> table{
+        // These drivers wake the kernel when its rings request it.
+        {"net_af_xdp", {ask_link, {"poll"}, {"recvfrom"}, {"sendto"}}},
+        {"net_af_packet", {ask_link, {"poll"}, {"sendto"}}},
+        // libpcap reads files by stdio, and interfaces by packet sockets.
+        {"net_pcap",
+         {ask_link, {"close"}, {"lseek"}, {"poll"}, {"read"}, {"recvfrom"}, {"sendto"}}},
+        {"net_tap", {{"ioctl"}, {"read"}, {"readv"}, {"write"}, {"writev"}}},
+        {"net_memif", {{"read"}, {"write"}}},
+        {"net_null", {}},
+        {"net_ring", {}},
+    };
+    return table;
+}
+
+/// Most registers are mapped memory; the kernel gives access to the others (I/O ports, interrupts).
+/// A driver that shares its device with the kernel asks the kernel for link and clock, and opens a
+/// socket for each request.
+std::vector<SystemCall> calls_of_pci() {
+    return {{"close"},    {"ioctl"}, {"pread64"},
+            {"pwrite64"}, {"read"},  {"socket", 0, SystemCall::whole_word, AF_INET},
+            {"write"}};
+}
+
+std::vector<SystemCall> calls_of_dpdk(const PortConfig& port) {
+    if (port.vdev.empty()) {
+        return calls_of_pci();
+    }
+    const std::string driver = parse_vdev(port.vdev).driver;
+    const auto known = std::find_if(drivers().begin(), drivers().end(),
+                                    [&](const DriverCalls& row) { return row.driver == driver; });
+    return known == drivers().end() ? calls_of_pci() : known->calls;
+}
+
+constexpr Right net_admin(std::string_view purpose) {
+    return {Capabilities::net_admin, "CAP_NET_ADMIN", purpose};
+}
+
+std::vector<Right> rights_of(const PortConfig& port) {
+    if (port.pci.empty()) {
+        const std::string driver = parse_vdev(port.vdev).driver;
+        if (driver == "net_af_xdp") {
+            return {net_admin("takes its program off the interface at the end")};
+        }
+        if (driver == "net_tap") {
+            return {net_admin("sets its interface down at the end")};
+        }
+        return {};
+    }
+    if (shares_device(pci_driver(port.pci).value_or(""))) {
+        return {
+            net_admin("takes its addresses out of the interface's list at the end"),
+            {Capabilities::net_raw, "CAP_NET_RAW", "takes its rules out of the device at the end"}};
+    }
+    return {
+        {Capabilities::ipc_lock, "CAP_IPC_LOCK", "locks memory that DPDK may add for the device"}};
+}
+
+Ports open(const PortOpening& opening) {
+    return open_dpdk(opening.config, opening.groups_by_queue, opening.problems);
+}
+
+}  // namespace
+
+extern const PortKindRow dpdk_port;
+
+constinit const PortKindRow dpdk_port{
+    .word = "dpdk",
+    .sentence = "a NIC or virtual device through DPDK",
+    .live = true,
+    .keeps_packets = true,
+    .add_keys = add_keys,
+    .check = check_dpdk,
+    .check_together = check_devices,
+    .may_repeat_times = reads_captures,
+    .source = source_of,
+    .system_calls = calls_of_dpdk,
+    .rights = rights_of,
+    .open = open,
+};
+
+}  // namespace pinstrike::nic

@@ -1,0 +1,74 @@
+// path: cold
+//
+// The kind of port `uring`: its keys, rules and needs.
+#include "nic/port_kind.h"
+
+#include "nic/uring/uring_port.h"
+
+#include <cstddef>
+#include <string>
+
+namespace pinstrike::nic {
+namespace {
+
+constexpr auto is_uring = is_kind<PortKind::uring>;
+
+Form<std::string> interface_form() {
+    return or_word<std::string>("none", "",
+                                text_like("a network interface, at most 15 characters",
+                                          "^[^ /]{1,15}$", [](const std::string& text) {
+                                              return text.size() <= 15 &&
+                                                     text.find_first_of(" /") == std::string::npos;
+                                          }));
+}
+
+void add_keys(Section<PortConfig>& section) {
+    section
+        .key("interface", &PortConfig::interface, interface_form(),
+             "Kernel interface that joins the groups.")
+        .only_for("kind", "kind uring", is_uring)
+        .key("kernel_buffer", &PortConfig::kernel_buffer_bytes,
+             converted<std::size_t>(bytes64(64 << 10, 1ULL << 30)),
+             "Receive buffer asked of the kernel for each socket; net.core.rmem_max bounds it.")
+        .only_for("kind", "kind uring", is_uring);
+}
+
+void check(const PortRules& rules, std::size_t i) {
+    if (rules.ports[i].interface.empty() && rules.sound(i, {"interface"})) {
+        rules.report(rules.path(i, "interface"), "found none, expected the kernel interface");
+    }
+}
+
+std::string source_of(const PortConfig& port) {
+    return "interface " + port.interface;
+}
+
+Ports open(const PortOpening& opening) {
+    Ports ports;
+    const GroupsByQueue& groups = opening.groups_by_queue;
+    for (std::size_t queue = 0; queue < groups.size() && opening.problems.empty(); ++queue) {
+        ports.push_back(UringPort::open(opening.config, opening.queue_name(queue), groups[queue],
+                                        opening.problems));
+    }
+    return ports;
+}
+
+}  // namespace
+
+extern const PortKindRow uring_port;
+
+constinit const PortKindRow uring_port{
+    .word = "uring",
+    .sentence = "the kernel's sockets by io_uring",
+    .live = true,
+    .socket_for_each_group = true,
+    .add_keys = add_keys,
+    .check = check,
+    .source = source_of,
+    .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
+        return {ask_link, {"io_uring_enter"}};
+    },
+    .open = open,
+};
+
+}  // namespace pinstrike::nic
