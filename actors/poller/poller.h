@@ -1,20 +1,21 @@
 // path: hot
 //
-// The whole way of a packet, from a NIC's queue to the rings of the cores, on one thread:
+// The path of a packet, from a NIC's queue to the rings of the cores, on one thread. This file has
+// it in the order in which a packet meets it:
 //
 //     receive a burst              nic     one indirect call
 //     parse_udp                    nic     a datagram, or the reason to drop the frame
-//     lines_.find                  here    which line, which stream
-//     Codec::open                  feed    a block of good header and checksum, or why not
+//     PollerLines::find            here    which line, which stream
+//     Codec::open                  feed    a block with valid header and checksum, or a reason
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
 //     Codec::decode_straight       feed    messages, checked while they are written into the rings
-//     Router::publish              here    once a burst
+//     Router::publish              here    once for each burst
 //
-// Nothing here blocks, allocates, or reads a clock: the time of a step is given. Captures run on
-// the time of their packets, and all timers with them, so that a replay gives the same events at
-// any pace; where a poller reads several captures they are merged by time.
+// Nothing here blocks, allocates, or reads a clock: the caller passes the time of a step. Captures
+// and all timers run on the time of the captured packets, so a replay gives the same events at any
+// pace. Several captures of one poller are merged by time.
 //
-// `Codec` is a venue's codec (feed/venue_codecs.h.in).
+// `Codec` is a venue's codec (feed/event/codec.h).
 #pragma once
 
 #include "actors/poller/arbitration_clock.h"
@@ -23,6 +24,7 @@
 #include "actors/poller/poller_lines.h"
 #include "actors/poller/poller_task.h"
 #include "actors/poller/router.h"
+#include "actors/poller/slow_path_sink.h"
 #include "actors/threads/even_clock.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"
@@ -45,9 +47,11 @@
 
 namespace pinstrike::actors {
 
-template <class Codec>
+template <class VenueCodec>
 class Poller final : public PollerTask {
   public:
+    using Codec = VenueCodec;
+
     Poller(PollerSetup setup, Router router);
 
     std::size_t step(std::int64_t now_ns) override {
@@ -69,12 +73,374 @@ class Poller final : public PollerTask {
         return packets;
     }
 
-    /// The input has ended, or is to end here: what was received goes through, what the arbiters
-    /// hold is delivered or declared lost.
+  private:
+    friend class SlowPathSink<Poller>;
+
+    using Input = PollerInput;
+    using Lines = PollerLines<Codec>;
+    using Line = PollerLine<Codec>;
+
+    /// Called before the first packet, because that packet may be a test.
+    void begin(std::int64_t now_ns) {
+        begun_ = true;
+        for (auto& line : lines_) {
+            if (!replays_) {
+                line->day.look(now_ns);
+            }
+        }
+    }
+
+    /// Takes a burst of each port, then runs the timers.
+    std::size_t step_live(std::int64_t now_ns) {
+        wall_ns_ = now_ns;
+        now_ns_ = arbitration_clock_.step(now_ns);
+        std::size_t packets = 0;
+        bool behind = false;
+        for (auto& input : inputs_) {
+            packets += receive(*input, now_ns);
+            behind = behind || input->filled == input->burst.size();
+            process_burst(*input);
+        }
+        if (repair_rings_ != nullptr) {
+            packets += take_repairs();
+        }
+        arbitration_clock_.looked(behind);
+        run_timers();
+        return packets;
+    }
+
+    /// Takes about a burst of packets of all captures in the order of their times. The timers run
+    /// up to the time of each packet before it is processed. `now_ns` is for ports that set the
+    /// pace.
+    std::size_t step_replay(std::int64_t now_ns) {
+        std::size_t packets = 0;
+        while (packets < replay_burst_packets) {
+            Input* next = earliest(now_ns);
+            if (next == nullptr) {
+                break;
+            }
+            const nic::Packet& packet = next->burst[next->taken++];
+            now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
+            burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
+            run_timers();
+            parse_and_route<false>(*next, packet);
+            ++packets;
+        }
+        return packets;
+    }
+
+    /// The input whose next packet is the oldest; nullptr: none has any now.
+    Input* earliest(std::int64_t now_ns) {
+        Input* best = nullptr;
+        for (auto& input : inputs_) {
+            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
+                continue;
+            }
+            if (best == nullptr ||
+                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
+                best = input.get();
+            }
+        }
+        return best;
+    }
+
+    std::size_t receive(Input& input, std::int64_t now_ns) {
+        input.filled = input.port->receive(input.burst, now_ns);
+        input.taken = 0;
+        return input.filled;
+    }
+
+    /// Decides once for the whole burst whether a history is kept: `keeps`.
+    void process_burst(Input& input) {
+        if (tap_ != nullptr && tap_->wants()) [[unlikely]] {
+            copy_to_tap(input);
+        }
+        if (history_ == nullptr) {
+            while (input.taken < input.filled) {
+                parse_and_route<false>(input, input.burst[input.taken++]);
+            }
+            return;
+        }
+        while (input.taken < input.filled) {
+            parse_and_route<true>(input, input.burst[input.taken++]);
+        }
+        if (input.keeps) {
+            history_->end_burst(*input.port, input.kept, input.filled);
+        } else {
+            history_->publish();
+        }
+    }
+
+    template <bool keeps>
+    void parse_and_route(Input& input, const nic::Packet& packet) {
+        nic::Datagram datagram;
+        const nic::Drop drop = nic::parse_udp(packet, input.udp_checksum, datagram);
+        if (drop != nic::not_dropped) [[unlikely]] {
+            return input.drop(packet, drop, even_ns_);
+        }
+        if (!input.allows(datagram.source_ip)) [[unlikely]] {
+            return input.drops.bump(nic::Drop::foreign_source);
+        }
+        const LineRoute* route = lines_.find(datagram);
+        if (route == nullptr) [[unlikely]] {
+            return input.drop_unknown(datagram);
+        }
+        input.handed.add();
+        process_datagram<keeps>(input, lines_[route->line], *route, datagram.payload,
+                                packet.ts_receive_ns);
+    }
+
+    /// All blocks of a datagram, in order.
+    template <bool keeps>
+    [[gnu::always_inline]] void process_datagram(Input& input, Line& line, const LineRoute& route,
+                                                 std::span<const std::byte> rest,
+                                                 std::int64_t ts_receive_ns) {
+        feed::Block block;
+        auto result = line.codec.open(rest, block_checksum_, block);
+        // Counted after open(): the address of the counter depends on the lookup of the line, and a
+        // store whose address is not known yet delays the loads in open().
+        if (!route.retransmission) [[likely]] {
+            line.arbiter.count_packet(route.stream);
+        } else {
+            line.retransmission_packets.add();
+        }
+        while (true) {
+            process_block<keeps>(input, line, route, block, result, ts_receive_ns);
+            if (rest.empty()) [[likely]] {
+                return;
+            }
+            block = {};
+            result = line.codec.open(rest, block_checksum_, block);
+        }
+    }
+
+    template <bool keeps>
+    [[gnu::always_inline]] void process_block(Input& input, Line& line, const LineRoute& route,
+                                              feed::Block& block, const feed::OpenResult& result,
+                                              std::int64_t ts_receive_ns) {
+        if (result.reasons != 0) [[unlikely]] {
+            count_rejects(line, result.reasons);
+        }
+        if (!result.accepted) [[unlikely]] {
+            return;
+        }
+        block.ts_receive_ns = ts_receive_ns;
+        block.retransmitted = block.retransmitted || route.retransmission;
+        const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
+        if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
+            line.arbiter.commit_next(block, route.stream);
+            note_first<keeps>(input, line, block, route.stream);
+        } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
+            [[likely]] {
+            line.arbiter.commit_duplicate(block, route.stream);
+            line.lead.second(block, route.stream);
+        } else {
+            feed::Block walked = block;  // so that `block` can stay in registers
+            process_walked<keeps>(input, line, walked, route.stream);
+        }
+    }
+
+    /// False: the block does not take the fast path, and none of its messages was decoded.
+    [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
+        select(line);
+        LineEvents<Line> events{router_, line, test_symbols_};
+        return line.day.original(block.ts_exchange_ns) &&
+               line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
+    }
+
+    /// The first copy of a block was delivered.
+    template <bool keeps>
+    void note_first(Input& input, Line& line, const feed::Block& block, feed::Stream stream) {
+        if (sample_ts_exchange_ns_ == 0) {
+            sample_ts_exchange_ns_ = block.ts_exchange_ns;
+        }
+        line.lead.first(block, stream);
+        if constexpr (keeps) {
+            keep(input, line, block);
+        }
+    }
+
+    /// Processes a block that does not take the fast path: walks all its messages before anything
+    /// is delivered. A separate function, so that it does not take registers from the fast path.
+    template <bool keeps>
+    [[gnu::noinline]] void process_walked(Input& input, Line& line, feed::Block& block,
+                                          feed::Stream stream) {
+        count_rejects(line, line.codec.walk(scratch_, block));
+        switch (line.arbiter.commit(block, stream)) {
+            case feed::Verdict::deliver_all:
+                select(line);
+                decode(block, 0, block.messages, 0);
+                note_first<keeps>(input, line, block, stream);
+                break;
+            case feed::Verdict::duplicate_all:
+                line.lead.second(block, stream);
+                break;
+            case feed::Verdict::slow:
+                if (commit_slow(line, block, stream) && keeps) {
+                    keep(input, line, block);
+                }
+                break;
+        }
+    }
+
+    /// True if some of its messages were accepted for the first time.
+    bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
+        const std::uint64_t before = line.arbiter.committed_at_once();
+        select(line);
+        line.arbiter.commit_slow(block, stream, now_ns_, sink_);
+        next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
+        return line.arbiter.committed_at_once() != before && block.role == feed::BlockRole::data;
+    }
+
+    void decode(const feed::Block& block, unsigned first, unsigned count,
+                feed::DeliveryFlags flags) {
+        if (!line_->day.original(block.ts_exchange_ns)) [[unlikely]] {
+            return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
+        }
+        const feed::Header base = header_of(block, flags);
+        LineEvents<Line> events{router_, *line_, test_symbols_};
+        line_->codec.decode(block, first, count, base, line_->is_gth, events);
+    }
+
+    void select(Line& line) {
+        line_ = &line;
+        router_.begin(line.index);
+    }
+
+    [[nodiscard]] feed::Header header_of(const feed::Block& block,
+                                         feed::DeliveryFlags flags) const {
+        feed::Header header;
+        header.venue = Codec::venue;
+        header.flags =
+            static_cast<std::uint8_t>(flags | (block.retransmitted ? feed::flag_retransmitted : 0));
+        header.line = line_->number;
+        header.session = block.session;
+        header.ts_exchange_ns = block.ts_exchange_ns;
+        header.ts_receive_ns = block.ts_receive_ns;
+        return header;
+    }
+
+    /// Gives the block, which lies in the packet that was taken last, to the history.
+    void keep(Input& input, const Line& line, const feed::Block& block) {
+        if (!input.keeps) {
+            history_->copy(block, line.index);
+        } else if (input.kept.has_room(input.filled)) {
+            history_->keep(block, line.index);
+        } else {
+            history_->skip();
+        }
+    }
+
+    /// Processes blocks that recovery brought. They lie in no packet of a port.
+    std::size_t take_repairs() {
+        return repair_rings_->take_repairs(
+            [this](std::uint32_t line, std::span<const std::byte> bytes) {
+                process_repair(lines_[line], bytes);
+            });
+    }
+
+    void process_repair(Line& line, std::span<const std::byte> bytes) {
+        feed::Block block;
+        const auto result = line.codec.open_repair(bytes, block_checksum_, block);
+        count_rejects(line, result.reasons);
+        if (!result.accepted) {
+            return;
+        }
+        count_rejects(line, line.codec.walk(scratch_, block));
+        block.ts_receive_ns = wall_ns_;
+        block.retransmitted = true;
+        if (commit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
+            history_->copy(block, line.index);
+            history_->publish();
+        }
+    }
+
+    void note(const RepairNote& note) {
+        if (repair_rings_ != nullptr) {
+            repair_rings_->note(note);
+        }
+    }
+
+    /// An event that no message caused.
+    [[nodiscard]] feed::Event event_of(feed::EventKind kind, const Line& line) const {
+        feed::Event event{};
+        event.header.kind = kind;
+        event.header.venue = Codec::venue;
+        event.header.line = line.number;
+        event.header.ts_receive_ns = wall_ns_;
+        return event;
+    }
+
+    void run_timers() {
+        if (now_ns_ < next_deadline_ns_) [[likely]] {
+            return;
+        }
+        next_deadline_ns_ = feed::Arbiter::never_ns;
+        loop_clock_.acted();
+        for (auto& line : lines_) {
+            if (line->arbiter.next_deadline_ns() <= now_ns_) {
+                select(*line);
+                line->arbiter.step(now_ns_, sink_);
+            }
+            next_deadline_ns_ = std::min(next_deadline_ns_, line->arbiter.next_deadline_ns());
+        }
+    }
+
+    /// Copies the packets of the tapped line. A separate walk over the burst, so that the usual way
+    /// costs nothing while no tap is active.
+    void copy_to_tap(const Input& input) {
+        for (std::size_t i = input.taken; i < input.filled; ++i) {
+            const nic::Packet& packet = input.burst[i];
+            nic::Datagram datagram;
+            if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
+                continue;
+            }
+            const LineRoute* route = lines_.find(datagram);
+            if (route != nullptr && route->line == tap_->line()) {
+                tap_->take(packet, input.index);
+            }
+        }
+        tap_->publish();
+    }
+
+    void count_rejects(Line& line, std::uint32_t reasons) {
+        for (; reasons != 0; reasons &= reasons - 1) {
+            line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
+        }
+    }
+
+    /// Records the wall time from the exchange's stamp, or from the time when a capture's packet
+    /// was due, to the end of the burst, which is the start of this step. Every packet of a burst
+    /// counts with the figure of the first: bursts grow when the poller is late, so one figure for
+    /// each burst would make late packets look rare.
+    void count_latency(std::int64_t now_ns) {
+        if (sample_ts_exchange_ns_ != 0 && (!replays_ || due_.known())) {
+            const std::int64_t begin_ns =
+                replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
+            counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
+            if (overlaps_stop(begin_ns, counters_.stopped_until_ns)) [[unlikely]] {
+                counters_.exchange_to_decoded_disturbed_ns.record(now_ns - begin_ns,
+                                                                  burst_packets_);
+            }
+        }
+        sample_ts_exchange_ns_ = 0;
+    }
+
+    // Low-rate work, at random intervals, so that the pollers do not fall into step
+    // (poller_housekeeping.h).
+
+    void housekeep();
+    void adopt(PollerSettings& settings);
+    void take_lines(typename Lines::Prepared& more);
+    void look_at_lines();
+    void mark_lines();
+
+  public:
+    /// Processes what was received. What the arbiters hold is delivered or declared lost.
     void finish() override {
         for (auto& input : inputs_) {
             if (input->taken != input->filled) {
-                admit_burst(*input);
+                process_burst(*input);
             }
         }
         while (repair_rings_ != nullptr && take_repairs() != 0) {
@@ -88,6 +454,8 @@ class Poller final : public PollerTask {
         }
         router_.settle();
     }
+
+    // What other threads and the control thread ask.
 
     bool settle() override { return router_.settle(); }
 
@@ -146,514 +514,6 @@ class Poller final : public PollerTask {
         Problems& problems) const override;
 
   private:
-    using Input = PollerInput;
-    using Lines = PollerLines<Codec>;
-    using Line = PollerLine<Codec>;
-
-    /// Before the first packet, which may be a test.
-    void begin(std::int64_t now_ns) {
-        begun_ = true;
-        for (auto& line : lines_) {
-            if (!replays_) {
-                line->day.look(now_ns);
-            }
-        }
-    }
-
-    std::size_t receive(Input& input, std::int64_t now_ns) {
-        input.filled = input.port->receive(input.burst, now_ns);
-        input.taken = 0;
-        return input.filled;
-    }
-
-    /// Whether a history is kept is asked once a burst: `keeps`.
-    void admit_burst(Input& input) {
-        if (tap_ != nullptr && tap_->wants()) [[unlikely]] {
-            tap_burst(input);
-        }
-        if (history_ == nullptr) {
-            while (input.taken < input.filled) {
-                admit<false>(input, input.burst[input.taken++]);
-            }
-            return;
-        }
-        while (input.taken < input.filled) {
-            admit<true>(input, input.burst[input.taken++]);
-        }
-        if (input.keeps) {
-            history_->end_burst(*input.port, input.kept, input.filled);
-        } else {
-            history_->publish();
-        }
-    }
-
-    /// Apart from their way to the line, so that this costs nothing while nobody looks.
-    void tap_burst(const Input& input) {
-        for (std::size_t i = input.taken; i < input.filled; ++i) {
-            const nic::Packet& packet = input.burst[i];
-            nic::Datagram datagram;
-            if (nic::parse_udp(packet, nic::ChecksumCheck::off, datagram) != nic::not_dropped) {
-                continue;
-            }
-            const LineRoute* route = lines_.find(datagram);
-            if (route != nullptr && route->line == tap_->line()) {
-                tap_->take(packet, input.index);
-            }
-        }
-        tap_->publish();
-    }
-
-    template <bool keeps>
-    void admit(Input& input, const nic::Packet& packet) {
-        nic::Datagram datagram;
-        const nic::Drop drop = nic::parse_udp(packet, input.udp_checksum, datagram);
-        if (drop != nic::not_dropped) [[unlikely]] {
-            return input.drop(packet, drop, even_ns_);
-        }
-        if (!input.allows(datagram.source_ip)) [[unlikely]] {
-            return input.drops.bump(nic::Drop::foreign_source);
-        }
-        const LineRoute* route = lines_.find(datagram);
-        if (route == nullptr) [[unlikely]] {
-            return input.drop_unknown(datagram);
-        }
-        input.handed.add();
-        admit_datagram<keeps>(input, lines_[route->line], *route, datagram.payload,
-                              packet.ts_receive_ns);
-    }
-
-    /// All blocks of a datagram, in order.
-    template <bool keeps>
-    [[gnu::always_inline]] void admit_datagram(Input& input, Line& line, const LineRoute& route,
-                                               std::span<const std::byte> rest,
-                                               std::int64_t ts_receive_ns) {
-        feed::Block block;
-        auto result = line.codec.open(rest, block_checksum_, block);
-        // Counted after open(): the address of the counter depends on the lookup of the line, and a
-        // store whose address is not known yet delays the loads in open().
-        if (!route.retransmission) [[likely]] {
-            line.arbiter.count_packet(route.stream);
-        } else {
-            line.retransmission_packets.add();
-        }
-        while (true) {
-            admit_block<keeps>(input, line, route, block, result, ts_receive_ns);
-            if (rest.empty()) [[likely]] {
-                return;
-            }
-            block = {};
-            result = line.codec.open(rest, block_checksum_, block);
-        }
-    }
-
-    template <bool keeps>
-    [[gnu::always_inline]] void admit_block(Input& input, Line& line, const LineRoute& route,
-                                            feed::Block& block, const feed::OpenResult& result,
-                                            std::int64_t ts_receive_ns) {
-        if (result.reasons != 0) [[unlikely]] {
-            count_rejects(line, result.reasons);
-        }
-        if (!result.accepted) [[unlikely]] {
-            return;
-        }
-        block.ts_receive_ns = ts_receive_ns;
-        block.retransmitted = block.retransmitted || route.retransmission;
-        const feed::Verdict verdict = line.arbiter.classify_by_header(block, route.stream);
-        if (verdict == feed::Verdict::deliver_all && decode_straight(line, block)) [[likely]] {
-            line.arbiter.commit_next(block, route.stream);
-            note_first<keeps>(input, line, block, route.stream);
-        } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
-            [[likely]] {
-            line.arbiter.commit_duplicate(block, route.stream);
-            line.lead.second(block, route.stream);
-        } else {
-            feed::Block walked = block;  // so that the other can stay in registers
-            admit_walked<keeps>(input, line, walked, route.stream);
-        }
-    }
-
-    /// The way of what does not go straight: all its messages are looked at before anything is
-    /// done. Apart, so that nothing of it burdens the others.
-    template <bool keeps>
-    [[gnu::noinline]] void admit_walked(Input& input, Line& line, feed::Block& block,
-                                        feed::Stream stream) {
-        count_rejects(line, line.codec.walk(scratch_, block));
-        switch (line.arbiter.commit(block, stream)) {
-            case feed::Verdict::deliver_all:
-                select(line);
-                decode(block, 0, block.messages, 0);
-                note_first<keeps>(input, line, block, stream);
-                break;
-            case feed::Verdict::duplicate_all:
-                line.lead.second(block, stream);
-                break;
-            case feed::Verdict::slow:
-                if (commit_slow(line, block, stream) && keeps) {
-                    keep(input, line, block);
-                }
-                break;
-        }
-    }
-
-    /// The first copy of a block was delivered.
-    template <bool keeps>
-    void note_first(Input& input, Line& line, const feed::Block& block, feed::Stream stream) {
-        if (sample_ts_exchange_ns_ == 0) {
-            sample_ts_exchange_ns_ = block.ts_exchange_ns;
-        }
-        line.lead.first(block, stream);
-        if constexpr (keeps) {
-            keep(input, line, block);
-        }
-    }
-
-    /// True if some of its messages had not come before.
-    bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
-        const std::uint64_t before = line.arbiter.committed_at_once();
-        select(line);
-        line.arbiter.commit_slow(block, stream, now_ns_, sink_);
-        next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
-        return line.arbiter.committed_at_once() != before && block.role == feed::BlockRole::data;
-    }
-
-    /// The block is in the packet that was taken last.
-    void keep(Input& input, const Line& line, const feed::Block& block) {
-        if (!input.keeps) {
-            history_->copy(block, line.index);
-        } else if (input.kept.has_room(input.filled)) {
-            history_->keep(block, line.index);
-        } else {
-            history_->skip();
-        }
-    }
-
-    /// Blocks that recovery had brought: copies of the streams', in no packet.
-    std::size_t take_repairs() {
-        return repair_rings_->take_repairs(
-            [this](std::uint32_t line, std::span<const std::byte> bytes) {
-                admit_repair(lines_[line], bytes);
-            });
-    }
-
-    void admit_repair(Line& line, std::span<const std::byte> bytes) {
-        feed::Block block;
-        const auto result = line.codec.open_repair(bytes, block_checksum_, block);
-        count_rejects(line, result.reasons);
-        if (!result.accepted) {
-            return;
-        }
-        count_rejects(line, line.codec.walk(scratch_, block));
-        block.ts_receive_ns = wall_ns_;
-        block.retransmitted = true;
-        if (commit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
-            history_->copy(block, line.index);
-            history_->publish();
-        }
-    }
-
-    void select(Line& line) {
-        line_ = &line;
-        router_.begin(line.index);
-    }
-
-    /// False: it does not go straight, and nothing of it was decoded.
-    [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
-        select(line);
-        LineEvents<Line> events{router_, line, test_symbols_};
-        return line.day.original(block.ts_exchange_ns) &&
-               line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
-    }
-
-    void decode(const feed::Block& block, unsigned first, unsigned count,
-                feed::DeliveryFlags flags) {
-        if (!line_->day.original(block.ts_exchange_ns)) [[unlikely]] {
-            return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
-        }
-        const feed::Header base = header_of(block, flags);
-        LineEvents<Line> events{router_, *line_, test_symbols_};
-        line_->codec.decode(block, first, count, base, line_->is_gth, events);
-    }
-
-    /// What the arbiters' slow path decides.
-    class Sink final : public feed::ArbiterSink {
-      public:
-        explicit Sink(Poller& poller) : poller_(poller) {}
-
-        void deliver(const feed::Block& block, unsigned first, unsigned count,
-                     feed::DeliveryFlags flags) override {
-            if (block.places != nullptr) {
-                return poller_.decode(block, first, count, flags);
-            }
-            // A block that was held lost its places, so they are found again.
-            feed::Block whole = block;
-            static_cast<void>(poller_.line_->codec.walk(poller_.waited_scratch_, whole));
-            PINSTRIKE_CHECK(whole.decodable >= first + count);
-            poller_.decode(whole, first, count, flags);
-        }
-
-        [[nodiscard]] std::optional<std::int64_t> ts_of_copy(
-            std::span<const feed::BlockStart> starts, const feed::Block& block) const override {
-            return poller_.line_->codec.ts_of_copy(starts, block);
-        }
-
-        void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages,
-                 feed::GapCause cause, std::int64_t ts_exchange_ns) override {
-            if (!poller_.line_->day.original(ts_exchange_ns)) {
-                return;  // of tests, which no core is given
-            }
-            feed::Event event = poller_.event_of(feed::EventKind::gap, *poller_.line_);
-            event.header.set_number(first);
-            event.body.gap = {first, last, messages, cause};
-            poller_.router_.broadcast(event);
-        }
-
-        void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
-            poller_.line_->lead.reset();
-            feed::LineDay& day = poller_.line_->day;
-            const bool starts = block.role != feed::BlockRole::reset || forget == feed::Forget::day;
-            poller_.line_->codec.note_reset(block);
-            if (starts ? !day.start(block.ts_exchange_ns, poller_.wall_ns_)
-                       : !day.original(block.ts_exchange_ns)) {
-                return;  // of tests: wipes nothing
-            }
-            feed::Event event{};
-            event.header = poller_.header_of(
-                block, inferred ? feed::DeliveryFlags{feed::flag_inferred} : feed::DeliveryFlags{});
-            event.header.kind = feed::EventKind::control;
-            event.header.set_number(block.sequence);
-            event.header.participant = Codec::control_participant;
-            event.header.type = starts ? Codec::start_of_day_type : Codec::reset_type;
-            event.body.control = {forget};
-            poller_.router_.broadcast(event);
-        }
-
-        [[nodiscard]] bool start_is_due() const override {
-            return poller_.line_->day.start_is_due();
-        }
-
-        void committed(const feed::Block& block) override {
-            if (poller_.history_ != nullptr && block.role == feed::BlockRole::data) {
-                poller_.history_->copy(block, poller_.line_->index);  // shown with the burst
-            }
-        }
-
-        void missing(feed::Position begin, feed::Position end, std::int64_t ts_before_ns,
-                     std::int64_t ts_behind_ns) override {
-            poller_.note({begin, end, ts_before_ns, ts_behind_ns,
-                          static_cast<std::uint32_t>(poller_.line_->index),
-                          RepairNote::Kind::missing});
-        }
-
-        void found(feed::Position begin, feed::Position end) override {
-            poller_.note({begin, end, 0, 0, static_cast<std::uint32_t>(poller_.line_->index),
-                          RepairNote::Kind::found});
-        }
-
-      private:
-        Poller& poller_;
-    };
-
-    /// One that comes of no message.
-    [[nodiscard]] feed::Event event_of(feed::EventKind kind, const Line& line) const {
-        feed::Event event{};
-        event.header.kind = kind;
-        event.header.venue = Codec::venue;
-        event.header.line = line.number;
-        event.header.ts_receive_ns = wall_ns_;
-        return event;
-    }
-
-    void note(const RepairNote& note) {
-        if (repair_rings_ != nullptr) {
-            repair_rings_->note(note);
-        }
-    }
-
-    [[nodiscard]] feed::Header header_of(const feed::Block& block,
-                                         feed::DeliveryFlags flags) const {
-        feed::Header header;
-        header.venue = Codec::venue;
-        header.flags =
-            static_cast<std::uint8_t>(flags | (block.retransmitted ? feed::flag_retransmitted : 0));
-        header.line = line_->number;
-        header.session = block.session;
-        header.ts_exchange_ns = block.ts_exchange_ns;
-        header.ts_receive_ns = block.ts_receive_ns;
-        return header;
-    }
-
-    void run_timers() {
-        if (now_ns_ < next_deadline_ns_) [[likely]] {
-            return;
-        }
-        next_deadline_ns_ = feed::Arbiter::never_ns;
-        loop_clock_.acted();
-        for (auto& line : lines_) {
-            if (line->arbiter.next_deadline_ns() <= now_ns_) {
-                select(*line);
-                line->arbiter.step(now_ns_, sink_);
-            }
-            next_deadline_ns_ = std::min(next_deadline_ns_, line->arbiter.next_deadline_ns());
-        }
-    }
-
-    /// A burst of each port, then the timers.
-    std::size_t step_live(std::int64_t now_ns) {
-        wall_ns_ = now_ns;
-        now_ns_ = arbitration_clock_.step(now_ns);
-        std::size_t packets = 0;
-        bool behind = false;
-        for (auto& input : inputs_) {
-            packets += receive(*input, now_ns);
-            behind = behind || input->filled == input->burst.size();
-            admit_burst(*input);
-        }
-        if (repair_rings_ != nullptr) {
-            packets += take_repairs();
-        }
-        arbitration_clock_.looked(behind);
-        run_timers();
-        return packets;
-    }
-
-    /// Packets of all captures by their time, about a burst of them; timers up to each packet's
-    /// time before it. `now_ns` is for ports that pace themselves.
-    std::size_t step_replay(std::int64_t now_ns) {
-        std::size_t packets = 0;
-        while (packets < replay_burst_packets) {
-            Input* next = earliest(now_ns);
-            if (next == nullptr) {
-                break;
-            }
-            const nic::Packet& packet = next->burst[next->taken++];
-            now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
-            burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
-            run_timers();
-            admit<false>(*next, packet);
-            ++packets;
-        }
-        return packets;
-    }
-
-    /// The input whose next packet is the oldest; nullptr: none has any now.
-    Input* earliest(std::int64_t now_ns) {
-        Input* best = nullptr;
-        for (auto& input : inputs_) {
-            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
-                continue;
-            }
-            if (best == nullptr ||
-                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
-                best = input.get();
-            }
-        }
-        return best;
-    }
-
-    /// Low-rate work, at random intervals, so that the pollers do not fall into step.
-    void housekeep() {
-        loop_clock_.acted();
-        for (auto& input : inputs_) {
-            input->port->housekeep(even_ns_);
-        }
-        if (even_ns_ >= next_look_ns_ && !replays_) {
-            look_at_lines();
-            if (marks_) {
-                mark_lines();
-            }
-            next_look_ns_ = even_ns_ + look_interval_ns;
-        }
-        settings_.take([this](PollerSettings& settings) { adopt(settings); });
-        router_.settle();
-        next_housekeeping_ns_ = even_ns_ + next_housekeeping_interval_ns();
-    }
-
-    void adopt(PollerSettings& settings) {
-        if (settings.lines != nullptr) {
-            take_lines(static_cast<typename Lines::Prepared&>(*settings.lines));
-        }
-        block_checksum_ = settings.block_checksum;
-        test_symbols_ = settings.test_symbols;
-        for (auto& line : lines_) {
-            line->arbiter.set_window(settings.window_ns);
-            line->watch.configure(settings.silence);
-        }
-        for (auto& input : inputs_) {
-            input->sources.swap(settings.sources[input->index]);
-        }
-    }
-
-    /// Their groups last: by then each has its line.
-    void take_lines(typename Lines::Prepared& more) {
-        for (auto& line : more.lines) {
-            line->day.look(wall_ns_);
-        }
-        lines_.take(more);
-        for (auto& input : inputs_) {
-            if (more.groups[input->index] != nullptr) {
-                input->port->join(*more.groups[input->index], even_ns_);
-            }
-        }
-    }
-
-    /// Which streams are heard, and whether a day has begun.
-    void look_at_lines() {
-        for (auto& line : lines_) {
-            line->day.look(wall_ns_);
-            const bool on_air =
-                line->day.hours().on_air(wall_ns_) && Codec::sends_heartbeats(line->number);
-            line->watch.look({even_ns_, wall_ns_}, packets_of(*line), on_air,
-                             [&](feed::LineState state, char stream) {
-                                 feed::Event event = event_of(feed::EventKind::line_state, *line);
-                                 event.body.line_state = {state, stream};
-                                 router_.begin(line->index);
-                                 router_.broadcast(event);
-                             });
-        }
-    }
-
-    /// A core gets its share of a line's messages: so it knows how far the line has come even where
-    /// none was for it.
-    void mark_lines() {
-        for (auto& line : lines_) {
-            feed::Event event = event_of(feed::EventKind::line_mark, *line);
-            if (line->marker.look(line->arbiter, line->day, event.header)) {
-                router_.begin(line->index);
-                router_.broadcast(event);
-            }
-        }
-    }
-
-    static std::array<std::uint64_t, feed::streams_count> packets_of(Line& line) {
-        using feed::Stream;
-        const auto of = [&line](Stream stream) {
-            return line.arbiter.counters(stream).read(feed::StreamCount::packets);
-        };
-        return {of(Stream::a), of(Stream::b)};
-    }
-
-    /// Wall time from the exchange's stamp, or from when a capture's packet was due, to the end of
-    /// the burst: the start of this step is the end of the last. Each packet counts as the first:
-    /// bursts grow where the poller was late, and one figure a burst would make that rare.
-    void count_latency(std::int64_t now_ns) {
-        if (sample_ts_exchange_ns_ != 0 && (!replays_ || due_.known())) {
-            const std::int64_t begin_ns =
-                replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
-            counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
-            if (overlaps_stop(begin_ns, counters_.stopped_until_ns)) [[unlikely]] {
-                counters_.exchange_to_decoded_disturbed_ns.record(now_ns - begin_ns,
-                                                                  burst_packets_);
-            }
-        }
-        sample_ts_exchange_ns_ = 0;
-    }
-
-    void count_rejects(Line& line, std::uint32_t reasons) {
-        for (; reasons != 0; reasons &= reasons - 1) {
-            line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
-        }
-    }
-
     static constexpr std::size_t replay_burst_packets = 64;
     static constexpr std::int64_t look_interval_ns = 100'000'000;
 
@@ -680,7 +540,7 @@ class Poller final : public PollerTask {
     typename Codec::Scratch waited_scratch_;
     std::vector<std::unique_ptr<Input>> inputs_;
     Lines lines_;
-    Sink sink_;
+    SlowPathSink<Poller> sink_;
 };
 
 // --- cold ---
@@ -715,3 +575,5 @@ std::unique_ptr<MoreLines> Poller<Codec>::prepare_lines(
 }
 
 }  // namespace pinstrike::actors
+
+#include "actors/poller/poller_housekeeping.h"

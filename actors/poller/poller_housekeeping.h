@@ -1,0 +1,99 @@
+// path: hot
+//
+// Low-rate work of a poller: which streams are heard, the start and end of days, changes of the
+// config, lines that are added. Included by poller.h.
+#pragma once
+
+#include "actors/poller/poller.h"
+
+namespace pinstrike::actors {
+
+template <class Line>
+std::array<std::uint64_t, feed::streams_count> packets_of(Line& line) {
+    using feed::Stream;
+    const auto of = [&line](Stream stream) {
+        return line.arbiter.counters(stream).read(feed::StreamCount::packets);
+    };
+    return {of(Stream::a), of(Stream::b)};
+}
+
+/// Low-rate work, at random intervals, so that the pollers do not fall into step.
+template <class Codec>
+void Poller<Codec>::housekeep() {
+    loop_clock_.acted();
+    for (auto& input : inputs_) {
+        input->port->housekeep(even_ns_);
+    }
+    if (even_ns_ >= next_look_ns_ && !replays_) {
+        look_at_lines();
+        if (marks_) {
+            mark_lines();
+        }
+        next_look_ns_ = even_ns_ + look_interval_ns;
+    }
+    settings_.take([this](PollerSettings& settings) { adopt(settings); });
+    router_.settle();
+    next_housekeeping_ns_ = even_ns_ + next_housekeeping_interval_ns();
+}
+
+template <class Codec>
+void Poller<Codec>::adopt(PollerSettings& settings) {
+    if (settings.lines != nullptr) {
+        take_lines(static_cast<typename Lines::Prepared&>(*settings.lines));
+    }
+    block_checksum_ = settings.block_checksum;
+    test_symbols_ = settings.test_symbols;
+    for (auto& line : lines_) {
+        line->arbiter.set_window(settings.window_ns);
+        line->watch.configure(settings.silence);
+    }
+    for (auto& input : inputs_) {
+        input->sources.swap(settings.sources[input->index]);
+    }
+}
+
+/// Their groups last: by then each has its line.
+template <class Codec>
+void Poller<Codec>::take_lines(typename Lines::Prepared& more) {
+    for (auto& line : more.lines) {
+        line->day.look(wall_ns_);
+    }
+    lines_.take(more);
+    for (auto& input : inputs_) {
+        if (more.groups[input->index] != nullptr) {
+            input->port->join(*more.groups[input->index], even_ns_);
+        }
+    }
+}
+
+/// Which streams are heard, and whether a day has begun.
+template <class Codec>
+void Poller<Codec>::look_at_lines() {
+    for (auto& line : lines_) {
+        line->day.look(wall_ns_);
+        const bool on_air =
+            line->day.hours().on_air(wall_ns_) && Codec::sends_heartbeats(line->number);
+        line->watch.look({even_ns_, wall_ns_}, packets_of(*line), on_air,
+                         [&](feed::LineState state, char stream) {
+                             feed::Event event = event_of(feed::EventKind::line_state, *line);
+                             event.body.line_state = {state, stream};
+                             router_.begin(line->index);
+                             router_.broadcast(event);
+                         });
+    }
+}
+
+/// A core gets its share of a line's messages: so it knows how far the line has come even where
+/// none was for it.
+template <class Codec>
+void Poller<Codec>::mark_lines() {
+    for (auto& line : lines_) {
+        feed::Event event = event_of(feed::EventKind::line_mark, *line);
+        if (line->marker.look(line->arbiter, line->day, event.header)) {
+            router_.begin(line->index);
+            router_.broadcast(event);
+        }
+    }
+}
+
+}  // namespace pinstrike::actors
