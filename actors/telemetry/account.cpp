@@ -82,7 +82,7 @@ void check_line(const LineAccount& line, Findings& findings) {
     std::uint64_t size = 0;
     for (const auto& [first, last] : line.gaps) {
         findings.expect_at_most(first, last, what, "first <= last of a gap");
-        size += std::uint64_t{last} - first + 1;
+        size += last - first + 1;
     }
     findings.expect_equal(line.lost, size + line.gaps_unlisted, what,
                           "lost = size of gaps + gaps_unlisted");

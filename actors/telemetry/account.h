@@ -54,7 +54,7 @@ struct LineAccount {
     /// Lost numbers that `gaps` does not name: the arbiter's list was full.
     std::uint64_t gaps_unlisted = 0;
     /// First and last number of each, both included, in order.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> gaps;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
     StreamAccount a;
     StreamAccount b;
 

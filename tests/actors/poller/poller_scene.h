@@ -60,7 +60,11 @@ struct Toy {
     static constexpr bool sends_heartbeats(std::uint16_t) { return true; }
 
     static feed::OpenResult open(std::span<const std::byte>& rest, bool verify, feed::Block& out) {
-        return open_repair(std::exchange(rest, {}), verify, out);
+        // A payload of several headers is as many blocks.
+        const bool several = rest.size() > header_bytes && rest.size() % header_bytes == 0;
+        const auto block = several ? rest.first(header_bytes) : rest;
+        rest = rest.subspan(block.size());
+        return open_repair(block, verify, out);
     }
 
     static feed::OpenResult open_repair(std::span<const std::byte> payload, bool,
@@ -272,6 +276,17 @@ inline std::vector<std::byte> block_frame(std::uint32_t first, std::uint8_t coun
     block[4] = std::byte{count};
     block[5] = static_cast<std::byte>(static_cast<unsigned>(role) + 16U * day);
     return frame_of(block, to);
+}
+
+/// A datagram of several blocks: their first numbers and counts.
+inline std::vector<std::byte> blocks_frame(
+    std::initializer_list<std::pair<std::uint32_t, std::uint8_t>> blocks, nic::Group to = group_a) {
+    std::vector<std::byte> payload;
+    for (const auto& [first, count] : blocks) {
+        const auto frame = block_frame(first, count, to);
+        payload.insert(payload.end(), frame.end() - Toy::header_bytes, frame.end());
+    }
+    return frame_of(payload, to);
 }
 
 inline std::vector<std::byte> igmp_frame() {

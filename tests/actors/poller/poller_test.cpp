@@ -54,6 +54,21 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
     EXPECT_EQ(scene.told(), "gap41-41 41! gap41-41") << "lost, and found by the other stream";
 }
 
+TEST(Poller, delivers_all_blocks_of_a_datagram_and_declares_what_lacks_between_them) {
+    Scene scene;
+    scene.scripts[0]->give(blocks_frame({{10, 2}, {12, 1}, {14, 2}}));
+    scene.poller->step(1 * ms);
+    EXPECT_EQ(scene.told(), "10 11 12");
+    scene.scripts[0]->give(blocks_frame({{10, 2}, {12, 1}, {13, 1}, {14, 2}, {16, 1}}, group_b));
+    scene.poller->step(2 * ms);
+    EXPECT_EQ(scene.told(), "13 14 15 16");
+    auto& line = scene.poller->arbiter(0);
+    EXPECT_EQ(line.counters(feed::Stream::a).read(feed::StreamCount::packets), 1U)
+        << "datagrams are counted";
+    EXPECT_EQ(line.counters(feed::Stream::b).read(feed::StreamCount::duplicate), 5U);
+    EXPECT_EQ(scene.poller->handed(0), 2U);
+}
+
 TEST(Poller, counts_every_frame_that_is_no_lines) {
     Scene scene;
     const std::array<std::byte, 8> payload{};

@@ -259,8 +259,8 @@ std::set<std::uint64_t> check_always(Trial& trial) {
         }
         EXPECT_TRUE(delivered.insert(told.first).second) << "twice: " << told.first;
         if ((told.detail & flag_late) == 0) {
-            EXPECT_GT(told.first, newest) << "out of order";
-            newest = told.first;
+            EXPECT_GT(static_cast<std::int64_t>(told.first), newest) << "out of order";
+            newest = static_cast<std::int64_t>(told.first);
         }
     }
     EXPECT_EQ(imbalance(trial.arbiter), "");

@@ -246,7 +246,7 @@ class Script {
         block.ts_exchange_ns = ts;
         block.ts_receive_ns = now_ns;
         block.retransmitted = word[0] == 'V';
-        std::vector<std::uint64_t> numbers;
+        std::vector<std::uint32_t> numbers;
         fill(block, what, numbers);
         const CopyMark mark{ts,
                             tilde == std::string::npos ? 0 : std::stoull(word.substr(tilde + 1))};
@@ -275,7 +275,7 @@ class Script {
         return ts;
     }
 
-    static void fill(Block& block, const std::string& what, std::vector<std::uint64_t>& numbers) {
+    static void fill(Block& block, const std::string& what, std::vector<std::uint32_t>& numbers) {
         block.messages = block.decodable = 1;
         if (std::isdigit(static_cast<unsigned char>(what[0])) == 0) {
             block.sequence = static_cast<std::uint64_t>(std::stoul(what.substr(1)));
@@ -295,7 +295,7 @@ class Script {
             block.decodable = static_cast<std::uint16_t>(std::stoul(what.substr(slash + 1)));
         }
         for (unsigned i = 0; i < block.messages; ++i) {
-            numbers.push_back(numbering.number_at(numbering.last + block.sequence + i));
+            numbers.push_back(serial_of(numbering.number_at(numbering.last + block.sequence + i)));
         }
         block.bytes = std::as_bytes(std::span(numbers));
     }

@@ -13,13 +13,17 @@
 #include <random>
 #include <vector>
 
-namespace pinstrike::feed::test {
+namespace pinstrike::feed {
 
 /// Text for the messages of failed expectations.
 static void PrintTo(const KeptRange& range, std::ostream* out) {
     *out << range.first << ".." << range.last << " stamped " << range.from_ts_ns << ".."
          << range.to_ts_ns;
 }
+
+}  // namespace pinstrike::feed
+
+namespace pinstrike::feed::test {
 
 namespace {
 
@@ -105,6 +109,22 @@ TEST(History, NumbersWrap) {
     EXPECT_EQ(of.firsts(1, 252, 1), (Numbers{3}));
     EXPECT_EQ(of.firsts(1, last_number - 1, 1000), (Numbers{last_number - 9, last_number, 3}));
     EXPECT_EQ(of.history.kept(1), (KeptRange{last_number - 9, 252, 1, 3}));
+}
+
+TEST(History, NumbersMayHaveMoreThan32Bits) {
+    constexpr std::uint64_t base = std::uint64_t{1} << 32;
+    History history(lines, {.keep_ns = 1000, .memory_bytes = 1 << 20}, {.last = number_max});
+    const Bytes bytes = bytes_of(1, 40);
+    for (const std::uint64_t first : {base - 2, base + 3, base + 5, std::uint64_t{1}}) {
+        EXPECT_TRUE(history.keep({7, 5, first, 1, 1, bytes}));
+    }
+    const auto found = history.find({1, 7, base + 1, 3, any_before_ns, any_behind_ns});
+    ASSERT_EQ(found.size(), 2U) << "1 does not follow 4,294,967,295 here";
+    EXPECT_EQ(found[0].first, base - 2);
+    EXPECT_EQ(found[1].first, base + 3);
+    const auto kept = history.kept(7);
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->first, base - 2);
 }
 
 TEST(History, TimesTellWhichEpochIsMeant) {

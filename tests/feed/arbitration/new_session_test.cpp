@@ -1,0 +1,159 @@
+// path: cold
+//
+// Venues whose numbers are wider than OPRA's, and whose sessions the codec recognises.
+#include "feed/arbitration/arbiter.h"
+#include "feed/event/position.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pinstrike::feed::test {
+
+namespace {
+
+constexpr Numbering wide{.last = number_max, .infers_resets = false};
+constexpr std::uint64_t base = std::uint64_t{1} << 33;
+
+/// Numbers relative to `base` of what the slow path decides.
+class Told final : public ArbiterSink {
+  public:
+    void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
+        for (unsigned i = first; i < first + count; ++i) {
+            add(std::to_string(block.sequence + i - base) + (flags == 0 ? "" : "L"));
+        }
+    }
+
+    void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, GapCause cause,
+             std::int64_t /*ts_exchange_ns*/) override {
+        EXPECT_EQ(messages, last - first + 1);
+        add((cause == GapCause::repaired ? "found" : "gap") + std::to_string(first - base) + "-" +
+            std::to_string(last - base));
+    }
+
+    void reset(const Block& block, Forget forget, bool inferred) override {
+        EXPECT_EQ(block.role, BlockRole::new_session);
+        EXPECT_EQ(forget, Forget::day);
+        EXPECT_FALSE(inferred);
+        add("session" + std::to_string(block.sequence - base));
+    }
+
+    void add(const std::string& word) { words += (words.empty() ? "" : " ") + word; }
+
+    std::string words;
+};
+
+struct Line {
+    void data(Stream stream, std::uint64_t number, std::uint16_t messages = 1) {
+        Block block;
+        block.sequence = base + number;
+        block.messages = block.decodable = messages;
+        commit(block, stream);
+    }
+
+    void session(std::uint64_t last_before) {
+        Block block;
+        block.role = BlockRole::new_session;
+        block.sequence = base + last_before;
+        block.messages = block.decodable = 1;
+        commit(block, Stream::a);
+    }
+
+    void heartbeat(Stream stream, std::uint64_t last) {
+        Block block;
+        block.role = BlockRole::line_integrity;
+        block.sequence = base + last;
+        block.messages = block.decodable = 1;
+        commit(block, stream);
+    }
+
+    void commit(Block block, Stream stream) {
+        block.ts_exchange_ns = ++now_ns;
+        switch (arbiter.commit(block, stream)) {
+            case Verdict::deliver_all:
+                return told.deliver(block, 0, block.messages, 0);
+            case Verdict::duplicate_all:
+                return;
+            case Verdict::slow:
+                return arbiter.commit_slow(block, stream, now_ns, told);
+        }
+    }
+
+    void wait() { arbiter.step(now_ns += 1000, told); }
+
+    std::int64_t now_ns = 0;
+    Arbiter arbiter{{.window_ns = 1000, .hold_bytes = 65536, .gap_ranges = 64}, wide};
+    Told told;
+};
+
+}  // namespace
+
+TEST(WideNumbers, gaps_and_repairs_have_more_than_32_bits) {
+    Line line;
+    line.data(Stream::a, 1);
+    line.data(Stream::a, 4, 2);
+    line.data(Stream::b, 2);
+    line.wait();
+    line.data(Stream::b, 3);
+    EXPECT_EQ(line.told.words, "1 2 gap3-3 4 5 3L found3-3");
+    EXPECT_EQ(line.arbiter.expected(), base + 6);
+    EXPECT_TRUE(line.arbiter.gaps().empty());
+}
+
+TEST(WideNumbers, a_number_beyond_the_venues_highest_is_counted_and_moves_nothing) {
+    Line line;
+    line.data(Stream::a, 1);
+    line.data(Stream::a, number_max - base + 1);
+    line.data(Stream::a, 2);
+    line.wait();
+    EXPECT_EQ(line.told.words, "1 2");
+    EXPECT_EQ(line.arbiter.counters().read(LineCount::invalid_sequence), 1U);
+}
+
+TEST(WideNumbers, low_numbers_with_later_times_are_never_taken_for_a_reset) {
+    Line line;
+    for (std::uint64_t number = 1; number <= 50; ++number) {
+        line.data(Stream::a, number);
+    }
+    for (std::uint64_t number = 1; number <= 50; ++number) {
+        line.data(Stream::b, number);  // every block time is later than all before
+    }
+    line.wait();
+    line.data(Stream::a, 51);
+    EXPECT_EQ(line.arbiter.counters().read(LineCount::resets_inferred), 0U);
+    EXPECT_EQ(line.arbiter.counters().read(LineCount::delivered), 51U);
+    EXPECT_EQ(line.arbiter.counters(Stream::b).read(StreamCount::duplicate), 50U);
+}
+
+TEST(NewSession, gives_up_what_the_old_session_lacks_and_begins_on_both_streams) {
+    Line line;
+    line.data(Stream::a, 10);
+    line.data(Stream::a, 12);
+    line.session(0);
+    line.data(Stream::b, 1);
+    line.data(Stream::a, 1);
+    line.data(Stream::a, 3);
+    line.wait();
+    EXPECT_EQ(line.told.words, "10 gap11-11 12 session0 1 gap2-2 3");
+    EXPECT_EQ(line.arbiter.counters().read(LineCount::resets), 1U);
+}
+
+TEST(NewSession, may_begin_at_higher_numbers_and_end_with_a_lost_tail) {
+    Line line;
+    line.data(Stream::a, 1);
+    line.session(1000);
+    line.data(Stream::b, 1001);
+    line.heartbeat(Stream::a, 1003);
+    line.wait();
+    EXPECT_EQ(line.told.words, "1 session1000 1001 gap1002-1003");
+}
+
+TEST(NewSession, is_known_before_the_first_message) {
+    Line line;
+    line.session(0);
+    line.data(Stream::a, 2);
+    line.wait();
+    EXPECT_EQ(line.told.words, "session0 gap1-1 2") << "the session begins with number 1";
+}
+
+}  // namespace pinstrike::feed::test

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""A venue, a kind of port and an actor are each one folder and one word in one list.
+
+    growth_test.py [FOLDER]
+
+Copies the tree, adds the toy venue, port and actor of this folder, and builds the program. Fails if
+that needs a change of any other file, if a message of a generated capture with losses is not
+delivered once and in order, if a gap is not exact, or if the toy actor's key, counter, account row,
+memory or state is missing where such things are shown. FOLDER keeps the copy and its build.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "commands"))
+import captures  # noqa: E402
+from endpoint import fail, free_port  # noqa: E402
+
+PARTS = ["config", "nic", "feed", "actors", "deploy", "tests", "meson.build", "meson_options.txt",
+         "README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"]
+ADDITIONS = [  # folder here, folder in the copy, list, the word behind which the new one stands
+    ("venue", "feed/toy", "feed/meson.build", "venues = ['opra'", ", 'toy'"),
+    ("port", "nic/frames", "nic/meson.build", "port_kinds = ['dpdk', 'uring', 'capture', 'sim'",
+     ", 'frames'"),
+    ("actor", "actors/tally", "actors/meson.build", "actor_kinds = ['book'", ", 'tally'"),
+]
+GROUPS = {"A": (224, 1, 1, 1), "B": (224, 1, 1, 2)}
+PORT = 5001
+START_NS = captures.START_NS
+LINES = """
+name: growth
+kind: toy
+lines:
+  - {number: 1, a: "224.1.1.1:5001", b: "224.1.1.2:5001"}
+  - {number: 2, a: "224.1.1.1:5001", b: "224.1.1.2:5001"}
+pollers:
+  - {name: poller0, wait: park}
+cores:
+  - {name: core0, wait: park, actors: [tally]}
+  - {name: core1, wait: park, actors: [tally]}
+"""
+
+
+def expect(good, what):
+    if not good:
+        fail(what)
+
+
+# The tree
+
+
+def grow(tree):
+    """The copy with the additions; what is equal keeps its time, and what was built of it."""
+    for part in PARTS:
+        subprocess.run(["cp", "-a", "-T", "-u", str(ROOT / part), str(tree / part)], check=True)
+    for here, there, list_file, row, word in ADDITIONS:
+        shutil.copytree(HERE / here, tree / there, dirs_exist_ok=True)
+        path = tree / list_file
+        text = (ROOT / list_file).read_text()
+        expect(text.count(row) == 1, f"{list_file} has no list that begins with {row}")
+        if path.read_text() != text.replace(row, row + word):
+            path.write_text(text.replace(row, row + word))
+
+
+def check_changes(tree):
+    """No other file of the copy differs from the tree's."""
+    new = {Path(there) for _, there, _, _, _ in ADDITIONS}
+    lists = {Path(list_file) for _, _, list_file, _, _ in ADDITIONS}
+    changed = 0
+    for part in PARTS:
+        for path in [tree / part, *(tree / part).rglob("*")]:
+            if not path.is_file() or "__pycache__" in path.parts:
+                continue
+            where = path.relative_to(tree)
+            if new & set(where.parents):
+                continue
+            before, after = (ROOT / where).read_text(errors="replace"), path.read_text(errors="replace")
+            if before == after:
+                continue
+            lines = [pair for pair in zip(before.splitlines(), after.splitlines()) if pair[0] != pair[1]]
+            expect(where in lists and len(lines) == 1, f"{where} had to change")
+            changed += 1
+    expect(changed == len(ADDITIONS), f"{changed} lists changed, expected {len(ADDITIONS)}")
+
+
+def build(tree):
+    folder = tree / "build"
+    environment = dict(os.environ, CCACHE_BASEDIR=str(tree), CCACHE_NOHASHDIR="1")
+    if not (folder / "build.ninja").exists():
+        subprocess.run(["meson", "setup", "-Doptimization=0", "-Dmarch=x86-64-v3", folder, tree],
+                       check=True, stdout=subprocess.DEVNULL, env=environment)
+    done = subprocess.run(["ninja", "-C", folder, "actors/command/pinstrike"], check=False,
+                          capture_output=True, text=True, env=environment)
+    expect(done.returncode == 0, "the copy does not build:\n" + done.stdout[-6000:])
+    return folder / "actors" / "command" / "pinstrike"
+
+
+# The traffic
+
+
+def packet(line, kind, session, number, ts_ns, message=b""):
+    return struct.pack("<HBBB5xQq", 26 + len(message), line, kind, session, number, ts_ns) + message
+
+
+def frame(payload, stream):
+    return captures.ethernet(captures.ipv4(captures.udp(payload, PORT), source=(10, 0, 0, 9),
+                                           group=GROUPS[stream]))
+
+
+class Traffic:
+    """Two lines in two sessions, in datagrams of one to four packets."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.frames = []  # (time, stream, payload)
+        self.expected = {1: [], 2: []}  # rows as the tally writes them
+        self.now_ns = START_NS
+        for session in (1, 2):
+            for line in (1, 2):
+                self.session(line, session)
+            self.now_ns += 20_000_000
+
+    def session(self, line, session):
+        base = session << 33
+        messages = self.messages(line)
+        # Both streams lose the start of session 2 on line 2: its first packet shows it.
+        if (line, session) != (2, 2):
+            self.send(packet(line, 1, session, base, self.now_ns), "AB")
+        self.expected[line].append(f"S {line} {base}")
+        lost = 0  # numbers in a row that neither stream brings
+        at = 0
+        while at < len(messages):
+            count = min(self.random.randint(1, 4), len(messages) - at)
+            self.now_ns += 50_000
+            packets = {"A": b"", "B": b""}
+            fate = self.random.choices(["AB", "A", "B", "", "hole"], [60, 12, 12, 8, 8])[0]
+            if at < 40 or (fate == "" and at + count == len(messages)):
+                fate = "AB"  # the directory comes, and the last message
+            for i in range(at, at + count):
+                number = base + 1 + i
+                gone = fate == "" or (fate == "hole" and i == at + 1)
+                text, message = messages[i]
+                for stream in "AB":
+                    if not gone and (stream in fate or fate == "hole"):
+                        packets[stream] += packet(line, 3, session, number, self.now_ns, message)
+                if gone:
+                    lost += 1
+                else:
+                    self.close_gap(line, number, lost)
+                    lost = 0
+                    self.expected[line].append(text.format(line, number))
+            for stream, payload in packets.items():
+                if payload:
+                    self.send(payload, stream)
+            at += count
+        # A heartbeat shows what was lost at the end.
+        self.now_ns += 5_000_000
+        self.send(packet(line, 0, session, base + len(messages), self.now_ns), "AB")
+        self.close_gap(line, base + len(messages) + 1, lost)
+
+    def close_gap(self, line, number, lost):
+        if lost:
+            self.expected[line].append(f"gap {line} {number - lost} {number - 1} {lost}")
+
+    def messages(self, line):
+        """(row, bytes): a directory of 40 series, then quotes."""
+        out = []
+        ids = list(range(40))
+        self.random.shuffle(ids)
+        for i, series in enumerate(ids):
+            out.append((f"D {{}} {{}} R{line}    {100 + i}",
+                        struct.pack("<B3xI5s3xI", ord("D"), series, f"R{line}".encode().ljust(5), 100 + i)))
+        for _ in range(600):
+            i = self.random.randrange(40)
+            out.append((f"Q {{}} {{}} R{line}    {100 + i}",
+                        struct.pack("<B3x5I", ord("Q"), ids[i], 100, 1, 110, 2)))
+        return out
+
+    def send(self, payload, streams):
+        for stream in streams:
+            late_ns = 0 if stream == "A" else 300_000
+            self.frames.append((self.now_ns + late_ns, stream, payload))
+
+    def records(self):
+        return [(time_ns, frame(payload, stream))
+                for time_ns, stream, payload in sorted(self.frames, key=lambda each: each[0])]
+
+
+# The checks
+
+
+def rows_of(folder, core):
+    return (folder / f"tally.{core}").read_text().splitlines()
+
+
+def check_delivery(folder, traffic):
+    """Messages: each once, in order, on one of the cores. Gaps and sessions: exact, on every core."""
+    for line in (1, 2):
+        wanted = traffic.expected[line]
+        shared = [row for row in wanted if row[0] not in "DQ"]
+        expect(sum(row.startswith("gap") for row in shared) > 20, "few gaps: the test shows little")
+        found = []
+        for core in ("core0", "core1"):
+            rows = [row for row in rows_of(folder, core) if row.split()[1] == str(line)]
+            numbers = [int(row.split()[2]) for row in rows]
+            expect(numbers == sorted(numbers), f"line {line}, {core}: not in order")
+            told = [row for row in rows if row[0] not in "DQ"]
+            expect(told == shared, f"line {line}, {core}: {told[:5]} expected {shared[:5]}")
+            found += [row for row in rows if row[0] in "DQ"]
+        wanted = sorted(row for row in wanted if row[0] in "DQ")
+        expect(sorted(found) == wanted,
+               f"line {line}: {len(found)} messages, expected {len(wanted)}; "
+               f"{sorted(set(wanted) - set(found))[:3]} missing, {sorted(set(found) - set(wanted))[:3]} too much")
+    return sum(row[0] == "Q" for rows in traffic.expected.values() for row in rows)
+
+
+def replay(pinstrike, folder, traffic):
+    capture, config, account = folder / "toy.pcap", folder / "replay.yaml", folder / "account.json"
+    captures.pcap(capture, traffic.records())
+    config.write_text(LINES + f"ports: [{{name: captures, kind: pcap, files: [{capture}]}}]\n"
+                      f"tally: {{capacity: 100000, file: {folder}/tally}}\n")
+    done = subprocess.run([pinstrike, "replay", capture, "--config", config, "--account", account],
+                          capture_output=True, text=True, check=False)
+    expect(done.returncode == 0, f"replay: status {done.returncode}\n{done.stdout}{done.stderr}")
+    quotes = check_delivery(folder, traffic)
+    rows = json.loads(account.read_text())["cores"]
+    expect(sum(core["tallied_quotes"] for core in rows) == quotes, f"account rows: {rows}")
+    return quotes
+
+
+def said(command, *words):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    expect(done.returncode == 0, f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    for word in words:
+        expect(word in done.stdout, f"{command}: no {word} in\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+class Instance:
+    """One `run` on the toy port, with a peer."""
+
+    def __init__(self, pinstrike, folder, name, frames, listen, connect):
+        self.metrics = free_port()
+        config = folder / f"{name}.yaml"
+        config.write_text(LINES + f"""
+ports:
+  - {{name: frames, kind: frames, frames: [{frames}]}}
+metrics_address: 127.0.0.1:{self.metrics}
+history: {{keep: 20s, memory: 16MiB}}
+recovery: {{sources: [peer]}}
+peer: {{listen: "127.0.0.1:{listen}", connect: ["127.0.0.1:{connect}"], secret_file: {folder}/secret,
+        state: true, state_within: 5s}}
+tally: {{capacity: 100000}}
+""")
+        self.config = config
+        self.log = open(folder / f"{name}.log", "w", encoding="utf-8")
+        self.process = subprocess.Popen([pinstrike, "run", config, "--no-view"], stdout=self.log,
+                                        stderr=self.log)
+
+    def figure(self, name):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=5) as page:
+                text = page.read().decode()
+        except OSError:
+            return None
+        rows = [line for line in text.splitlines() if line.startswith(name)]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in rows) if rows else None
+
+    def wait_for(self, name, wanted):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if self.figure(name) == wanted:
+                return
+            time.sleep(0.2)
+        self.log.flush()
+        fail(f"{name} is {self.figure(name)}, expected {wanted}\n" + Path(self.log.name).read_text()[-3000:])
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=30)
+        self.log.close()
+
+
+def run(pinstrike, folder, traffic, quotes):
+    """The counter in /metrics, and the state that a second instance takes from the first."""
+    with open(folder / "frames", "wb") as file:
+        for _, data in traffic.records():
+            file.write(struct.pack("<H", len(data)) + data)
+    (folder / "nothing").touch()
+    secret = folder / "secret"
+    secret.write_text("5a" * 32)
+    secret.chmod(0o600)
+    ports = (free_port(), free_port())
+    counter = "pinstrike_tally_quotes"
+    first = Instance(pinstrike, folder, "first", folder / "frames", *ports)
+    second = None
+    try:
+        first.wait_for(counter, quotes)
+        time.sleep(6)  # until it gave up taking state itself, it has none to give
+        second = Instance(pinstrike, folder, "second", folder / "nothing", ports[1], ports[0])
+        second.wait_for("pinstrike_tally_taken_quotes", quotes)
+    finally:
+        first.stop()
+        if second is not None:
+            second.stop()
+    return first.config
+
+
+def main():
+    kept = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    with tempfile.TemporaryDirectory(prefix="pinstrike-growth-") as scratch:
+        tree = kept or Path(scratch) / "tree"
+        tree.mkdir(parents=True, exist_ok=True)
+        folder = Path(scratch)
+        grow(tree)
+        check_changes(tree)
+        pinstrike = build(tree)
+        traffic = Traffic(20260)
+        quotes = replay(pinstrike, folder, traffic)
+        config = run(pinstrike, folder, traffic, quotes)
+        said([pinstrike, "explain", "tally.capacity"], "Events that a tally keeps.")
+        said([pinstrike, "explain", "pinstrike_tally_quotes_messages_total"], "quotes that came")
+        said([pinstrike, "check", "--schema"], '"tally"', '"frames"', '"toy"')
+        said([pinstrike, "check", config], "actors tally; 6.1 MiB", "kind: frames", "kind: toy")
+        print(f"growth: {quotes} quotes of the toy venue, each delivered once and in order; gaps exact")
+
+
+if __name__ == "__main__":
+    main()

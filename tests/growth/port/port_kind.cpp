@@ -1,0 +1,81 @@
+// path: cold
+//
+// A kind of port that hands out the frames of a file once, each behind its length in two bytes.
+#include "nic/port_kind.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace pinstrike::nic {
+namespace {
+
+class FramesPort final : public Port {
+  public:
+    FramesPort(std::string name, std::string frames)
+        : Port(std::move(name)), frames_(std::move(frames)) {}
+
+    std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override {
+        std::size_t filled = 0;
+        while (filled < burst.size() && at_ + 2 <= frames_.size()) {
+            std::uint16_t length = 0;
+            std::memcpy(&length, frames_.data() + at_, sizeof length);
+            const auto frame = std::as_bytes(std::span{frames_}).subspan(at_ + 2, length);
+            Packet& packet = burst[filled++];
+            packet = {};
+            packet.bytes = frame.data();
+            packet.length_bytes = length;
+            packet.ts_receive_ns = now_ns;
+            at_ += 2 + std::size_t{length};
+        }
+        count_burst(burst.first(filled), burst.size());
+        return filled;
+    }
+
+  private:
+    std::string frames_;
+    std::size_t at_ = 0;
+};
+
+void add_keys(Section<PortConfig>& section) {
+    section
+        .key("frames", &PortConfig::files, list_of(text(), "a list of files"),
+             "Files of frames, each behind its length in two bytes.")
+        .only_for("kind", "kind frames", is_kind<PortKind::frames>);
+}
+
+Ports open(const PortOpening& opening) {
+    Ports ports;
+    std::string frames;
+    for (const std::string& file : opening.config.files) {
+        std::ifstream in(file, std::ios::binary);
+        if (!in) {
+            tell(opening.problems, file, "cannot be read");
+        }
+        frames.append(std::istreambuf_iterator<char>{in}, {});
+    }
+    if (opening.groups_by_queue.size() != 1) {
+        tell(opening.problems, "", "a port of kind frames has one poller");
+    }
+    ports.push_back(std::make_unique<FramesPort>(opening.queue_name(0), std::move(frames)));
+    return ports;
+}
+
+}  // namespace
+
+extern const PortKindRow frames_port;
+
+constinit const PortKindRow frames_port{
+    .word = "frames",
+    .sentence = "frames of a file, for a test",
+    .live = true,
+    .add_keys = add_keys,
+    .source = [](const PortConfig& port) { return fmt::format("{} files", port.files.size()); },
+    .open = open,
+};
+
+}  // namespace pinstrike::nic
