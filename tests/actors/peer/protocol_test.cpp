@@ -30,37 +30,37 @@ Bytes from_hex(std::string_view text) {
 // --- the bytes themselves: README.md and other implementations rely on them ---
 
 TEST(Frames, StandByteForByteAsDocumented) {
-    EXPECT_EQ(frame_of([](FrameWriter& w) { w.put_keep_alive(); }), from_hex("5053010800000000"));
+    EXPECT_EQ(frame_of([](FrameWriter& w) { w.put_keep_alive(); }), from_hex("5053020800000000"));
     EXPECT_EQ(frame_of([](FrameWriter& w) {
                   w.put(feed::RepairRequest{0x0102030405060708, 0x2021, 0x11121314, 1000, -2, 3});
               }),
-              from_hex("5053010422000000"
+              from_hex("5053020426000000"
                        "0807060504030201"
                        "FEFFFFFFFFFFFFFF"
                        "0300000000000000"
-                       "14131211"
+                       "1413121100000000"
                        "E8030000"
                        "2120"));
     EXPECT_EQ(frame_of([](FrameWriter& w) {
                   w.put(BlockFrame{7, 0x0201, std::as_bytes(std::span{std::string_view{"xyz"}})});
               }),
-              from_hex("505301050D000000"
+              from_hex("505302050D000000"
                        "0700000000000000"
                        "0102"
                        "78797A"));
     EXPECT_EQ(frame_of([](FrameWriter& w) {
                   w.put(Done{7, 5});
               }),
-              from_hex("505301060C000000"
+              from_hex("505302060C000000"
                        "0700000000000000"
                        "05000000"));
     EXPECT_EQ(frame_of([](FrameWriter& w) {
                   w.put(Refused{7, PeerRefusal::not_kept, feed::KeptRange{1, 2, 3, 4}});
               }),
-              from_hex("5053010722000000"
+              from_hex("505302072A000000"
                        "0700000000000000"
                        "0701"
-                       "0100000002000000"
+                       "01000000000000000200000000000000"
                        "03000000000000000400000000000000"));
     const Bytes proof = frame_of([](FrameWriter& w) {
         w.put(Proof{nonce_of(1), identity_of(2).instance, nonce_of(3), "opra"});
@@ -166,15 +166,15 @@ TEST(FrameReader, RefusesWhatNoFrameCanBe) {
     EXPECT_EQ(result_of("50"), incomplete);
     EXPECT_EQ(result_of("5053"), incomplete);
     EXPECT_EQ(result_of("5054"), malformed);
-    EXPECT_EQ(result_of("505302"), wrong_version);
-    EXPECT_EQ(result_of("50530104"), incomplete);
-    EXPECT_EQ(result_of("5053010000000000"), malformed);   // no type 0
-    EXPECT_EQ(result_of("5053010900000000"), malformed);   // nor 9
-    EXPECT_EQ(result_of("5053010801000000"), malformed);   // a keep-alive has no body
-    EXPECT_EQ(result_of("5053010421000000"), malformed);   // a request has 34 bytes
-    EXPECT_EQ(result_of("50530105FFFFFFFF"), malformed);   // 4 GiB of block
-    EXPECT_EQ(result_of("50530105E7050000"), malformed);   // one byte too many
-    EXPECT_EQ(result_of("50530105E6050000"), incomplete);  // 1510: the largest
+    EXPECT_EQ(result_of("505301"), wrong_version);
+    EXPECT_EQ(result_of("50530204"), incomplete);
+    EXPECT_EQ(result_of("5053020000000000"), malformed);   // no type 0
+    EXPECT_EQ(result_of("5053020900000000"), malformed);   // nor 9
+    EXPECT_EQ(result_of("5053020801000000"), malformed);   // a keep-alive has no body
+    EXPECT_EQ(result_of("5053020425000000"), malformed);   // a request has 38 bytes
+    EXPECT_EQ(result_of("50530205FFFFFFFF"), malformed);   // 4 GiB of block
+    EXPECT_EQ(result_of("50530205E7050000"), malformed);   // one byte too many
+    EXPECT_EQ(result_of("50530205E6050000"), incomplete);  // 1510: the largest
 }
 
 // --- authentication ---
@@ -279,13 +279,13 @@ TEST(PeerSession, SomebodyBetweenTwoTlsChannelsIsFound) {
 
 TEST(PeerSession, AnotherVersionIsTold) {
     Peers peers;
-    peers.server.receive(from_hex("5053020000000000"), start_ns);
+    peers.server.receive(from_hex("5053010000000000"), start_ns);
     EXPECT_EQ(peers.server.why(), PeerRefusal::wrong_version);
     peers.client.receive(peers.server.output(), start_ns, peers.answers);
     EXPECT_EQ(peers.client.end(), SessionEnd::was_refused);
     EXPECT_EQ(peers.client.why(), PeerRefusal::wrong_version);
     Peers others;
-    others.client.receive(from_hex("5053020000000000"), start_ns, others.answers);
+    others.client.receive(from_hex("5053010000000000"), start_ns, others.answers);
     EXPECT_EQ(others.client.end(), SessionEnd::refused);
     EXPECT_EQ(others.client.why(), PeerRefusal::wrong_version);
 }
