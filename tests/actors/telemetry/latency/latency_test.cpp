@@ -65,6 +65,15 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
+TEST(Latency, QuotesAndLineEndsInNamesAreTheSameBehindTheWire) {
+    LatencyReading sent = example();
+    sent.feed = "a \"quoted\" \\ name\nof two lines, with n";
+    std::string complaint;
+    const auto got = parse_reading(told(sent), complaint);
+    ASSERT_TRUE(got) << complaint;
+    EXPECT_EQ(got->feed, sent.feed);
+}
+
 TEST(Latency, AReadingIsTheSameBehindTheWire) {
     const LatencyReading sent = example();
     std::string complaint;
