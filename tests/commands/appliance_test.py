@@ -83,7 +83,11 @@ def cpu_seconds(process):
     ticks = os.sysconf("SC_CLK_TCK")
     times = {}
     for task in Path(f"/proc/{process.pid}/task").iterdir():
-        name, fields = re.fullmatch(r"\d+ \((.*)\) (.*)", (task / "stat").read_text().strip()).groups()
+        try:
+            text = (task / "stat").read_text().strip()
+        except OSError:
+            continue  # the thread has ended since
+        name, fields = re.fullmatch(r"\d+ \((.*)\) (.*)", text).groups()
         if name.startswith(("poll", "core")):
             user, system = fields.split()[11:13]
             times[name] = (int(user) + int(system)) / ticks
