@@ -261,11 +261,11 @@ plant(("busiest board",), [
 plant(("admin",), [
     ("what is too long for its column moves the next", "const std::string_view cut = text.substr(0, room);",
      "const std::string_view cut = text;"),
-    ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",
-     "0, static_cast<std::uint16_t>(port)};"),
 ])
 
-plant(("plan",), [
+plant(("actors",), [
+    ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",
+     "0, static_cast<std::uint16_t>(port)};"),
     ("a port is drawn on no node", "if (!placed[i] && ports[i].numa_node == place.second) {", "if (false) {"),
 ])
 

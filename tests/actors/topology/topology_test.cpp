@@ -1,5 +1,7 @@
 #include "actors/topology/topology.h"
 
+#include "actors/topology/plan/plan.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +67,25 @@ TEST(Topology, has_a_ring_from_every_poller_to_every_core) {
     EXPECT_EQ(topology.pollers[1].lines, (std::vector<std::size_t>{1}));
     EXPECT_EQ(topology.port_readers[0], (std::vector<std::size_t>{0}));
     EXPECT_EQ(topology.port_readers[1], (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Plan, draws_a_port_on_the_node_of_its_device) {
+    Machine machine = two_sockets();
+    machine.pci_nodes = {{"0000:3b:00.0", 1}};
+    FeedConfig config = config_of(0, 2, 4, 6);
+    config.ports[1].pci = "0000:5e:00.0";  // of a device that the machine does not have
+    const plan::Plan plan = plan::make_plan(config, machine, "a machine");
+    const auto ports_at = [&plan](std::string_view end) {
+        for (const plan::Panel& panel : plan.panels) {
+            if (panel.name.ends_with(end)) {
+                return panel.ports;
+            }
+        }
+        return std::vector<std::size_t>{99};
+    };
+    EXPECT_EQ(ports_at("NUMA node 0"), std::vector<std::size_t>{});
+    EXPECT_EQ(ports_at("NUMA node 1"), std::vector<std::size_t>{0});
+    EXPECT_EQ(plan.panels.front().ports, std::vector<std::size_t>{1}) << "on no node";
 }
 
 TEST(Topology, of_a_feed_with_one_stream_says_so) {

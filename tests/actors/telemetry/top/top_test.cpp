@@ -2,6 +2,7 @@
 //
 // What `pinstrike top` shows of readings made by hand, and what keys do to it.
 #include "actors/telemetry/top/screen.h"
+#include "actors/telemetry/top/table.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -237,6 +238,14 @@ TEST(Top, shows_threads_rings_actors_and_ports) {
     EXPECT_THAT(texts(screen, readings)[7], HasSubstr("5  10.000         3         -       0"));
     screen.press(Key::enter);
     EXPECT_THAT(texts(screen, readings)[6], StartsWith("port")) << "only lines have more to show";
+}
+
+TEST(Top, cuts_what_is_too_long_for_its_column) {
+    const Table table{{{"name", -4}, {"count", 5}},
+                      {{{"a long name"}, {"12345678"}}, {{"b"}, {"1"}}}};
+    EXPECT_EQ(row_text(table, 0), "a lo 12345");
+    EXPECT_EQ(row_text(table, 1), "b        1");
+    EXPECT_EQ(heads_text(table), "name count");
 }
 
 TEST(Top, survives_a_tiny_terminal) {
