@@ -307,7 +307,8 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End& end,
             DriveLog& log) {
     Exit status = end.kind == End::Kind::port_lost ? Exit::failed : Exit::ok;
-    const actors::Account account = actors::account_of(appliance);
+    const actors::Account account =
+        actors::account_of(actors::take_counter_snapshot(appliance, actors::Running::stopped));
     const auto wrong = actors::imbalances(account);
     for (const std::string& identity : wrong) {
         log.say(fmt::format("pinstrike: the account does not balance: {}\n", identity));
@@ -349,8 +350,10 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     std::unique_ptr<actors::MetricsEndpoint> metrics;
     if (appliance && options.metrics && !config.metrics_address.empty()) {
         metrics = actors::MetricsEndpoint::open(
-            config.metrics_address, *appliance, log.counters(),
-            [&service] { return service.alive(); }, problems);
+            config.metrics_address,
+            {[&appliance] { return actors::take_counter_snapshot(*appliance); },
+             [&service] { return service.alive(); }, log.counters(), config.control_cpu},
+            problems);
     }
     std::unique_ptr<AdminSocket> admin;
     if (appliance && !options.admin_socket.empty()) {

@@ -1,9 +1,8 @@
 // path: cold
 //
-// The account of a stopped appliance: its counters, put into the account's places.
+// The account of a stopped appliance.
 #include "actors/telemetry/account_of.h"
 
-#include "actors/appliance/appliance.h"
 #include "actors/topology/actor_kinds.h"
 #include "config/mistake.h"
 
@@ -15,84 +14,58 @@
 namespace pinstrike::actors {
 namespace {
 
-PortAccount port_account(const PollerTask& poller, std::size_t i) {
-    const nic::Port& port = poller.port(i);
-    const nic::DeviceStatistics device = port.statistics();
+PortAccount port_account(const QueueSnapshot& queue) {
     PortAccount account;
-    account.port = port.name();
-    account.packets = port.counters().packets.read();
-    account.bytes = port.counters().bytes.read();
-    account.missed = planted(Mistake::account) ? 0 : device.missed;
-    account.no_buffer = device.no_buffer;
-    account.errors = device.errors;
-    account.unknown_groups = poller.unknown_groups(i).most_frequent();
-    account.handed = poller.handed(i);
+    account.port = queue.name;
+    account.packets = queue.packets;
+    account.bytes = queue.bytes;
+    account.missed = planted(Mistake::account) ? 0 : queue.device.missed;
+    account.no_buffer = queue.device.no_buffer;
+    account.errors = queue.device.errors;
+    account.unknown_groups = queue.unknown_groups;
+    account.handed = queue.handed;
     for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
-        account.dropped.emplace_back(std::string{nic::Drop_rows[drop].name},
-                                     poller.drops(i).read(static_cast<nic::Drop>(drop)));
+        account.dropped.emplace_back(std::string{nic::Drop_rows[drop].name}, queue.dropped[drop]);
     }
     return account;
 }
 
-StreamAccount stream_account(feed::Arbiter& arbiter, feed::Stream stream) {
+StreamAccount stream_account(const StreamTotals& counts) {
     using feed::StreamCount;
-    const auto& counts = arbiter.counters(stream);
-    return {counts.read(StreamCount::packets), counts.read(StreamCount::messages),
-            counts.read(StreamCount::accepted), counts.read(StreamCount::duplicate),
-            counts.read(StreamCount::rejected)};
+    return {counts[StreamCount::packets], counts[StreamCount::messages],
+            counts[StreamCount::accepted], counts[StreamCount::duplicate],
+            counts[StreamCount::rejected]};
 }
 
-LineAccount line_account(PollerTask& poller, std::size_t i) {
+LineAccount line_account(const LineSnapshot& line, const std::string& poller) {
     using feed::LineCount;
-    feed::Arbiter& arbiter = poller.arbiter(i);
-    const auto& counts = arbiter.counters();
     LineAccount account;
-    account.line = poller.line_number(i);
-    account.highest = counts.read(LineCount::highest);
-    account.delivered = counts.read(LineCount::delivered);
-    account.lost = counts.read(LineCount::lost);
-    account.repaired = counts.read(LineCount::repaired);
-    account.unasked = counts.read(LineCount::unasked);
-    account.filtered = counts.read(LineCount::filtered);
-    account.gaps_unlisted = counts.read(LineCount::gaps_unlisted);
-    account.controls = counts.read(LineCount::controls);
-    account.retransmission_packets = poller.retransmission_packets(i);
-    account.poller = poller.name();
-    account.a = stream_account(arbiter, feed::Stream::a);
-    account.b = stream_account(arbiter, feed::Stream::b);
-    for (const auto& range : arbiter.gaps()) {
-        account.gaps.emplace_back(range.first, range.last);
-    }
+    account.line = line.line;
+    account.highest = line.counts[LineCount::highest];
+    account.delivered = line.counts[LineCount::delivered];
+    account.lost = line.counts[LineCount::lost];
+    account.repaired = line.counts[LineCount::repaired];
+    account.unasked = line.counts[LineCount::unasked];
+    account.filtered = line.counts[LineCount::filtered];
+    account.gaps_unlisted = line.counts[LineCount::gaps_unlisted];
+    account.controls = line.counts[LineCount::controls];
+    account.retransmission_packets = line.retransmission_packets;
+    account.poller = poller;
+    account.a = stream_account(line.streams[0]);
+    account.b = stream_account(line.streams[1]);
+    account.gaps = line.gaps;
     return account;
 }
 
-void add_rejects(const PollerTask& poller, std::vector<NamedCount>& rejects) {
-    const auto rows = poller.reject_rows();
-    for (std::size_t row = 0; row < rows.size(); ++row) {
+void add_rejects(const PollerSnapshot& poller, std::vector<NamedCount>& rejects) {
+    for (std::size_t row = 0; row < poller.reject_rows.size(); ++row) {
         if (rejects.size() == row) {
-            rejects.emplace_back(std::string{rows[row].name}, 0);
+            rejects.emplace_back(std::string{poller.reject_rows[row].name}, 0);
         }
-        for (std::size_t line = 0; line < poller.lines_count(); ++line) {
-            rejects[row].second += poller.rejects(line, row);
+        for (const LineSnapshot& line : poller.lines) {
+            rejects[row].second += line.rejected[row];
         }
     }
-}
-
-}  // namespace
-
-void add_poller(Account& account, PollerTask& poller, std::span<const std::string> cores) {
-    for (std::size_t i = 0; i < poller.ports_count(); ++i) {
-        account.ports.push_back(port_account(poller, i));
-    }
-    for (std::size_t i = 0; i < poller.lines_count(); ++i) {
-        account.lines.push_back(line_account(poller, i));
-    }
-    for (std::size_t i = 0; i < cores.size(); ++i) {
-        const RingCounters& ring = poller.router().counters(i);
-        account.rings.push_back({poller.name(), cores[i], ring.routed.read(), ring.pushed.read(),
-                                 ring.refused.read(), poller.router().published(i)});
-    }
-    add_rejects(poller, account.rejects);
 }
 
 /// Made where the actor's kind did not name it.
@@ -105,39 +78,50 @@ std::uint64_t& row(CoreAccount& account, std::string_view name) {
     return account.rows.emplace_back(name, 0).second;
 }
 
-void add_core(Account& total, const Core& core) {
+}  // namespace
+
+void add_poller(Account& account, const PollerSnapshot& poller) {
+    for (const QueueSnapshot& queue : poller.queues) {
+        account.ports.push_back(port_account(queue));
+    }
+    for (const LineSnapshot& line : poller.lines) {
+        account.lines.push_back(line_account(line, poller.name));
+    }
+    for (const RingSnapshot& ring : poller.rings) {
+        account.rings.push_back(
+            {ring.from, ring.to, ring.routed, ring.pushed, ring.refused, ring.published_records});
+    }
+    add_rejects(poller, account.rejects);
+}
+
+void add_core(Account& total, const CoreSnapshot& core) {
     CoreAccount account;
-    account.core = core.info().name;
-    account.events = core.counters().events.read();
-    account.records = core.counters().records.read();
-    account.gap_events = core.counters().gap_events.read();
-    account.control_events = core.counters().control_events.read();
+    account.core = core.name;
+    account.events = core.events;
+    account.records = core.records;
+    account.gap_events = core.gap_events;
+    account.control_events = core.control_events;
     for (const std::string_view name : actor_account_rows()) {
         account.rows.emplace_back(name, 0);
     }
-    for (std::size_t i = 0; i < core.actors_count(); ++i) {
-        const Actor& actor = core.actor(i);
-        account.actors.push_back({std::string{actor.name()}, core.actor_counters(i).events.read()});
-        for (const auto& [name, count] : actor.account_rows()) {
+    for (const ActorSnapshot& actor : core.actors) {
+        account.actors.push_back({actor.name, actor.events});
+        for (const auto& [name, count] : actor.account_rows) {
             row(account, name) += count;
         }
     }
     total.cores.push_back(std::move(account));
 }
 
-Account account_of(Appliance& appliance) {
+Account account_of(const CounterSnapshot& counters) {
     Account account;
-    account.feed = appliance.config().name;
-    account.seconds = appliance.seconds();
-    std::vector<std::string> cores;
-    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        cores.push_back(appliance.core(i).info().name);
+    account.feed = counters.feed;
+    account.seconds = counters.seconds;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        add_poller(account, poller);
     }
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        add_poller(account, appliance.poller(i), cores);
-    }
-    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        add_core(account, appliance.core(i));
+    for (const CoreSnapshot& core : counters.cores) {
+        add_core(account, core);
     }
     return account;
 }

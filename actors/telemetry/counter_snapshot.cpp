@@ -31,12 +31,10 @@ StageSnapshot stage_snapshot(const Histogram& all, const Histogram& disturbed) {
     return stage;
 }
 
-QueueSnapshot queue_snapshot(const PollerTask& poller, std::size_t i,
-                             const nic::PortConfig& config) {
+QueueSnapshot queue_snapshot(const PollerTask& poller, std::size_t i) {
     const nic::Port& port = poller.port(i);
     QueueSnapshot queue;
-    queue.port = config.name;
-    queue.burst_packets = config.burst_packets;
+    queue.name = queue.port = port.name();
     queue.packets = port.counters().packets.read();
     queue.bytes = port.counters().bytes.read();
     queue.full_bursts = port.counters().full_bursts.read();
@@ -50,7 +48,7 @@ QueueSnapshot queue_snapshot(const PollerTask& poller, std::size_t i,
     return queue;
 }
 
-LineSnapshot line_snapshot(PollerTask& poller, std::size_t i) {
+LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
     feed::Arbiter& arbiter = poller.arbiter(i);
     LineSnapshot line;
     line.line = poller.line_number(i);
@@ -65,30 +63,34 @@ LineSnapshot line_snapshot(PollerTask& poller, std::size_t i) {
     }
     line.up = poller.line_up(i);
     line.down = poller.watch(i).down();
+    line.retransmission_packets = poller.retransmission_packets(i);
+    if (running == Running::stopped) {
+        for (const feed::Arbiter::NumberRange& gap : arbiter.gaps()) {
+            line.gaps.emplace_back(gap.first, gap.last);
+        }
+    }
     for (std::size_t row = 0; row < poller.reject_rows().size(); ++row) {
         line.rejected.push_back(poller.rejects(i, row));
     }
     return line;
 }
 
-PollerSnapshot poller_snapshot(Appliance& appliance, std::size_t index) {
-    PollerTask& poller = appliance.poller(index);
-    const std::vector<std::size_t>& ports = appliance.topology().pollers[index].ports;
-    PollerSnapshot snapshot;
-    snapshot.name = poller.name();
-    snapshot.cpu = appliance.config().pollers[index].cpu;
-    read_loop(snapshot, poller.counters());
-    snapshot.exchange_to_decoded =
-        stage_snapshot(poller.counters().exchange_to_decoded_ns,
-                       poller.counters().exchange_to_decoded_disturbed_ns);
-    snapshot.reject_rows = poller.reject_rows();
-    for (std::size_t i = 0; i < poller.ports_count(); ++i) {
-        snapshot.queues.push_back(queue_snapshot(poller, i, appliance.config().ports[ports[i]]));
-    }
-    for (std::size_t i = 0; i < poller.lines_count(); ++i) {
-        snapshot.lines.push_back(line_snapshot(poller, i));
-    }
-    return snapshot;
+RingSnapshot ring_snapshot(const PollerTask& poller, std::size_t core, const std::string& name) {
+    const Router& router = poller.router();
+    const RingCounters& counters = router.counters(core);
+    RingSnapshot ring;
+    ring.from = poller.name();
+    ring.to = name;
+    ring.capacity_records = router.capacity(core);
+    ring.high_water_records = router.high_water(core).read();
+    ring.routed = counters.routed.read();
+    ring.refused = counters.refused.read();
+    ring.waits = counters.waits.read();
+    ring.pushed = counters.pushed.read();
+    ring.broadcast = counters.broadcast.read();
+    ring.repairs_untold = counters.repairs_untold.read();
+    ring.published_records = router.published(core);
+    return ring;
 }
 
 void add_busiest(std::vector<BusySeries>& busiest, const BusiestBoard& board) {
@@ -98,32 +100,18 @@ void add_busiest(std::vector<BusySeries>& busiest, const BusiestBoard& board) {
     }
 }
 
-CoreSnapshot core_snapshot(Appliance& appliance, std::size_t index) {
-    const Core& core = appliance.core(index);
-    CoreSnapshot snapshot;
-    snapshot.name = core.info().name;
-    read_loop(snapshot, core.counters());
-    snapshot.cpu = appliance.config().cores[index].cpu;
-    snapshot.events = core.counters().events.read();
-    snapshot.sleeps = appliance.sleeps(index);
-    snapshot.receive_to_actor = stage_snapshot(core.counters().receive_to_actor_ns,
-                                               core.counters().receive_to_actor_disturbed_ns);
-    for (std::size_t i = 0; i < core.actors_count(); ++i) {
-        const ActorCounters& counters = core.actor_counters(i);
-        snapshot.actors.push_back(
-            {std::string{core.actor(i).name()}, counters.events.read(), counters.batches.read(),
-             stage_snapshot(counters.waiting_ns, counters.waiting_disturbed_ns),
-             counters.service_ns.snapshot()});
-        if (const BusiestBoard* board = core.actor(i).busiest()) {
-            add_busiest(snapshot.busiest, *board);
-        }
-    }
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        const Router& router = appliance.poller(i).router();
-        const RingCounters& counters = router.counters(index);
-        snapshot.rings.push_back({appliance.poller(i).name(), router.capacity(index),
-                                  router.high_water(index).read(), counters.routed.read(),
-                                  counters.refused.read(), counters.waits.read()});
+ActorSnapshot actor_snapshot(const Core& core, std::size_t i, Running running) {
+    const ActorCounters& counters = core.actor_counters(i);
+    const Actor& actor = core.actor(i);
+    ActorSnapshot snapshot;
+    snapshot.name = actor.name();
+    snapshot.events = counters.events.read();
+    snapshot.batches = counters.batches.read();
+    snapshot.waiting = stage_snapshot(counters.waiting_ns, counters.waiting_disturbed_ns);
+    snapshot.service = counters.service_ns.snapshot();
+    snapshot.figures = actor.figures();
+    if (running == Running::stopped) {
+        snapshot.account_rows = actor.account_rows();
     }
     return snapshot;
 }
@@ -132,32 +120,83 @@ RecoverySnapshot recovery_snapshot(Appliance& appliance) {
     using feed::RecoveryCount;
     RecoverySnapshot snapshot;
     snapshot.failure = appliance.recovery_failure();
+    snapshot.has_thread = appliance.recovery() != nullptr || appliance.peers() != nullptr;
     if (appliance.recovery() != nullptr) {
-        const feed::RecoveryCounters& counts = appliance.recovery()->recovery().counters();
+        const feed::Recovery& recovery = appliance.recovery()->recovery();
+        const feed::RecoveryCounters& counts = recovery.counters();
+        snapshot.counts = counts;
+        for (std::size_t i = 0; i < recovery.sources_count(); ++i) {
+            snapshot.sources.emplace_back(recovery.source(i).name(), recovery.refused(i));
+        }
         snapshot.abandoned = counts.read(RecoveryCount::abandoned);
         snapshot.never_asked = counts.read(RecoveryCount::never_asked);
         snapshot.untracked = counts.read(RecoveryCount::untracked);
         snapshot.repairs_dropped = counts.read(RecoveryCount::repairs_dropped);
     }
-    for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        const PollerTask& poller = appliance.poller(i);
-        if (poller.repair_rings() != nullptr) {
-            snapshot.notes_dropped += poller.repair_rings()->notes_dropped().read();
-        }
-        if (poller.history() != nullptr) {
-            snapshot.not_kept += poller.history()->skipped().read();
-        }
+    return snapshot;
+}
+
+PeersSnapshot peers_snapshot(Appliance& appliance) {
+    PeersSnapshot snapshot;
+    const peer::PeerTask* const task = appliance.peers();
+    if (task == nullptr) {
+        return snapshot;
+    }
+    if (const feed::History* const history = task->history()) {
+        snapshot.history = {history->counters(), history->blocks(), history->used_bytes(),
+                            history->oldest_ts_ns()};
+    }
+    if (const peer::Server* const server = task->peers()->server()) {
+        const peer::ServerCounters& counters = server->counters();
+        snapshot.server = {counters.counts, counters.refusals, counters.ends,
+                           server->connections()};
+    }
+    for (const peer::ClientStatus& client : task->peers()->clients()) {
+        const peer::ClientCounters& counters = client.counters;
+        snapshot.clients.push_back({client.peer, client.connected.read() != 0, counters.counts,
+                                    counters.drops, counters.refusals, counters.why,
+                                    counters.ends});
+    }
+    if (const peer::StateTransfer* const state = appliance.state_transfer()) {
+        snapshot.state = state->counts();
+        snapshot.state_whole = state->whole().read() != 0;
     }
     return snapshot;
 }
 
-}  // namespace
+PollerSnapshot poller_snapshot(Appliance& appliance, std::size_t index,
+                               std::span<const std::string> cores, Running running) {
+    const std::vector<std::size_t>& ports = appliance.topology().pollers[index].ports;
+    PollerSnapshot snapshot = take_poller_snapshot(appliance.poller(index), cores, running);
+    snapshot.cpu = appliance.config().pollers[index].cpu;
+    for (std::size_t i = 0; i < snapshot.queues.size(); ++i) {
+        const nic::PortConfig& port = appliance.config().ports[ports[i]];
+        snapshot.queues[i].port = port.name;
+        snapshot.queues[i].burst_packets = port.burst_packets;
+    }
+    return snapshot;
+}
 
-CounterSnapshot take_counter_snapshot(Appliance& appliance) {
-    CounterSnapshot snapshot;
+CoreSnapshot core_snapshot(Appliance& appliance, std::size_t index,
+                           std::span<const PollerSnapshot> pollers, Running running) {
+    CoreSnapshot snapshot = take_core_snapshot(appliance.core(index), running);
+    snapshot.cpu = appliance.config().cores[index].cpu;
+    snapshot.sleeps = appliance.sleeps(index);
+    for (const PollerSnapshot& poller : pollers) {
+        snapshot.rings.push_back(poller.rings[index]);
+    }
+    return snapshot;
+}
+
+void read_program(CounterSnapshot& snapshot, Appliance& appliance) {
+    const nic::Clock& clock = appliance.clock();
     snapshot.feed = appliance.config().name;
     snapshot.seconds = appliance.seconds();
-    snapshot.clock_error_ns = appliance.clock().error_ns();
+    snapshot.clock_error_ns = clock.error_ns();
+    snapshot.clock_steps = clock.steps_count();
+    if (clock.uses_tsc()) {
+        snapshot.clock_tick_ns = clock.tick_ns();
+    }
     snapshot.from_due = appliance.due().known();
     const auto& ports = appliance.config().ports;
     snapshot.live = std::none_of(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
@@ -165,15 +204,87 @@ CounterSnapshot take_counter_snapshot(Appliance& appliance) {
     });
     snapshot.hot_allocations = heap_guard::allocations.load(std::memory_order_relaxed);
     snapshot.reverse_path_drops = nic::reverse_path_drops(ports);
-    snapshot.clock_steps = appliance.clock().steps_count();
+    snapshot.reloads = appliance.reloads();
+    snapshot.reload_refused = appliance.reloads().last_refused.read() != 0;
+    if (!appliance.series().file.empty()) {
+        snapshot.series_map = appliance.series().rows;
+    }
     snapshot.calls = appliance.refused_calls();
-    snapshot.recovery = recovery_snapshot(appliance);
+}
+
+}  // namespace
+
+PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::string> cores,
+                                    Running running) {
+    PollerSnapshot snapshot;
+    snapshot.name = poller.name();
+    read_loop(snapshot, poller.counters());
+    snapshot.exchange_to_decoded =
+        stage_snapshot(poller.counters().exchange_to_decoded_ns,
+                       poller.counters().exchange_to_decoded_disturbed_ns);
+    snapshot.reject_rows = poller.reject_rows();
+    for (std::size_t i = 0; i < poller.ports_count(); ++i) {
+        snapshot.queues.push_back(queue_snapshot(poller, i));
+    }
+    for (std::size_t i = 0; i < poller.lines_count(); ++i) {
+        snapshot.lines.push_back(line_snapshot(poller, i, running));
+    }
+    for (std::size_t i = 0; i < cores.size(); ++i) {
+        snapshot.rings.push_back(ring_snapshot(poller, i, cores[i]));
+    }
+    if (poller.repair_rings() != nullptr) {
+        snapshot.notes_dropped = poller.repair_rings()->notes_dropped().read();
+        snapshot.repairs_taken = poller.repair_rings()->repairs_taken().read();
+    }
+    if (poller.history() != nullptr) {
+        snapshot.history_skipped = poller.history()->skipped().read();
+    }
+    return snapshot;
+}
+
+CoreSnapshot take_core_snapshot(const Core& core, Running running) {
+    const CoreCounters& counters = core.counters();
+    CoreSnapshot snapshot;
+    snapshot.name = core.info().name;
+    read_loop(snapshot, counters);
+    snapshot.events = counters.events.read();
+    snapshot.records = counters.records.read();
+    snapshot.batches = counters.batches.read();
+    snapshot.gap_events = counters.gap_events.read();
+    snapshot.control_events = counters.control_events.read();
+    snapshot.line_state_events = counters.line_state_events.read();
+    snapshot.line_mark_events = counters.line_mark_events.read();
+    snapshot.announced_series = counters.announced_series.read();
+    snapshot.receive_to_actor =
+        stage_snapshot(counters.receive_to_actor_ns, counters.receive_to_actor_disturbed_ns);
+    for (std::size_t i = 0; i < core.actors_count(); ++i) {
+        snapshot.actors.push_back(actor_snapshot(core, i, running));
+        if (const BusiestBoard* board = core.actor(i).busiest()) {
+            add_busiest(snapshot.busiest, *board);
+        }
+    }
+    return snapshot;
+}
+
+CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
+    CounterSnapshot snapshot;
+    read_program(snapshot, appliance);
+    std::vector<std::string> cores;
+    for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
+        cores.push_back(appliance.core(i).info().name);
+    }
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
-        snapshot.pollers.push_back(poller_snapshot(appliance, i));
+        snapshot.pollers.push_back(poller_snapshot(appliance, i, cores, running));
     }
     for (std::size_t i = 0; i < appliance.cores_count(); ++i) {
-        snapshot.cores.push_back(core_snapshot(appliance, i));
+        snapshot.cores.push_back(core_snapshot(appliance, i, snapshot.pollers, running));
     }
+    snapshot.recovery = recovery_snapshot(appliance);
+    for (const PollerSnapshot& poller : snapshot.pollers) {
+        snapshot.recovery.notes_dropped += poller.notes_dropped.value_or(0);
+        snapshot.recovery.not_kept += poller.history_skipped.value_or(0);
+    }
+    snapshot.peers = peers_snapshot(appliance);
     return snapshot;
 }
 

@@ -1,18 +1,28 @@
 // path: cold
 //
-// A snapshot of all counters of an appliance: totals since the start. Log, live view, admin views,
-// service status and latency reports are functions of these plain values, so tests can write them
-// by hand.
+// A snapshot of all counters of an appliance: totals since the start. Log, metrics, live view,
+// admin views, service status, latency reports and account are functions of these plain values, so
+// tests can write them by hand. Nothing else of telemetry reads the counters.
+//
+// Its parts are taken of pollers and cores alone as well, for tests and the simulation.
 #pragma once
 
 #include "actors/appliance/thread_loops.h"
 #include "actors/book/busiest.h"
+#include "actors/core/actor_report.h"
+#include "actors/peer/client.h"
+#include "actors/peer/server.h"
+#include "actors/peer/state_transfer.h"
 #include "actors/poller/unknown_groups.h"
+#include "actors/topology/reload_counts.h"
+#include "actors/topology/series_list.h"
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "config/rows.h"
 #include "feed/arbitration/line_counts.h"
 #include "feed/lines/line_watch.h"
+#include "feed/recovery/history.h"
+#include "feed/recovery/recovery.h"
 #include "nic/packet/drops.h"
 #include "nic/port.h"
 
@@ -22,11 +32,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors {
 
 class Appliance;
+class Core;
+class PollerTask;
 
 /// The counts of a table of counters, by row.
 template <class Enum, std::size_t Count>
@@ -34,7 +47,7 @@ class RowTotals {
   public:
     RowTotals() = default;
 
-    explicit RowTotals(const Counters<Enum, Count>& counters) {
+    explicit(false) RowTotals(const Counters<Enum, Count>& counters) {
         for (std::size_t i = 0; i < Count; ++i) {
             totals_[i] = counters.read(static_cast<Enum>(i));
         }
@@ -54,9 +67,13 @@ class RowTotals {
 
 using StreamTotals = RowTotals<feed::StreamCount, feed::StreamCount_count>;
 using LineTotals = RowTotals<feed::LineCount, feed::LineCount_count>;
+using RefusalTotals = RowTotals<feed::Refusal, feed::Refusal_count>;
+using PeerRefusalTotals = RowTotals<peer::PeerRefusal, peer::PeerRefusal_count>;
+using SessionEndTotals = RowTotals<peer::SessionEnd, peer::SessionEnd_count>;
 
 /// A receive queue of a port.
 struct QueueSnapshot {
+    std::string name;  ///< of a port with several queues: port/number
     std::string port;
     std::size_t burst_packets = 64;
     std::uint64_t packets = 0;
@@ -77,8 +94,11 @@ struct LineSnapshot {
     std::array<feed::LineState, feed::streams_count> states{};
     std::array<std::int64_t, feed::streams_count> heard_ns{};  ///< wall time of the latest packet
     feed::StreamsReceived received = feed::both_streams;
-    bool up = false;                      ///< not down, and at least one packet was received
-    bool down = false;                    ///< both streams are silent during the session
+    bool up = false;    ///< not down, and at least one packet was received
+    bool down = false;  ///< both streams are silent during the session
+    std::uint64_t retransmission_packets = 0;
+    /// Numbers declared lost and not found, first and last; only of a stopped appliance.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
     std::vector<std::uint64_t> rejected;  ///< by row of PollerSnapshot::reject_rows
 };
 
@@ -98,6 +118,21 @@ struct StageSnapshot {
     Histogram::Snapshot disturbed;  ///< those that overlap a preemption or its backlog
 };
 
+/// A ring from a poller to a core.
+struct RingSnapshot {
+    std::string from;  ///< poller
+    std::string to;    ///< core
+    std::size_t capacity_records = 0;
+    std::uint64_t high_water_records = 0;
+    std::uint64_t routed = 0;
+    std::uint64_t refused = 0;  ///< messages
+    std::uint64_t waits = 0;
+    std::uint64_t pushed = 0;             ///< messages
+    std::uint64_t broadcast = 0;          ///< records of events for every core
+    std::uint64_t repairs_untold = 0;     ///< notices of repairs that found no room
+    std::uint64_t published_records = 0;  ///< of messages and broadcasts
+};
+
 struct PollerSnapshot : LoopSnapshot {
     std::string name;
     CpuIndex cpu = -1;
@@ -105,6 +140,10 @@ struct PollerSnapshot : LoopSnapshot {
     std::span<const Row> reject_rows;
     std::vector<QueueSnapshot> queues;
     std::vector<LineSnapshot> lines;
+    std::vector<RingSnapshot> rings;               ///< by core
+    std::optional<std::uint64_t> notes_dropped;    ///< for recovery; nullopt: there is none
+    std::uint64_t repairs_taken = 0;               ///< blocks from recovery
+    std::optional<std::uint64_t> history_skipped;  ///< blocks; nullopt: no history
 };
 
 struct ActorSnapshot {
@@ -113,16 +152,8 @@ struct ActorSnapshot {
     std::uint64_t batches = 0;
     StageSnapshot waiting;
     Histogram::Snapshot service;  ///< of one call with a batch, sampled
-};
-
-/// A ring from a poller to a core.
-struct RingSnapshot {
-    std::string from;
-    std::size_t capacity_records = 0;
-    std::uint64_t high_water_records = 0;
-    std::uint64_t routed = 0;
-    std::uint64_t refused = 0;  ///< messages
-    std::uint64_t waits = 0;
+    std::vector<ActorFigures> figures;
+    std::vector<AccountRow> account_rows;  ///< only of a stopped appliance
 };
 
 struct CoreSnapshot : LoopSnapshot {
@@ -130,6 +161,13 @@ struct CoreSnapshot : LoopSnapshot {
     CpuIndex cpu = -1;
     std::uint64_t events = 0;  ///< data messages taken from the rings
     std::uint64_t sleeps = 0;
+    std::uint64_t records = 0;
+    std::uint64_t batches = 0;
+    std::uint64_t gap_events = 0;
+    std::uint64_t control_events = 0;
+    std::uint64_t line_state_events = 0;
+    std::uint64_t line_mark_events = 0;
+    std::uint64_t announced_series = 0;
     StageSnapshot receive_to_actor;
     std::vector<ActorSnapshot> actors;
     std::vector<RingSnapshot> rings;  ///< by poller
@@ -145,6 +183,44 @@ struct RecoverySnapshot {
     std::uint64_t repairs_dropped = 0;  ///< received blocks that found the ring full
     std::uint64_t not_kept = 0;         ///< blocks missing in the history
     std::string failure{};              ///< why its thread failed; empty: it runs
+    bool has_thread = false;            ///< there is recovery, or there are peers
+    /// nullopt: there is no recovery.
+    std::optional<RowTotals<feed::RecoveryCount, feed::RecoveryCount_count>> counts{};
+    std::vector<std::pair<std::string, RefusalTotals>> sources{};  ///< requests not fulfilled
+};
+
+/// The blocks kept for peers.
+struct HistorySnapshot {
+    RowTotals<feed::HistoryCount, feed::HistoryCount_count> counts;
+    std::uint64_t blocks = 0;
+    std::uint64_t used_bytes = 0;
+    std::int64_t oldest_ts_ns = 0;  ///< time of arrival; 0: there is none
+};
+
+struct PeerServerSnapshot {
+    RowTotals<peer::ServerCount, peer::ServerCount_count> counts;
+    PeerRefusalTotals refusals;
+    SessionEndTotals ends;
+    std::uint64_t connections = 0;  ///< open now
+};
+
+struct PeerClientSnapshot {
+    std::string peer;
+    bool connected = false;
+    RowTotals<peer::ClientCount, peer::ClientCount_count> counts;
+    RowTotals<peer::PeerDrop, peer::PeerDrop_count> drops;
+    RefusalTotals refused_requests;
+    PeerRefusalTotals refusals;
+    SessionEndTotals ends;
+};
+
+struct PeersSnapshot {
+    std::optional<HistorySnapshot> history;
+    std::optional<PeerServerSnapshot> server;
+    std::vector<PeerClientSnapshot> clients;
+    /// State taken from a peer; nullopt: none is.
+    std::optional<RowTotals<peer::StateCount, peer::StateCount_count>> state;
+    bool state_whole = false;
 };
 
 struct CounterSnapshot {
@@ -155,17 +231,35 @@ struct CounterSnapshot {
     bool live = true;       ///< false: captures are replayed
     std::uint64_t hot_allocations = 0;
     std::uint64_t clock_steps = 0;
+    std::optional<double> clock_tick_ns;  ///< nullopt: the clock is not the time stamp counter
+    RowTotals<ReloadCount, ReloadCount_count> reloads;
+    bool reload_refused = false;                                           ///< the latest one
+    std::optional<std::array<std::uint64_t, SeriesRow_count>> series_map;  ///< nullopt: no file
     /// Packets that the kernel's reverse path filter dropped, on all interfaces; nullopt: there is
     /// no port of kind uring.
     std::optional<std::uint64_t> reverse_path_drops;
     RecoverySnapshot recovery;
+    PeersSnapshot peers;
     std::vector<PollerSnapshot> pollers;
     std::vector<CoreSnapshot> cores;
     std::vector<RefusedCalls> calls;  ///< of every hot thread
 };
 
-/// Takes a snapshot. Call it from any thread that is not hot, at any time. It reads counters of
-/// devices.
-[[nodiscard]] CounterSnapshot take_counter_snapshot(Appliance& appliance);
+/// Running: from any thread that is not hot, at any time. Stopped: with the gaps and account rows,
+/// which only a stopped appliance has.
+enum class Running : std::uint8_t { yes, stopped };
+
+/// Takes a snapshot. It reads counters of devices.
+[[nodiscard]] CounterSnapshot take_counter_snapshot(Appliance& appliance,
+                                                    Running running = Running::yes);
+
+/// The part of one poller, without its cpu and the names of its ports. `cores`: the names of the
+/// cores to which it has rings, in order.
+[[nodiscard]] PollerSnapshot take_poller_snapshot(PollerTask& poller,
+                                                  std::span<const std::string> cores,
+                                                  Running running);
+
+/// The part of one core, without its cpu, sleeps and rings.
+[[nodiscard]] CoreSnapshot take_core_snapshot(const Core& core, Running running);
 
 }  // namespace pinstrike::actors

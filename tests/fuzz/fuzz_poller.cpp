@@ -108,8 +108,10 @@ class Bench {
         core_->drain(now_ns_);
         core_->stop();
         actors::Account account;
-        actors::add_poller(account, *poller_, std::array<std::string, 1>{"core"});
-        actors::add_core(account, *core_);
+        actors::add_poller(
+            account, actors::take_poller_snapshot(*poller_, std::array<std::string, 1>{"core"},
+                                                  actors::Running::stopped));
+        actors::add_core(account, actors::take_core_snapshot(*core_, actors::Running::stopped));
         PINSTRIKE_CHECK(actors::imbalances(account).empty());
     }
 

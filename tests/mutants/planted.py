@@ -244,8 +244,8 @@ plant(("view and metrics",), [
 ])
 
 plant(("appliance", "metrics"), [
-    ("the age of the history a thousand times too large", "static_cast<double>(history.oldest_ts_ns()) * 1e-9",
-     "static_cast<double>(history.oldest_ts_ns()) * 1e-6"),
+    ("the age of the history a thousand times too large", "static_cast<double>(history.oldest_ts_ns) * 1e-9",
+     "static_cast<double>(history.oldest_ts_ns) * 1e-6"),
 ])
 
 plant(("view and metrics",), [
@@ -378,7 +378,7 @@ plant(("config",), [
 plant(("limits",), [
     ("the peer port asks again at once", "return pause(error);", "return accept();"),
     ("a file that may not grow ends the program", "std::signal(SIGXFSZ, SIG_IGN)", "std::signal(SIGXFSZ, SIG_DFL)"),
-    ("recovery's end is not measured", "appliance.recovery_failure().empty() ? 1 : 0", "1"),
+    ("recovery's end is not measured", "recovery.failure.empty() ? 1 : 0", "1"),
 ])
 
 plant(("endings",), [

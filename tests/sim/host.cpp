@@ -438,10 +438,11 @@ actors::Account Host::account() {
         names.push_back(core.core->info().name);
     }
     for (Poller& poller : pollers_) {
-        actors::add_poller(account, *poller.task, names);
+        actors::add_poller(
+            account, actors::take_poller_snapshot(*poller.task, names, actors::Running::stopped));
     }
     for (const Core& core : cores_) {
-        actors::add_core(account, *core.core);
+        actors::add_core(account, actors::take_core_snapshot(*core.core, actors::Running::stopped));
     }
     return account;
 }

@@ -203,8 +203,9 @@ class Weeks final : public feed::opra::traffic::BlockSink {
         actors::Account account;
         account.feed = "opra";
         const std::vector<std::string> names{"core0"};
-        actors::add_poller(account, *poller_, names);
-        actors::add_core(account, *core_);
+        actors::add_poller(account,
+                           actors::take_poller_snapshot(*poller_, names, actors::Running::stopped));
+        actors::add_core(account, actors::take_core_snapshot(*core_, actors::Running::stopped));
         return actors::imbalances(account);
     }
 

@@ -47,6 +47,12 @@ BORDERS = {
     # What a NIC's driver needs of the host (memory, rights, devices, its log) is not behind the border.
     "driver": (r'#include "nic/(dpdk/(?!eal|host|log|memory_need|vdev)|uring/)|(?<!\w)uring::',
                ["nic/dpdk/", "nic/uring/"], {}),
+    # Everything that shows figures renders a snapshot of the counters.
+    "appliance": (r'#include "actors/appliance/appliance.h"',
+                  ["actors/appliance/", "actors/control/"], {
+        "actors/telemetry/counter_snapshot.cpp": "reads the counters",
+        "actors/telemetry/admin/packet_request.h": "taps packets",
+    }),
 }
 
 HOT_WORDS = {

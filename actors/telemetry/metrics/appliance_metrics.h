@@ -1,7 +1,7 @@
 // path: cold
 #pragma once
 
-#include "actors/appliance/appliance.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/log/log_counts.h"
 
 #include <prometheus/metric_family.h>
@@ -10,9 +10,8 @@
 
 namespace pinstrike::actors {
 
-/// Every figure of an appliance, and of its log, as metric families. Any cold thread, at any time:
-/// it reads counters that their threads write, and asks ports and allocator for their own.
-[[nodiscard]] std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance,
-                                                                      const LogCounters& log);
+/// Every figure of a snapshot, of the log and of the allocator as metric families. Any cold thread.
+[[nodiscard]] std::vector<prometheus::MetricFamily> appliance_metrics(
+    const CounterSnapshot& counters, const LogCounters& log);
 
 }  // namespace pinstrike::actors

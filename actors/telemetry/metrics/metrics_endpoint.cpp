@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 
-#include "actors/appliance/appliance.h"
 #include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/latency/reading.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
@@ -22,9 +21,7 @@ namespace pinstrike::actors {
 
 /// What is answered.
 struct MetricsEndpoint::Pages {
-    Appliance& appliance;
-    const LogCounters& log;
-    std::function<bool()> healthy;
+    Sources sources;
     /// Null until the server listens, whose first request may come before open() knows it. Release
     /// and acquire: who sees the pointer sees the object.
     std::atomic<const EndpointCounters*> counters = nullptr;
@@ -35,20 +32,21 @@ struct MetricsEndpoint::Pages {
             return {200, text.Serialize(metrics())};
         }
         if (path == "/latency") {
-            return {200,
-                    text.Serialize(latency_metrics(latency_of(take_counter_snapshot(appliance))))};
+            return {200, text.Serialize(latency_metrics(latency_of(sources.take_snapshot())))};
         }
         if (path == "/healthz") {
-            return healthy() ? HttpAnswer{200, "all threads advance\n"}
-                             : HttpAnswer{503, "a thread does not advance, or none runs yet\n"};
+            return sources.healthy()
+                       ? HttpAnswer{200, "all threads advance\n"}
+                       : HttpAnswer{503, "a thread does not advance, or none runs yet\n"};
         }
         return {404, "/metrics, /latency and /healthz are here\n"};
     }
 
     [[nodiscard]] std::vector<prometheus::MetricFamily> metrics() const {
-        auto families = appliance_metrics(appliance, log);
+        const CounterSnapshot snapshot = sources.take_snapshot();
+        auto families = appliance_metrics(snapshot, sources.log);
         if (const auto* own = counters.load(std::memory_order_acquire)) {
-            Families out(appliance.config().name);
+            Families out(snapshot.feed);
             for (std::size_t i = 0; i < EndpointCount_rows.size(); ++i) {
                 out.row("endpoint", EndpointCount_rows[i], {},
                         own->read(static_cast<EndpointCount>(i)));
@@ -63,17 +61,14 @@ MetricsEndpoint::MetricsEndpoint(std::unique_ptr<Pages> pages) : pages_(std::mov
 
 MetricsEndpoint::~MetricsEndpoint() = default;
 
-std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& address,
-                                                       Appliance& appliance, const LogCounters& log,
-                                                       std::function<bool()> healthy,
+std::unique_ptr<MetricsEndpoint> MetricsEndpoint::open(const std::string& address, Sources sources,
                                                        Problems& problems) {
     std::unique_ptr<MetricsEndpoint> endpoint(
-        new MetricsEndpoint(std::unique_ptr<Pages>(new Pages{appliance, log, std::move(healthy)})));
+        new MetricsEndpoint(std::unique_ptr<Pages>(new Pages{std::move(sources)})));
     Pages& pages = *endpoint->pages_;
     Problem complaint;
     if (const auto at = parse_http_address(address, complaint.text)) {
-        const BoundToCpu control(
-            appliance.config().control_cpu);  // the server's thread inherits it
+        const BoundToCpu control(pages.sources.cpu);  // the server's thread inherits it
         endpoint->server_ = HttpServer::open(
             at->host, at->port, [&pages](const std::string& path) { return pages.answer(path); },
             complaint);

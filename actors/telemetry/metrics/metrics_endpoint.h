@@ -6,6 +6,7 @@
 // the control thread and every hot thread advance, else 503.
 #pragma once
 
+#include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/log/log_counts.h"
 #include "config/problem.h"
 
@@ -15,19 +16,22 @@
 
 namespace pinstrike::actors {
 
-class Appliance;
-
 class HttpServer;
 
 class MetricsEndpoint {
   public:
-    /// Listens at `address`, "127.0.0.1:9464". Null, with a Problem, if it cannot. The appliance
-    /// and the log's counters outlive the endpoint, as does what `healthy` asks, by its thread.
+    /// What the endpoint shows. Its thread calls both functions, on processor `cpu`.
+    struct Sources {
+        std::function<CounterSnapshot()> take_snapshot;
+        std::function<bool()> healthy;
+        const LogCounters& log;
+        CpuIndex cpu = -1;
+    };
+
+    /// Listens at `address`, "127.0.0.1:9464". Null, with a Problem, if it cannot. What the sources
+    /// read outlives the endpoint.
     [[nodiscard]] static std::unique_ptr<MetricsEndpoint> open(const std::string& address,
-                                                               Appliance& appliance,
-                                                               const LogCounters& log,
-                                                               std::function<bool()> healthy,
-                                                               Problems& problems);
+                                                               Sources sources, Problems& problems);
     ~MetricsEndpoint();
 
     MetricsEndpoint(const MetricsEndpoint&) = delete;

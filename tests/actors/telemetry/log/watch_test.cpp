@@ -55,7 +55,7 @@ CounterSnapshot quiet() {
         core.actors.resize(2);
         core.actors[0].name = "book";
         core.actors[1].name = "mine";
-        core.rings = {{.from = "poll0", .capacity_records = 1024}};
+        core.rings = {{.from = "poll0", .to = name, .capacity_records = 1024}};
         snapshot.cores.push_back(core);
     }
     snapshot.calls = {{"poll0", 0, "", 0}, {"core0", 0, "", 0}};

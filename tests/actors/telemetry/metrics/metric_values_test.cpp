@@ -88,9 +88,9 @@ class MetricValues : public testing::Test {
         stopped_at_ = wall_seconds();
         const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - begin;
         ran_ = ran.count();
-        families_ = appliance_metrics(*appliance_, LogCounters{});
-        std::ranges::copy(latency_metrics(latency_of(take_counter_snapshot(*appliance_))),
-                          std::back_inserter(families_));
+        const CounterSnapshot counters = take_counter_snapshot(*appliance_);
+        families_ = appliance_metrics(counters, LogCounters{});
+        std::ranges::copy(latency_metrics(latency_of(counters)), std::back_inserter(families_));
     }
 
     /// All series of the metric, at /metrics and /latency.
