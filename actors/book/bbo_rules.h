@@ -1,7 +1,8 @@
 // path: hot
 //
-// What a quote's indicator does to the best bid and offer (OPRA BBO Indicator). OPRA says what
-// is best; the quote's type, its prices and those of others do not matter here.
+// Applies a quote's indicator to the best bid and offer (OPRA BBO Indicator). OPRA determines the
+// best quotes, so the quote's type, its prices and the prices of other participants do not matter
+// here.
 #pragma once
 
 #include "actors/book/book_entry.h"
@@ -24,8 +25,8 @@ struct QuoteEffect {
     SideEffect offer = SideEffect::none;
 };
 
-/// By indicator, for quotes that bring an appendage and for those that bring none: what would need
-/// one that is not there changes nothing.
+/// The effects by indicator, for quotes without an appendage (0) and with one (1). An effect that
+/// needs an appendage changes nothing if there is none.
 constexpr std::array<std::array<QuoteEffect, 256>, 2> make_quote_effects() {
     constexpr std::array bids{SideEffect::none, SideEffect::this_quote, SideEffect::no_best,
                               SideEffect::appendage};
@@ -53,8 +54,9 @@ inline QuoteEffect quote_effect(const feed::Header& header) {
     return quote_effects[header.records > 1 ? 1 : 0][static_cast<unsigned char>(header.indicator)];
 }
 
-/// Which bits of both sides a quote keeps, which it takes from its own words, which from its
-/// appendage's: by indicator, bid before offer, each as {price, size, sequence, said}.
+/// Masks for the bits of both sides that a quote keeps, that it takes from its own words, and that
+/// it takes from the words of its appendage. The words are the bid's before the offer's, each side
+/// as {price, size, sequence, said}.
 struct alignas(32) SidesMask {
     std::array<std::uint32_t, 8> keep;
     std::array<std::uint32_t, 8> own;
@@ -71,7 +73,7 @@ constexpr SidesMask sides_mask_of(const QuoteEffect& effect) {
             mask.own[word] = on_side == SideEffect::this_quote ? all : 0;
             mask.appendage[word] = on_side == SideEffect::appendage ? all : 0;
         }
-        if (on_side == SideEffect::no_best) {  // stated all the same
+        if (on_side == SideEffect::no_best) {  // the side is known to be empty
             mask.own[side * 4 + 2] = all;
             mask.own[side * 4 + 3] = std::uint32_t{side_known} << BookSide::mark_shift;
         }
@@ -79,7 +81,8 @@ constexpr SidesMask sides_mask_of(const QuoteEffect& effect) {
     return mask;
 }
 
-/// By indicator, without an appendage and with one. What is no indicator changes nothing.
+/// The masks by indicator, for quotes without an appendage (0) and with one (1). A byte that is no
+/// indicator changes nothing.
 constexpr std::array<std::array<SidesMask, 256>, 2> make_sides_masks() {
     std::array<std::array<SidesMask, 256>, 2> masks{};
     for (std::size_t appended = 0; appended < masks.size(); ++appended) {
@@ -92,27 +95,27 @@ constexpr std::array<std::array<SidesMask, 256>, 2> make_sides_masks() {
 
 inline constexpr std::array<std::array<SidesMask, 256>, 2> sides_masks = make_sides_masks();
 
-/// Of eight words, bid before offer.
+/// Loads eight words, the bid's before the offer's.
 inline __m256i load_sides(const void* words) {
     __m256i loaded;
     std::memcpy(&loaded, words, sizeof loaded);
     return loaded;
 }
 
-/// Both sides in one store: what is loaded as one right behind it need not wait.
+/// Writes both sides with one store, so that a load of both sides right after it need not wait.
 inline void store_sides(BookEntry& entry, __m256i sides) {
     static_assert(offsetof(BookEntry, offer) == offsetof(BookEntry, bid) + sizeof(BookSide));
     std::memcpy(static_cast<void*>(&entry.bid), &sides, sizeof sides);
 }
 
-/// Sequence and marks of a side that a quote states, as its upper two words.
+/// The upper two words of a side that a quote states: sequence, participant, code and marks.
 inline std::uint64_t upper_words(std::uint32_t sequence, std::uint32_t participant_and_code) {
     constexpr std::uint32_t marks = std::uint32_t{side_known | side_present}
                                     << BookSide::mark_shift;
     return sequence | std::uint64_t{participant_and_code | marks} << 32;
 }
 
-/// Both sides as a quote itself states them.
+/// Both sides as the quote itself states them.
 inline __m256i own_sides(const feed::Event& event) {
     static_assert(offsetof(feed::Quote, offer) == offsetof(feed::Quote, bid) + 8);
     const feed::Header& header = event.header;
@@ -127,7 +130,8 @@ inline __m256i own_sides(const feed::Event& event) {
                               0b1100'1100);
 }
 
-/// Both sides as its appendage states them: price, size, and the third word's lower half.
+/// Both sides as the quote's appendage states them: price, size, and the lower half of the third
+/// word.
 inline __m256i appended_sides(const feed::Event& event) {
     static_assert(sizeof(feed::Best) == 12 && offsetof(feed::Best, participant) == 8);
     const auto& best = feed::rest_of<feed::QuoteBest>(event);
@@ -142,7 +146,8 @@ inline __m256i appended_sides(const feed::Event& event) {
     return _mm256_or_si256(_mm256_and_si256(stated, said), _mm256_set_epi64x(upper, 0, upper, 0));
 }
 
-/// A quote in order: both sides at once, as its indicator says, without a branch on that.
+/// Applies a quote that came in order: sets both sides at once according to its indicator, without
+/// a branch on the indicator.
 inline void state_quote(BookEntry& entry, const feed::Event& event) {
     const auto indicator = static_cast<unsigned char>(event.header.indicator);
     const auto stated = [&entry, &event](const SidesMask& mask) {

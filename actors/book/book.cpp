@@ -5,11 +5,12 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// Fuller, more series lie in their second slot or astray, which costs a second line.
+/// In a fuller table more series are in their second slot or displaced, which costs a second cache
+/// line.
 constexpr double table_load = 0.36;
 constexpr double venue_load = 0.45;
-/// Participants that quote a series, on average over the series of a day (18 exchanges, of which
-/// few quote the far ones).
+/// Average number of participants that quote a series during a day. There are 18 exchanges, of
+/// which few quote the far series.
 constexpr std::size_t venues_per_series = 10;
 constexpr std::size_t line_numbers = 65536;
 
@@ -29,7 +30,8 @@ Book::Book(const BookConfig& config, unsigned cores_count)
     }
 }
 
-/// With room for an uneven one: a hash spreads series well, roots not so well.
+/// The share has a reserve because sharding is uneven: a hash spreads series well, and underlyings
+/// less well.
 std::size_t Book::series_share(const BookConfig& config, unsigned cores_count) {
     const std::size_t even = (config.series_capacity + cores_count - 1) / cores_count;
     return cores_count == 1 ? even : even + even / 4;
@@ -53,7 +55,7 @@ void Book::on_start(const CoreInfo& /*core*/) {
         venues_.prefault();
     }
     for (std::size_t line = 0; line < lines_.size(); ++line) {
-        lines_[line].epoch = 1;  // above that of an entry no message has settled in
+        lines_[line].epoch = 1;  // above the epoch of an entry without messages
     }
     if (transfer_ != nullptr) {
         start_transfer();
@@ -84,12 +86,13 @@ void Book::on_events(EventBatch batch) {
     }
 }
 
-/// Stretch by stretch, in three passes: the first asks for the lines of all its series, so that as
-/// many are on their way at once as the processor can have; the second for those that lie
-/// elsewhere; the third finds them there.
+/// Applies a batch in stretches, each in three passes. The first pass prefetches the first slots of
+/// all series of the stretch, so that as many loads are in flight at once as the processor allows.
+/// The second pass prefetches the slots of the series that are in their second slot. The third pass
+/// applies the messages.
 template <bool keeps_venues>
 void Book::apply_all(EventBatch batch) {
-    constexpr unsigned stretch_messages = 128;  // 64 are too few, 256 no better
+    constexpr unsigned stretch_messages = 128;  // 64 are too few, 256 are no better
     Sought stretch[stretch_messages];
     EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
@@ -109,8 +112,8 @@ void Book::apply_all(EventBatch batch) {
     }
 }
 
-/// Inline the quotes of series whose line nothing happened to, which are nearly all, and what is
-/// rare out of line.
+/// Applies a message. Nearly all messages are quotes of series on whose line nothing happened;
+/// their code is inline here. Rare cases are out of line.
 template <bool keeps_venues>
 [[gnu::always_inline]] inline void Book::apply(const Sought& sought) {
     const feed::Event& event = *sought.event;
@@ -136,7 +139,7 @@ template <bool keeps_venues>
     state_quote(*entry, event);
 }
 
-/// An event that was remembered.
+/// Applies an event from the journal again.
 void Book::apply_again(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
         apply_rare_quote(event);
@@ -145,7 +148,7 @@ void Book::apply_again(const feed::Event& event) {
     }
 }
 
-/// Offers one series of a stretch, at a place that changes, to the busiest.
+/// Offers the series of one message of a stretch, at a varying place, to the busiest series.
 void Book::watch(const feed::Event& event) {
     if (event.header.kind == feed::EventKind::quote) {
         const BookEntry* const entry = table_.find(event.body.series);
@@ -155,8 +158,8 @@ void Book::watch(const feed::Event& event) {
     }
 }
 
-/// The first of a series, or since something happened to its line; one that comes late; all where
-/// venues' quotes are kept.
+/// Applies the first quote of a series, the first since an event of its line, and a late quote; if
+/// venue quotes are kept, all quotes.
 [[gnu::noinline]] void Book::apply_rare_quote(const feed::Event& event) {
     const feed::Header& header = event.header;
     if ((header.flags & feed::flag_before_day) != 0) {
@@ -234,7 +237,7 @@ void Book::apply_open_interest(const feed::Event& event) {
     }
 }
 
-/// A summary lists no series, but is the latest message of one that is listed.
+/// A summary does not create a series, but it is the latest message of a series that is known.
 void Book::apply_end_of_day(const feed::Event& event) {
     if ((event.header.flags & feed::flag_before_day) != 0) {
         counters_.bump(BookCount::late_before_day);
@@ -247,8 +250,8 @@ void Book::apply_end_of_day(const feed::Event& event) {
     }
 }
 
-/// Settles the entry and makes the message's line its line, unless the message is late on a line
-/// that the series has left.
+/// Brings the entry up to date and makes the message's line its line, unless the message is late
+/// and on a line that the series has left.
 Standing Book::arrive(BookEntry& entry, const feed::Header& header) {
     if (is_late(header)) {
         return arrive_late(entry, header);
@@ -260,8 +263,8 @@ Standing Book::arrive(BookEntry& entry, const feed::Header& header) {
     return {.sequence = header.sequence};
 }
 
-/// Brings an entry up to what has happened to its line. False where nothing is known of the
-/// series: it was never heard, or a start of day made it forgotten.
+/// Applies to an entry what happened to its line. False if nothing is known of the series, because
+/// no message came for it, or none since a start of day.
 bool Book::settle(BookEntry& entry) {
     if (!known(entry)) {
         forget(entry);

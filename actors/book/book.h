@@ -1,23 +1,25 @@
 // path: hot
 //
-// The book: what is known of every series, as OPRA says it, kept by one core for its share of the
-// series. Rules: trade_rules.h, bbo_rules.h; what happens to lines: line_memory.h.
+// The book: the state of every series as OPRA states it. Each core has a book for its share of the
+// series. The rules are in trade_rules.h and bbo_rules.h; line_memory.h keeps what happened to each
+// line.
 //
-// book.cpp is the way of a message in order. Beside it: what comes late (book_late.cpp), what
-// happens to lines (book_lines.cpp), which series have an entry (book_entries.cpp), each
-// participant's quotes (book_venues.cpp), what is done now and then (book_timer.cpp), what the book
-// says of a series (book_state.cpp) and of itself (book_report.cpp), and what it gives to peers and
-// takes from them (book_transfer.cpp).
+// book.cpp has the path of a message that comes in order. The other parts are: late messages
+// (book_late.cpp), events of lines (book_lines.cpp), entries of the table (book_entries.cpp),
+// quotes of each participant (book_venues.cpp), periodic work (book_timer.cpp), the state of a
+// series for readers (book_state.cpp), the book's report (book_report.cpp), and the exchange of
+// state with peers (transfer/book_transfer.cpp).
 //
-// A series map, of the day's file or of the wire, makes a series known: its entry is in the table,
-// and in nothing that the book says, until a message states something of it.
+// A series map, from the day's file or from a line, creates a table entry that stays invisible to
+// readers until the first message that states something of the series.
 //
-// It takes messages of every kind: those that state nothing of a series cost a branch; to pick them
-// out costs each message, and cuts batches into pieces too short to look ahead in.
+// The book gets messages of every kind. A message that states nothing of a series costs one branch.
+// To filter such messages would cost time for every message, and would cut batches into pieces that
+// are too short for prefetching.
 //
-// Messages are applied in stretches, whose entries are on their way from memory together: all
-// series' first places are asked for, then the second of those that are not there, then all is
-// applied.
+// Messages are applied in stretches, whose entries are prefetched together: the first pass
+// prefetches the first slot of every series, the second pass the second slot of those that are not
+// in their first slot, and the third pass applies the messages.
 #pragma once
 
 #include "actors/book/bbo_rules.h"
@@ -46,8 +48,8 @@ namespace pinstrike::actors {
 
 class Book final : public Actor {
   public:
-    /// Maps the memory for its share of `config.series_capacity` (std::bad_alloc if there is none);
-    /// on_start touches it.
+    /// Maps the memory for its share of `config.series_capacity`, which on_start touches. Throws
+    /// std::bad_alloc if there is too little memory.
     Book(const BookConfig& config, unsigned cores_count);
 
     [[nodiscard]] std::string_view name() const override { return BookConfig::kind; }
@@ -63,7 +65,7 @@ class Book final : public Actor {
         return true;
     }
 
-    /// Before on_start: series are given over these rings, and taken.
+    /// Gives state to peers and takes it from them over these rings. Called before on_start.
     void join_transfer(const BookTransferConfig& config, StateRings rings);
 
     void on_start(const CoreInfo& core) override;
@@ -72,15 +74,17 @@ class Book final : public Actor {
     std::size_t on_idle() override;
     void on_stop() override;
 
-    /// The state of a series; nullopt where nothing is known of it. For readers on the book's own
-    /// thread, or after it has stopped.
+    /// The state of a series; nullopt if the book has none. Called on the book's own thread, or
+    /// after the book has stopped.
     [[nodiscard]] std::optional<SeriesState> find(const feed::SeriesKey& key) const;
 
-    /// A participant's last quote of a series; nullopt also where BookConfig::venue_quotes is off.
+    /// A participant's last quote of a series; nullopt if there is none or BookConfig::venue_quotes
+    /// is off. Called on the same threads as find().
     [[nodiscard]] std::optional<VenueQuote> venue_quote(const feed::SeriesKey& key,
                                                         char participant) const;
 
-    /// Calls visit(SeriesKey) for every series that is listed, in no order. Threads as find().
+    /// Calls visit(SeriesKey) for every listed series, in no order. Called on the same threads as
+    /// find().
     template <class Visit>
     void for_each_series(Visit&& visit) const {
         for (std::size_t slot = 0; slot < table_.slots(); ++slot) {
@@ -91,38 +95,41 @@ class Book final : public Actor {
         }
     }
 
-    /// How many series are listed; walks the table. Threads as find().
+    /// The number of listed series. Walks the table. Called on the same threads as find().
     [[nodiscard]] std::size_t series_count() const;
 
-    /// Entries in the table: heard, announced, or forgotten and not yet taken out. Any thread.
+    /// The number of entries in the table: with messages, only announced, or forgotten and not yet
+    /// removed. May be called by any thread.
     [[nodiscard]] std::uint64_t entries_count() const { return entries_.read(); }
 
-    /// Of these, those that a series map announced, heard or not. Any thread.
+    /// Of these, the number of entries that a series map announced, with or without messages. May
+    /// be called by any thread.
     [[nodiscard]] std::uint64_t announced_count() const { return announced_entries_.read(); }
 
     [[nodiscard]] const BookCounters& counters() const { return counters_; }
 
-    /// Room of one of `cores_count` books.
+    /// The number of series for which each of `cores_count` books has memory.
     [[nodiscard]] static std::size_t series_share(const BookConfig& config, unsigned cores_count);
 
-    /// Memory of all books of a config together.
+    /// Bytes of all books of a config together.
     [[nodiscard]] static std::size_t memory_bytes(const BookConfig& config, unsigned cores_count);
 
   private:
-    /// A message whose entry is on its way from memory.
+    /// A message whose entry is being prefetched.
     struct Sought {
         const feed::Event* event;
         FlatTable<BookEntry>::Places places;
-        BookEntry* entry;  ///< once the first of its places has come
+        BookEntry* entry;  ///< set by seek_again()
     };
 
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
         return lines_[entry.line].day > entry.epoch;
     }
 
-    /// True where nothing has happened to a quoted entry since it was touched but a flush of
-    /// quotes. One sum and one branch: behind a flush it is as good as random which entry meets it
-    /// first.
+    /// Whether nothing but a flush of quotes happened to the line of an entry with quotes since the
+    /// entry was last brought up to date. Computed without branches, so that the caller needs only
+    /// one: after a flush, each entry meets the flush at its first quote, which a branch cannot
+    /// predict.
     [[nodiscard]] static bool stands(const BookEntry& entry, const LineMemory& line,
                                      std::uint16_t number) {
         const std::uint32_t rare = std::max({line.day, line.late_flush, line.gap});
@@ -130,12 +137,12 @@ class Book final : public Actor {
         return (entry.line == number) & (entry.quotes != 0) & (rare <= entry.epoch) & trades_stand;
     }
 
-    /// Heard and not forgotten.
+    /// Whether messages stated something of the series since the last start of day.
     [[nodiscard]] bool known(const BookEntry& entry) const {
         return heard(entry) && !forgotten(entry);
     }
 
-    /// A venue's quote is forgotten with the best ones.
+    /// A start of day and a flush of quotes both make the book forget a venue's quote.
     [[nodiscard]] bool forgotten(const VenueEntry& entry) const {
         const LineMemory& line = lines_[entry.line];
         return line.day > entry.epoch || line.flush > entry.epoch || line.late_flush > entry.epoch;
@@ -143,15 +150,15 @@ class Book final : public Actor {
 
     [[nodiscard]] bool lists(const feed::SeriesKey& key) const;
 
-    /// Line and gap events have bytes where others have a series: what is fetched is of no use
-    /// then, and of no harm.
+    /// Prefetches the first slot of the event's series. Line and gap events have other bytes in
+    /// place of the series, so their prefetch is useless but harmless.
     void seek(Sought& sought, const feed::Event& event) const {
         sought.event = &event;
         sought.places = table_.places(feed::hash(event.body.series));
         __builtin_prefetch(sought.places.first, 1);
     }
 
-    /// When the first place has come.
+    /// Prefetches the slot that holds the series, if any. Called when the first slot has arrived.
     static void seek_again(Sought& sought) {
         sought.entry = sought.places.of(sought.event->body.series);
         __builtin_prefetch(sought.entry, 1);
@@ -230,18 +237,18 @@ class Book final : public Actor {
     FlatTable<BookEntry> table_;
     TradePool trades_;
     FlatTable<VenueEntry> venues_;
-    PageArray<LineMemory> lines_;  ///< by line number: any 16 bits are a line
+    PageArray<LineMemory> lines_;  ///< by line number; any 16 bits are a line number
     Sweeper sweeper_;
     Sweeper venue_sweeper_;
     std::int64_t publish_due_ns_ = 0;
     std::size_t announced_ = 0;
-    unsigned sample_ = 0;  ///< chooses the message that is watched
+    unsigned sample_ = 0;  ///< selects the message for watch()
     BusiestCandidates candidates_;
     BookCounters counters_;
     Counter entries_;
     Counter announced_entries_;
     BusiestBoard board_;
-    std::unique_ptr<BookTransfer> transfer_;  ///< null: state goes nowhere
+    std::unique_ptr<BookTransfer> transfer_;  ///< null: no state is exchanged
 };
 
 }  // namespace pinstrike::actors

@@ -10,11 +10,11 @@ namespace pinstrike::actors {
 struct BookConfig {
     static constexpr std::string_view kind = "book";
 
-    std::size_t series_capacity = 2'200'000;  ///< over all cores
-    bool venue_quotes = false;                ///< keep each participant's last quote as well
+    std::size_t series_capacity = 2'200'000;  ///< sum over all cores
+    bool venue_quotes = false;                ///< also keep each participant's last quote
     bool test_symbols = false;
-    /// Whether a symbol (SeriesKey::symbol_word()) is one that the venue reserves for tests; null:
-    /// it reserves none.
+    /// Whether the venue reserves a symbol (SeriesKey::symbol_word()) for tests; null: the venue
+    /// reserves no symbols.
     bool (*is_test_symbol)(std::uint64_t symbol_word) = nullptr;
 };
 

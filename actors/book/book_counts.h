@@ -1,6 +1,6 @@
 // path: hot
 //
-// What a book counts beside its events.
+// The counters and gauges of a book.
 #pragma once
 
 #include "actors/core/actor_report.h"
@@ -42,7 +42,7 @@ using BookCounters = Counters<BookCount, BookCount_count>;
 inline constexpr ActorTable book_gauges{"a book", "book", BookGauge_rows, true};
 inline constexpr ActorTable book_counters{"a book", "book", BookCount_rows};
 
-/// Series listed; messages and venue quotes that the full book had no room for.
+/// The listed series, and the messages and venue quotes that the full book refused.
 inline constexpr std::array<std::string_view, 3> book_account_rows{"series", "series_refused",
                                                                    "venue_quotes_refused"};
 

@@ -1,14 +1,14 @@
 // path: hot
 //
-// Which series have an entry: those heard, and those announced. A start of day forgets what is
-// known of a series; a sweep, a few slots a millisecond, takes the entry out unless it stays
-// announced.
+// Which series have an entry: those with messages and those that were announced. After a start of
+// day the messages of a series no longer count. A sweep over a few slots per millisecond removes
+// the entry unless it stays announced.
 #include "actors/book/book.h"
 
 namespace pinstrike::actors {
 
-/// Enters a series that has no entry. If the table is full, takes out what a start of day left in
-/// it, and tries again.
+/// Creates the entry of a series. If the table is full, removes the entries that a start of day
+/// left in it and tries again. nullptr: there is no room.
 BookEntry* Book::enter(const feed::SeriesKey& key) {
     BookEntry* entry = table_.insert(key);
     if (entry == nullptr && !is_empty(key) && sweeper_.busy()) {
@@ -26,9 +26,9 @@ BookEntry* Book::enter(const feed::SeriesKey& key) {
     return entry;
 }
 
-/// Takes a place in the table, which the first message of the series will find. What comes on
-/// another line than that of the series (line 220) says nothing that its own line does not say, and
-/// no start of day of this feed may ever take back what is announced of a line it does not take.
+/// Creates an entry for the first message of the series. A series map on another line than that of
+/// the series (line 220) is ignored: the series' own line sends the same map, and if this feed does
+/// not take that line, no start of day would ever remove the entry.
 void Book::apply_series_map(const feed::Event& event) {
     const feed::SeriesMap& map = event.body.series_map;
     if (map.mapped_line != event.header.line) {
@@ -46,14 +46,14 @@ void Book::apply_series_map(const feed::Event& event) {
         forget(*entry);
         settle_anew(*entry, map.mapped_line);
     }
-    // The file comes the evening before its day: an announcement outlives one start of day.
+    // The file comes the evening before its day, so an announcement outlives one start of day.
     constexpr std::uint16_t starts_of_day = 2;
     announced_ += entry->announced == 0 ? 1 : 0;
     entry->announced = starts_of_day;
 }
 
-/// Brings an entry of which nothing is known to the state of one that was never heard. If a start
-/// of day came, it wears off an announcement.
+/// Resets an entry of which nothing is known to that of a series without messages. A start of day
+/// brings an announcement one step closer to its end.
 void Book::forget(BookEntry& entry) {
     if (entry.trade_record != 0) {
         trades_.give_back(entry.trade_record);
@@ -74,7 +74,7 @@ void Book::sweep(std::size_t slots_count) {
         if (!forgotten(entry)) {
             return false;
         }
-        forget(entry);  // its trade record goes back to the pool
+        forget(entry);  // returns its trade record to the pool
         if (entry.announced != 0) {
             return false;
         }

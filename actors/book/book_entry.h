@@ -1,7 +1,8 @@
 // path: hot
 //
-// What the book keeps of a series: one cache line that every quote touches, and a second one for
-// trades and open interest, taken from a pool by the series that have any.
+// The entry of a series: one cache line that every quote touches, and a second one for trades and
+// open interest. The second one comes from a pool, and only series with trades or open interest
+// have it.
 #pragma once
 
 #include "actors/book/series_state.h"
@@ -17,17 +18,17 @@ inline bool is_empty(const feed::SeriesKey& key) {
 
 /// Bits of BookSide::mark().
 enum SideMark : std::uint8_t {
-    side_known = 1,      ///< stated; else unknown
+    side_known = 1,      ///< a quote stated the side; else it is unknown
     side_stale = 2,      ///< a gap came after the statement
-    side_late = 4,       ///< stated late: fresh only once nothing behind it is missing
-    side_present = 8,    ///< there is a best quote
+    side_late = 4,       ///< stated late: stale while a number after it is missing
+    side_present = 8,    ///< the side has a best quote
     side_elsewhere = 16  ///< `sequence` is of another line or an earlier numbering
 };
 
-/// One side of the best bid and offer, in words that a quote replaces whole.
+/// One side of the best bid and offer. A quote replaces its words as a whole.
 struct BookSide {
-    std::uint64_t value;     ///< price in the low half, size in the high one
-    std::uint32_t sequence;  ///< of the message that stated it
+    std::uint64_t value;     ///< price in the lower half, size in the upper half
+    std::uint32_t sequence;  ///< number of the message that stated the side
     std::uint32_t said;      ///< from the lowest byte: participant, code, mark
 
     static constexpr unsigned mark_shift = 16;
@@ -53,43 +54,45 @@ struct BookSide {
 
 static_assert(sizeof(BookSide) == 16);
 
-/// The hot entry. All zero is an empty slot.
+/// The hot entry. An empty slot is all zeros.
 struct alignas(64) BookEntry {
     feed::SeriesKey key;
     BookSide bid;
     BookSide offer;
-    std::uint32_t epoch;         ///< of `line`, when last settled
-    std::uint32_t quotes;        ///< of one day: no series reaches 2^32
+    std::uint32_t epoch;         ///< epoch of `line` up to which the entry is up to date
+    std::uint32_t quotes;        ///< since the start of day; below 2^32 for every series
     std::uint32_t trade_record;  ///< index into the pool; 0: none
     std::uint16_t line;
-    std::uint16_t announced;  ///< starts of day until it goes, if not heard; 0: no map announced it
+    std::uint16_t announced;  ///< starts of day until removal if no message comes; 0: unannounced
 };
 
 static_assert(sizeof(BookEntry) == 64);
 
-/// True where a message has stated something of the series since it was entered, or forgotten: a
-/// quote was counted, or what trades and open interest state has its record.
+/// Whether a message stated something of the series since the entry was created or forgotten: a
+/// quote was counted, or trades or open interest have a record.
 inline bool heard(const BookEntry& entry) {
     return entry.quotes != 0 || entry.trade_record != 0;
 }
 
-/// Bits of TradeRecord::flags. `touched`: set or cancelled, with its sequence, on the series'
-/// present line and numbering; a message that comes late is compared with it.
+/// Bits of TradeRecord::flags. A `touched` bit says that a report set or cancelled the value on the
+/// series' current line and in its current numbering. The report's sequence is stored, and a late
+/// message is compared with it.
 enum TradeFlag : std::uint16_t {
     has_open = 1,
     has_range = 2,  ///< high and low
     has_last = 4,
     has_open_interest = 8,
-    open_stated = 16,  ///< by an opening report, not by the first trade heard
+    open_stated = 16,  ///< by an opening report, not taken from the first trade
     last_touched = 32,
     open_touched = 64,
     open_interest_touched = 128,
     touched_here = last_touched | open_touched | open_interest_touched,
-    covered_here = 2048,       ///< state of a peer is in it, up to covered_sequence
-    covered_elsewhere = 4096,  ///< the same, on a line it has left, or in an earlier numbering
+    covered_here = 2048,       ///< includes state of a peer, up to covered_sequence
+    covered_elsewhere = 4096,  ///< the same, on a line that it left or in an earlier numbering
 };
 
-/// A touched bit so far to the left: touched on a line it has left, or in an earlier numbering.
+/// A touched bit, shifted left by this, says that the value was touched on a line that the series
+/// has left, or in an earlier numbering.
 inline constexpr unsigned elsewhere_shift = 3;
 
 struct alignas(64) TradeRecord {
@@ -117,13 +120,13 @@ struct alignas(64) TradeRecord {
 
 static_assert(sizeof(TradeRecord) == 64);
 
-/// False where it is as if it had never been needed.
+/// False if the record is equivalent to no record.
 inline bool says_anything(const TradeRecord& record) {
     constexpr unsigned kept = covered_here | covered_elsewhere;
     return (record.flags & ~kept) != 0 || record.volume != 0 || record.trades != 0;
 }
 
-/// Key of the optional table of venue quotes.
+/// The key of the optional table of venue quotes.
 struct VenueKey {
     feed::SeriesKey series;
     std::uint64_t participant;

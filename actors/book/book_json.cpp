@@ -25,7 +25,7 @@ void add(Text& out, std::string_view text) {
     out.append(text.data(), text.data() + text.size());
 }
 
-/// A character of the wire within a JSON string: a byte above 127 is U+0080 to U+00FF.
+/// Adds a character of the feed to a JSON string. A byte above 127 becomes U+0080 to U+00FF.
 void add_byte(Text& out, char character) {
     const auto byte = static_cast<unsigned char>(character);
     if (byte == '"' || byte == '\\') {
@@ -138,7 +138,7 @@ void add_series(Text& out, const SeriesState& state) {
     }
 }
 
-/// A series' place in the order of the file.
+/// A series and its sort key in the file.
 struct Listed {
     std::uint64_t name;  ///< symbol, year, month, day, right, most significant first
     std::int64_t strike_e8;
@@ -178,7 +178,7 @@ bool flush(Text& text, std::FILE* file) {
     return written;
 }
 
-/// False, with errno, where not all of it was taken.
+/// False, with errno set, if not everything was written.
 bool write_all(std::span<const Book* const> books, std::FILE* file) {
     constexpr std::size_t chunk_bytes = 1 << 20;
     Text text;

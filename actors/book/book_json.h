@@ -10,15 +10,15 @@
 
 namespace pinstrike::actors {
 
-/// One series as one line of canonical JSON, without the line's end.
+/// One series as one line of canonical JSON, without the newline.
 std::string series_json(const SeriesState& state);
 
 /// A price in units of 1e-8 as a decimal without trailing zeros: "133", "0.61", "-0.05".
 std::string normalised_decimal(std::int64_t price_e8);
 
-/// Writes the state of all books, one JSON object a line, sorted by symbol, expiration, right,
-/// strike (as a number), regular session before GTH. The books have stopped. What cannot be
-/// written is a Problem.
+/// Writes the state of all books, one JSON object per line, sorted by symbol, expiration, right,
+/// strike (as a number), and regular session before GTH. The books must have stopped. A failed
+/// write adds a Problem.
 void write_books(std::span<const Book* const> books, const std::string& path, Problems& problems);
 
 }  // namespace pinstrike::actors

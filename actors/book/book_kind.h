@@ -5,7 +5,7 @@
 
 namespace pinstrike::actors {
 
-/// For the list of actor kinds.
+/// The entry of the list of actor kinds.
 [[nodiscard]] const ActorKind& book_kind();
 
 }  // namespace pinstrike::actors

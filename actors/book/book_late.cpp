@@ -1,13 +1,13 @@
 // path: hot
 //
-// Messages whose number had been declared lost: what is newer stands, side by side.
+// Late messages, whose number had been declared lost. They change only sides without newer state.
 #include "actors/book/book.h"
 
 namespace pinstrike::actors {
 
 namespace {
 
-/// True where what a side says is older than a late message of its line.
+/// Whether the state of a side is older than a late message of its line.
 bool yields(const BookSide& side, std::uint32_t sequence) {
     return !side.is(side_known) || side.is(side_elsewhere) ||
            sequence_after(sequence, side.sequence);
@@ -21,7 +21,7 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const St
     }
     ++entry.quotes;
     if (standing.foreign || lines_[entry.line].flushed_after(standing.sequence)) {
-        return;  // a series takes no sides from before a flush, nor from a line it has left
+        return;  // a quote from before a flush, or on a line that the series left, changes no side
     }
     BookEntry stated = entry;
     state_quote(stated, event);
@@ -29,7 +29,7 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const St
     const auto yield = [&standing](BookSide& side, const BookSide& to, SideEffect on_side) {
         if (on_side != SideEffect::none && yields(side, standing.sequence)) {
             side = to;
-            side.raise(side_late);  // numbers behind it may be missing: fresh once they are not
+            side.raise(side_late);  // stale while numbers after it are missing
         }
     };
     yield(entry.bid, stated.bid, effect.bid);

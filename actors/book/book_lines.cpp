@@ -1,6 +1,6 @@
 // path: hot
 //
-// What happens to lines, and how an entry catches up with what happened to its own.
+// Events of lines, and how an entry is brought up to date with those of its own line.
 #include "actors/book/book.h"
 #include "config/mistake.h"
 
@@ -8,8 +8,8 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// One that comes late takes only what was stated before it, and nothing where another went after
-/// it.
+/// Flushes quotes. A late flush only removes what was stated before it, and has no effect if
+/// another flush or a start of day came after it.
 void flush(LineMemory& line, const feed::Header& header) {
     if ((header.flags & (feed::flag_before_day | feed::flag_before_flush)) != 0) {
         return;
@@ -66,7 +66,7 @@ void Book::settle_sides(BookEntry& entry) const {
     }
 }
 
-/// The sequences of what it says mean nothing on the next line.
+/// The sequences of the entry's state have no meaning on its next line, so they are marked.
 void Book::leave_line(BookEntry& entry) {
     counters_.bump(BookCount::series_moved);
     for (BookSide* const side : {&entry.bid, &entry.offer}) {

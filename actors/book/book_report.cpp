@@ -27,7 +27,7 @@ std::vector<AccountRow> Book::account_rows() const {
     return rows;
 }
 
-/// A full book is no error, but its reader must know that it is not whole.
+/// A full book is no error, but its reader must know that it is incomplete.
 std::vector<std::string> Book::remarks() const {
     std::vector<std::string> remarks;
     if (const std::uint64_t refused = counters_.read(BookCount::series_refused); refused != 0) {

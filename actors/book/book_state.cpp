@@ -1,11 +1,11 @@
 // path: cold
 //
-// What the book says of a series.
+// The state of a series for readers.
 #include "actors/book/book.h"
 
 namespace pinstrike::actors {
 
-/// As of now, for a side of a settled entry.
+/// The current state of a side. The entry must be up to date with its line.
 SideState Book::state_of(const BookEntry& entry, const BookSide& side) const {
     if (!side.is(side_known)) {
         return SideState::unknown;

@@ -1,12 +1,12 @@
 // path: hot
 //
-// What is done now and then: entries taken out, figures shown to other threads.
+// Periodic work: removes entries and publishes figures for other threads.
 #include "actors/book/book.h"
 
 namespace pinstrike::actors {
 
 void Book::on_timer(std::int64_t now_ns) {
-    // About 15 us of scanning a millisecond: a pass over 4 M slots takes some two seconds.
+    // The scan takes about 15 us per millisecond, so a pass over 4 M slots takes about two seconds.
     constexpr std::size_t slots_per_timer = 2048;
     constexpr std::int64_t publish_every_ns = 250'000'000;
     if (transfer_ != nullptr) {
@@ -14,7 +14,7 @@ void Book::on_timer(std::int64_t now_ns) {
     }
     sweep(slots_per_timer);
     sweep_venues(slots_per_timer);
-    const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was
+    const bool set_back = now_ns < publish_due_ns_ - publish_every_ns;  // the clock was set back
     if (now_ns >= publish_due_ns_ || set_back) {
         publish_due_ns_ = now_ns + publish_every_ns;
         publish();

@@ -1,17 +1,17 @@
 // path: hot
 //
-// The busiest series of one book, published for whoever shows them.
+// The busiest series of one book, published for other threads.
 //
-// The book's thread looks at one series in each run of messages, whose entry it has just touched,
-// and offers its exact count of quotes; what is quoted often is looked at often, so the top of the
-// day gathers here at no cost to the messages.
+// In each stretch of messages the book's thread picks one series whose entry it has just touched,
+// and offers the exact count of its quotes. A series that is often quoted is often picked, so the
+// busiest series of the day are found at no cost per message.
 //
-// Publication is a seqlock. Roles: the book's thread writes, about four times a second; any thread
-// reads.
-// Order: W1 makes the version odd before the words, W2 (release) each word, W3 (release) makes the
-// version even. R1 (acquire) reads the version, R2 (acquire) each word, R3 the version again. A
-// reader that saw one word of a later writing has, by W2/R2, also W1 of that writing before R3, and
-// so finds another version than R1's and reads again. Words are atomics: no read is torn.
+// Publication is a seqlock. The book's thread writes about four times a second; any thread reads.
+// Order: W1 makes the version odd before the words, W2 (release) stores each word, W3 (release)
+// makes the version even. R1 (acquire) loads the version, R2 (acquire) each word, R3 the version
+// again. If a reader sees a word of a later write, W2 and R2 make W1 of that write visible before
+// R3, so R3 finds a version other than R1's and the reader tries again. The words are atomics, so
+// no word is torn.
 #pragma once
 
 #include "actors/book/series_state.h"
@@ -37,9 +37,9 @@ struct BusySeries {
 class BusiestBoard {
   public:
     static constexpr std::size_t places = 16;
-    using Ranking = std::array<BusySeries, places>;  ///< quotes 0: no series
+    using Ranking = std::array<BusySeries, places>;  ///< an entry with 0 quotes has no series
 
-    /// Book's thread only.
+    /// Called on the book's thread only.
     void publish(const Ranking& ranking) {
         const std::uint64_t version = version_.load(std::memory_order_relaxed);
         version_.store(version + 1, std::memory_order_relaxed);  // W1
@@ -53,7 +53,8 @@ class BusiestBoard {
         version_.store(version + 2, std::memory_order_release);  // W3
     }
 
-    /// Any thread. Tries again while it is being written; nullopt if that lasts (a stopped core).
+    /// May be called by any thread. Tries again during a write; nullopt if a write lasts too long
+    /// (a core that was preempted).
     [[nodiscard]] std::optional<Ranking> read() const {
         constexpr int tries = 1000;
         for (int attempt = 0; attempt < tries; ++attempt) {
@@ -108,7 +109,7 @@ class BusiestBoard {
     std::array<std::atomic<std::uint64_t>, places * words_each> words_{};
 };
 
-/// The candidates, on the book's thread.
+/// The candidates for the ranking, used on the book's thread only.
 class BusiestCandidates {
   public:
     void offer(const feed::SeriesKey& key, std::uint64_t quotes) {
@@ -117,7 +118,8 @@ class BusiestCandidates {
         }
     }
 
-    /// Looks every candidate up again: `quotes_of(key)` gives its count now, 0 where it is gone.
+    /// Updates the counts of all candidates. `quotes_of(key)` returns the current count of a
+    /// series, 0 if the series is gone.
     template <class QuotesOf>
     void refresh(QuotesOf&& quotes_of) {
         for (Candidate& candidate : candidates_) {

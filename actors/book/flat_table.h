@@ -1,17 +1,17 @@
 // path: hot
 //
-// A flat table of fixed size over entries that hold their own key: no allocation after its
-// construction, no rehash of the whole.
+// A hash table of fixed size whose entries contain their key. It neither allocates nor rehashes
+// after its construction.
 //
-// Speed rests on this: a key lies in one of two slots, which its hash names, so that who looks
-// ahead can have the right line on its way before it is needed, and no search goes on into a third,
-// which nobody had asked for. Both are in one group of 64 slots (a page of memory where an entry is
-// a cache line). A key that finds both taken takes one, and whose that was moves to its other slot,
-// and so on. Where that comes to no end (one key in a thousand of a book as full as may be, one in
-// six thousand at two thirds of that), a key lies astray: behind its first slot in the group, where
-// it is searched for if the group has any such.
+// A key is in one of two slots, which its hash determines. So a caller can prefetch the right cache
+// line early, and no search needs a third slot that was not prefetched. Both slots are in one group
+// of 64 slots (a page of memory if an entry is a cache line). If both slots of a new key are taken,
+// the key takes one of them, the entry in it moves to its own other slot, and so on. If this chain
+// does not end (for one key in a thousand of a book at full capacity, and one in six thousand at
+// two thirds of that), the last key is displaced. It gets the next free slot of its group, and the
+// group is searched for it only if the group has displaced keys.
 //
-// An entry never leaves its group. It may move there when another is inserted, and then only.
+// An entry never leaves its group. It moves within the group only when another entry is inserted.
 #pragma once
 
 #include "actors/book/pages.h"
@@ -23,26 +23,26 @@
 
 namespace pinstrike::actors {
 
-/// Entry: trivially copyable, all zero when empty, with a member `key` for which is_empty(key),
-/// hash(key) and == exist.
+/// Entry: trivially copyable, all zeros when empty, with a member `key` that has is_empty(key),
+/// hash(key) and ==.
 template <class Entry>
 class FlatTable {
   public:
     using Key = decltype(Entry::key);
 
-    /// Where a key may be.
+    /// The two slots of a key.
     struct Places {
         Entry* first;
         Entry* second;
 
-        /// Where it is, if it is there and not astray.
+        /// The slot of the key, if the key is in the table and not displaced.
         [[nodiscard]] Entry* of(const Key& key) const { return first->key == key ? first : second; }
     };
 
     FlatTable() = default;
 
-    /// Room for `capacity` entries in about capacity / `load` slots: less than 0.5, beyond which
-    /// two slots a key are too few.
+    /// A table for `capacity` entries with about capacity / `load` slots. `load` must be below 0.5,
+    /// because two slots per key do not suffice beyond.
     FlatTable(std::size_t capacity, double load)
         : entries_(slots_for(capacity, load)),
           astray_(slots_for(capacity, load) / group_slots),
@@ -53,15 +53,15 @@ class FlatTable {
         astray_.prefault();
     }
 
-    /// The low 32 bits of the hash choose the first slot, five above them the second: a router
-    /// takes the highest.
+    /// The two slots of a hash. Its low 32 bits choose the first slot, and the five bits above them
+    /// the second. The router uses the highest bits.
     [[nodiscard]] Places places(std::uint64_t hash_value) const {
         const std::size_t slot = (hash_value & 0xFFFF'FFFFU) * entries_.size() >> 32;
         const std::size_t apart = (hash_value >> 32) % group_slots | 1U;
         return {entries_.data() + slot, entries_.data() + (slot ^ apart)};
     }
 
-    /// Null where the key is not in the table.
+    /// The entry of a key; nullptr: the key is not in the table.
     [[nodiscard]] Entry* find(const Key& key) const {
         if (is_empty(key)) {
             return nullptr;
@@ -71,9 +71,9 @@ class FlatTable {
         return entry->key == key ? entry : find_astray(key, *both.first);
     }
 
-    /// Enters a key that is not there: its entry, made of zeros; null when the table is full, or
-    /// the key's group is (once in 15 million tables as full as may be, of 2.2 M at a load of
-    /// 0.36).
+    /// Inserts a key that is not in the table. Returns its entry, which is otherwise zero; nullptr
+    /// if the table or the key's group is full. (A group is full in one of 15 million tables at
+    /// full capacity, for 2.2 M entries at a load of 0.36.)
     [[nodiscard]] Entry* insert(const Key& key) {
         if (full() || is_empty(key)) {
             return nullptr;
@@ -100,8 +100,8 @@ class FlatTable {
         return static_cast<std::size_t>(&entry - entries_.data());
     }
 
-    /// Where a pass over the slots goes on behind an insertion, which may have moved entries of its
-    /// group to slots that were passed.
+    /// The slot at which a pass over the slots must continue after an insertion, which may have
+    /// moved entries of its group to slots that were passed.
     [[nodiscard]] std::size_t pass_on(std::size_t next_slot, const Entry& inserted) const {
         const bool inside = next_slot / group_slots == slot_of(inserted) / group_slots;
         return inside ? next_slot - next_slot % group_slots : next_slot;
@@ -113,7 +113,7 @@ class FlatTable {
 
     [[nodiscard]] bool full() const { return used_ >= capacity_; }
 
-    /// Bytes of a table of that many entries.
+    /// Bytes of a table for `capacity` entries.
     [[nodiscard]] static std::size_t bytes_for(std::size_t capacity, double load) {
         const std::size_t slots = slots_for(capacity, load);
         return slots * sizeof(Entry) + slots / group_slots;
@@ -127,8 +127,8 @@ class FlatTable {
         return (slots / group_slots + 1) * group_slots;
     }
 
-    /// The first slot of a group, going round in it from one of its slots, that meets a condition;
-    /// null if none does.
+    /// Searches a group, starting at one of its slots and wrapping around, for the first slot that
+    /// meets a condition; nullptr if none does.
     template <class Condition>
     [[nodiscard]] Entry* look_round(const Entry& from, Condition&& condition) const {
         const std::size_t begin = slot_of(from);
@@ -154,7 +154,7 @@ class FlatTable {
                           [](const Entry& entry) { return is_empty(entry.key); });
     }
 
-    /// Puts an entry whose key is not there into a slot. False: its group is full.
+    /// Puts an entry whose key is not in the table into a slot. False: the group is full.
     bool settle(const Entry& fresh) {
         constexpr unsigned moves_max = 32;
         const Places both = places(hash(fresh.key));
@@ -183,7 +183,7 @@ class FlatTable {
         return true;
     }
 
-    /// Of an entry that leaves its slot.
+    /// Updates the count of displaced entries for an entry that leaves its slot.
     void count_out(const Entry& entry) {
         const Places both = places(hash(entry.key));
         if (&entry != both.first && &entry != both.second) {
@@ -192,13 +192,13 @@ class FlatTable {
     }
 
     PageArray<Entry> entries_;
-    PageArray<std::uint8_t> astray_;  ///< how many, by group
+    PageArray<std::uint8_t> astray_;  ///< displaced entries of each group
     std::size_t capacity_ = 0;
     std::size_t used_ = 0;
 };
 
-/// A pass over a table that takes out what a condition says, a few slots at a time. It may look at
-/// an entry twice.
+/// A pass over a table, a few slots at a time, that removes the entries which meet a condition. It
+/// may look at an entry twice.
 class Sweeper {
   public:
     void start(std::size_t slots_count) {
@@ -210,13 +210,13 @@ class Sweeper {
 
     [[nodiscard]] std::size_t left() const { return end_ - next_; }
 
-    /// To be told of each insertion.
+    /// Must be called after each insertion.
     template <class Entry>
     void inserted(const FlatTable<Entry>& table, const Entry& entry) {
         next_ = table.pass_on(next_, entry);
     }
 
-    /// Looks at the next slots; `gone(entry)` says which entries are taken out.
+    /// Looks at the next slots and removes each entry for which `gone(entry)` is true.
     template <class Entry, class Gone>
     void advance(FlatTable<Entry>& table, std::size_t slots_count, Gone&& gone) {
         const std::size_t end = std::min(end_, next_ + slots_count);

@@ -27,7 +27,7 @@ Pages::Pages(std::size_t bytes) : bytes_(round_up(bytes)) {
     if (bytes == 0) {
         return;
     }
-    // One huge page more than is needed, so that the start can be aligned; the rest goes back.
+    // Maps one huge page more than needed, so that the start can be aligned, and unmaps the rest.
     const std::size_t mapped_bytes = bytes_ + huge_page_bytes;
     void* const mapped = ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -43,7 +43,7 @@ Pages::Pages(std::size_t bytes) : bytes_(round_up(bytes)) {
         ::munmap(first, skipped);
     }
     ::munmap(first + skipped + bytes_, huge_page_bytes - skipped);
-    // Advice only: without transparent huge pages the table works, at more TLB misses.
+    // Advice only: without transparent huge pages the table works, with more TLB misses.
     (void)::madvise(at_, bytes_, MADV_HUGEPAGE);
 }
 

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Memory straight from the kernel: zeroed, on huge pages where the host has them, touched before
-// the first message.
+// Memory mapped from the kernel. It is zeroed, on huge pages if the host has them, and touched
+// before the first message.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace pinstrike::actors {
 
-/// A private anonymous mapping. Throws std::bad_alloc where the host has no room.
+/// A private anonymous mapping. Throws std::bad_alloc if the host has too little memory.
 class Pages {
   public:
     Pages() = default;
@@ -26,7 +26,8 @@ class Pages {
         return *this;
     }
 
-    /// Touches every page, from the thread that will use it, so that the pages lie on its node.
+    /// Touches every page. Called on the thread that uses the pages, so that they are on its NUMA
+    /// node.
     void prefault();
 
     [[nodiscard]] void* data() const { return at_; }
@@ -38,7 +39,7 @@ class Pages {
     std::size_t bytes_ = 0;
 };
 
-/// A fixed number of T on such memory; all bytes zero is T's first state.
+/// A fixed number of T in such memory. The initial state of each T is all zeros.
 template <class T>
 class PageArray {
     static_assert(std::is_trivially_copyable_v<T>);

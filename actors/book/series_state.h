@@ -1,6 +1,6 @@
 // path: hot
 //
-// What a book says of a series, resolved: the state that a reader in the process gets.
+// The state of a series as a reader within the process gets it.
 #pragma once
 
 #include "feed/event/event.h"
@@ -13,7 +13,7 @@
 
 namespace pinstrike::actors {
 
-/// A price as sent: `value` / 10^decimals(code) (OPRA Denominator Code).
+/// A price as the exchange sends it: `value` / 10^decimals(code) (OPRA Denominator Code).
 struct Price {
     std::int32_t value = 0;
     char code = 'I';
@@ -27,8 +27,8 @@ struct Price {
     }
 };
 
-/// Unknown is not empty: `unknown` until a quote states the side; `stale` from a gap on the
-/// series' line until a later quote states it.
+/// A side is `unknown` until a quote states it, which differs from a side without a best quote. It
+/// is `stale` from a gap on the series' line until a later quote states it.
 enum class SideState : std::uint8_t { unknown, fresh, stale };
 
 constexpr std::string_view name_of(SideState state) {
@@ -50,8 +50,8 @@ struct LastTrade {
 
 struct SeriesState {
     feed::SeriesKey key;
-    std::uint16_t line = 0;          ///< of the series' latest message
-    std::optional<BestQuote> bid;    ///< nullopt and fresh: there is none
+    std::uint16_t line = 0;          ///< line of the series' latest message
+    std::optional<BestQuote> bid;    ///< nullopt and fresh: there is no best bid
     std::optional<BestQuote> offer;  ///< likewise
     SideState bid_state = SideState::unknown;
     SideState offer_state = SideState::unknown;
@@ -60,12 +60,12 @@ struct SeriesState {
     std::optional<Price> low;
     std::optional<LastTrade> last;
     std::uint64_t volume = 0;  ///< contracts
-    std::uint64_t trades = 0;  ///< reports that are no cancels
+    std::uint64_t trades = 0;  ///< reports other than cancels
     std::uint64_t quotes = 0;  ///< quote messages
     std::optional<std::uint32_t> open_interest;
 };
 
-/// One participant's last quote of a series, as sent (BookConfig::venue_quotes).
+/// One participant's last quote of a series as the exchange sent it (BookConfig::venue_quotes).
 struct VenueQuote {
     char participant = ' ';
     char type = ' ';

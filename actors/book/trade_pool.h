@@ -1,6 +1,6 @@
 // path: hot
 //
-// Trade records of the series that have any: a fixed array, handed out and taken back by index.
+// The trade records of the series that have any: a fixed array of records, used by index.
 #pragma once
 
 #include "actors/book/book_entry.h"
@@ -22,11 +22,12 @@ class TradePool {
 
     [[nodiscard]] TradeRecord& at(std::uint32_t index) const { return records_[index]; }
 
-    /// A zeroed record. There are as many as entries, and an entry takes one at most.
+    /// Takes a zeroed record and returns its index. The pool never runs out, because it has as many
+    /// records as the table has entries, and an entry takes at most one.
     [[nodiscard]] std::uint32_t take() {
         if (returned_ != 0) {
             const std::uint32_t index = returned_;
-            returned_ = records_[index].trades;  // the chain of returned records
+            returned_ = records_[index].trades;  // returned records are chained by `trades`
             records_[index] = TradeRecord{};
             return index;
         }

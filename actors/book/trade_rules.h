@@ -1,10 +1,11 @@
 // path: hot
 //
-// What a trade report does to a series, by its type, in order and late.
+// Applies a trade report to a series by the report's type, in order and late.
 //
-// A late report is one whose number had been declared lost: newer ones went before it. What adds
-// up or ranges (volume, trades, high, low) takes it whatever its place. What the latest report
-// decides (last, open, open interest) takes it only where nothing newer has set or cancelled it.
+// A late report is one whose number had been declared lost, so newer reports came before it. It
+// always counts in values that are sums or ranges (volume, trades, high, low). It changes values
+// that the latest report determines (last, open, open interest) only if no newer report set or
+// cancelled them.
 #pragma once
 
 #include "actors/book/book_entry.h"
@@ -22,10 +23,10 @@ enum TradeEffect : std::uint8_t {
     effect_last = 2,        ///< sets last
     effect_open_first = 4,  ///< sets open if there is none
     effect_open = 8,        ///< sets open
-    effect_cancel = 16,     ///< takes its volume back; is no trade
+    effect_cancel = 16,     ///< subtracts its volume; does not count as a trade
     effect_cancel_last = 32,
     effect_cancel_open = 64,
-    effect_cancel_all = 128,  ///< the only report of the day
+    effect_cancel_all = 128,  ///< cancels the only report of the day
 };
 
 constexpr std::array<std::uint8_t, 256> make_trade_effects() {
@@ -36,7 +37,7 @@ constexpr std::array<std::uint8_t, 256> make_trade_effects() {
     table['H'] = effect_range | effect_last | effect_open;
     table['F'] = effect_range | effect_open;
     table['B'] = effect_range;
-    table['u'] = table['v'] = 0;  // volume alone
+    table['u'] = table['v'] = 0;  // only volume
     table['A'] = effect_cancel;
     table['C'] = effect_cancel | effect_cancel_last;
     table['E'] = effect_cancel | effect_cancel_open;
@@ -46,13 +47,14 @@ constexpr std::array<std::uint8_t, 256> make_trade_effects() {
 
 inline constexpr std::array<std::uint8_t, 256> trade_effects = make_trade_effects();
 
-/// How a message stands to what a series already says.
+/// The order of a message relative to the state of its series.
 struct Standing {
     std::uint32_t sequence = 0;
     bool late = false;
-    bool foreign = false;  ///< late, of a line the series has left or of an earlier numbering
+    bool foreign = false;  ///< late, on a line that the series left or of an earlier numbering
 
-    /// True where the message is newer than what `stated` said on this line and in this numbering.
+    /// Whether the message is newer than message `stated` of the series' current line and
+    /// numbering.
     [[nodiscard]] bool after(std::uint32_t stated) const {
         return !late || (!foreign && sequence_after(sequence, stated));
     }
@@ -94,7 +96,7 @@ class TradeRules {
     }
 
   private:
-    /// True where nothing newer has touched what this message would set.
+    /// Whether no newer message has touched the value that this message would set.
     [[nodiscard]] bool newest_of(TradeFlag touched, std::uint32_t stated) const {
         if ((record_.flags & touched) != 0) {
             return standing_.after(stated);
@@ -162,7 +164,8 @@ class TradeRules {
         touch_open();
     }
 
-    /// An opening report. One that comes late still beats an open taken from the first trade.
+    /// Applies an opening report. A late one still replaces an open that was taken from the first
+    /// trade.
     void state_open(const Price& price) {
         const bool taken_from_trade = (record_.flags & (has_open | open_stated)) == has_open;
         if (newest_of_open() || taken_from_trade) {
@@ -171,8 +174,8 @@ class TradeRules {
         }
     }
 
-    /// An ordinary trade: the open is the first of the day, so an older one that comes late takes
-    /// the place of a newer one, but never of an opening report.
+    /// Applies an ordinary trade. The open is the first trade of the day, so an older trade that
+    /// comes late replaces a newer trade as the open, but it never replaces an opening report.
     void first_open(const Price& price) {
         const bool taken_from_trade = (record_.flags & (has_open | open_stated)) == has_open;
         const bool older = standing_.late && !newest_of_open();
@@ -199,8 +202,9 @@ class TradeRules {
         }
     }
 
-    /// Late behind newer trades, it was not the day's only report after all: its volume goes, what
-    /// they said stays.
+    /// Cancels the only report of the day. If the cancel is late and newer trades came before it,
+    /// the report was not the only one: its volume is subtracted, but the values of the newer
+    /// trades stay.
     void cancel_all() {
         if (!newest_of_last() || !newest_of_open()) {
             return;

@@ -1,8 +1,8 @@
 // path: hot
 //
-// The unit of work that users write. An Actor lives on one Core, is called by that core's thread
-// alone, and so needs no lock. It gets events in batches, by reference into the core's ring: they
-// are gone when on_events returns.
+// The unit of work that users write. An actor belongs to one core and needs no lock, because only
+// that core's thread calls it. It gets events in batches, as references into the core's ring, which
+// are valid until on_events returns.
 //
 // Each core that lists a kind of actor has an actor of its own, which gets the messages of that
 // core alone. With `sharding: series`, the default, the series of one underlying go to different
@@ -24,10 +24,10 @@
 
 namespace pinstrike::actors {
 
-/// Whole messages, side by side in memory; iterates over messages, not records.
+/// Whole messages, contiguous in memory. Iterates over messages, not records.
 class EventBatch {
   public:
-    /// `behind`: records that are known to lie behind these, of the next batch.
+    /// `behind`: the number of records of the next batch that are known to follow these.
     explicit EventBatch(std::span<const feed::Event> records, std::size_t behind = 0)
         : records_(records), behind_(behind) {}
 
@@ -47,8 +47,8 @@ class EventBatch {
 
         pointer operator->() const { return at_; }
 
-        /// A branch, not a sum: the processor predicts it, and need not wait for one message to
-        /// come from far away before it asks for the next.
+        /// A branch instead of a sum, because the processor predicts the branch and can load the
+        /// next message before this one arrives from another core's cache.
         iterator& operator++() {
             const std::uint8_t records = at_->header.records;
             ++at_;
@@ -78,8 +78,8 @@ class EventBatch {
 
     [[nodiscard]] bool empty() const { return records_.empty(); }
 
-    /// Asks for the record that lies one batch behind that of `event`, if it is there: another
-    /// thread wrote it, so it has a long way to come.
+    /// Prefetches the record one batch after `event`, if it is published. Another thread wrote it,
+    /// so its cache line must come from another core.
     void ask_behind(const feed::Event& event) const {
         if (&event < records_.data() + behind_) {
             __builtin_prefetch(&event + records_.size());
@@ -91,8 +91,8 @@ class EventBatch {
     std::size_t behind_;
 };
 
-/// Which events an actor wants. Controls, gaps and line states are always delivered: silence must
-/// mean that nothing was lost.
+/// The events that an actor wants. Controls, gaps and line states are always delivered, so that an
+/// actor without a gap event knows that nothing was lost.
 struct Interest {
     std::uint32_t kinds = ~0U;             ///< bit per EventKind
     std::vector<std::string> underlyings;  ///< symbols; empty: all
@@ -101,11 +101,11 @@ struct Interest {
         return 1U << static_cast<unsigned>(kind);
     }
 
-    /// Of the kinds that no actor is spared.
+    /// The kinds that every actor gets.
     static constexpr std::uint32_t always_bits = feed::line_event_bits;
 };
 
-/// What a core tells its actors at the start.
+/// What an actor learns about its core in on_start.
 struct CoreInfo {
     std::string name;    ///< "core0"
     unsigned index = 0;  ///< among the actor cores
@@ -116,29 +116,30 @@ class Actor : public ActorReport {
   public:
     [[nodiscard]] virtual std::string_view name() const = 0;
 
-    /// Asked once, before on_start.
+    /// Called once, before on_start.
     [[nodiscard]] virtual Interest interest() const { return {}; }
 
-    /// Names of system calls that it makes after on_start, on_stop included: a core's thread makes
-    /// few (confine/call_lists.h), and others are refused.
+    /// Names of the system calls that the actor makes after on_start, also in on_stop. A core's
+    /// thread may only make these and a short list of others (confine/call_lists.h).
     [[nodiscard]] virtual std::vector<std::string_view> system_calls() const { return {}; }
 
-    /// Before the first message; on the core's thread; may allocate.
+    /// Called on the core's thread before the first message. May allocate.
     virtual void on_start(const CoreInfo& /*core*/) {}
 
-    /// Must not allocate, block, or keep references into the batch; an exception ends the program.
-    /// The first batches are of the day's series, where the config has their file (flag_from_file).
+    /// Must not allocate, block, or keep references into the batch. An exception ends the program.
+    /// If the config names a file of the day's series, the first batches announce these series
+    /// (flag_from_file).
     virtual void on_events(EventBatch batch) = 0;
 
-    /// About every millisecond, with the wall time; on a parked core less often.
+    /// Called about every millisecond, on a parked core less often. `now_ns` is wall time.
     virtual void on_timer(std::int64_t /*now_ns*/) {}
 
-    /// Where no ring had anything: a little of what can wait. How much was done; 0: nothing waits.
-    /// Not called while the core is busy; what must be done then belongs to on_timer. Where nothing
-    /// waited it is asked again a microsecond later.
+    /// Does a small part of work that can wait. Called only when all rings of the core are empty,
+    /// so work that must also be done on a busy core belongs in on_timer. Returns how much was
+    /// done; 0: nothing is waiting, and the next call comes a microsecond later.
     virtual std::size_t on_idle() { return 0; }
 
-    /// After the last message; may allocate.
+    /// Called after the last message. May allocate.
     virtual void on_stop() {}
 };
 

@@ -10,7 +10,7 @@
 namespace pinstrike::actors {
 namespace {
 
-/// A symbol as SeriesKey::symbol_word() gives it: space filled, little endian.
+/// A symbol in the form of SeriesKey::symbol_word(): padded with spaces, little endian.
 std::uint64_t symbol_word_of(const std::string& symbol) {
     std::array<char, sizeof(std::uint64_t)> bytes{};
     for (std::size_t i = 0; i < feed::SeriesKey::symbol_bytes; ++i) {
@@ -19,7 +19,7 @@ std::uint64_t symbol_word_of(const std::string& symbol) {
     return std::bit_cast<std::uint64_t>(bytes);
 }
 
-/// As the series' own line would say it.
+/// The series map event as the series' own line would send it, with flag_from_file.
 feed::Event announcement_of(const feed::SeriesMap& map) {
     feed::Event event{};
     event.header.kind = feed::EventKind::series_map;
@@ -64,7 +64,8 @@ void Core::start() {
     state_ = State::running;
 }
 
-/// In batches no larger than those to come. In no count of events: nothing of it came by a ring.
+/// The batches are no larger than later ones. These events are in no count of events, because they
+/// came from no ring.
 void Core::tell_announced(Seat& seat) const {
     std::vector<feed::Event> batch;
     const auto hand_on = [&] {
@@ -107,7 +108,8 @@ std::size_t Core::step(std::int64_t now_ns) {
     std::size_t done = 0;
     for (std::size_t i = 0; i < rings_.size(); ++i) {
         auto& ring = rings_[i];
-        // The next batch is peeked as well: its records are asked for while this one is worked on.
+        // Also peeks the next batch, so that its records can be prefetched while actors work on
+        // this one.
         const Batch batch =
             whole_messages(ring.peek(2 * options_.batch_records), options_.batch_records);
         if (!batch.records.empty()) {
@@ -120,7 +122,7 @@ std::size_t Core::step(std::int64_t now_ns) {
     if (done == 0) {
         done = run_idle(now_ns);
     } else {
-        next_idle_ns_ = 0;  // there may be more to do now than a moment ago
+        next_idle_ns_ = 0;  // new messages may cause work for on_idle
     }
     if (done != 0) {
         loop_clock_.worked();
@@ -133,10 +135,11 @@ bool Core::has_work() const noexcept {
                        [](const auto& ring) { return !ring.empty(); });
 }
 
-/// The last message may stand across the end of what was peeked: it is left for the next time.
+/// If the peeked records end within a message, that message is left for the next step.
 ///
-/// Most messages are one record and data. Both are branches, not sums, on purpose: the processor
-/// predicts them and runs ahead, where a sum would make each header wait for the one before.
+/// Most messages have one record and are data. Both cases are branches instead of sums, because the
+/// processor predicts a branch and continues, whereas with a sum each header would have to wait for
+/// the header before.
 Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
                                  std::size_t records_max) noexcept {
     Batch batch;
@@ -178,11 +181,11 @@ void Core::hand_on(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
     const bool timed = options_.live || options_.due.known();
     std::int64_t arrived_ns = batch.records.front().header.ts_receive_ns;
     if (options_.due.known()) [[unlikely]] {
-        arrived_ns = options_.due.due_ns(arrived_ns);  // who comes late counts as late
+        arrived_ns = options_.due.due_ns(arrived_ns);  // the delay of a late replay counts too
     }
     count(batch);
-    // Each message counts as the first, which waited longest: where a core falls behind, batches
-    // grow, and one figure a batch would make the long waits rare.
+    // Each message counts with the time of the first message, which waited longest. A core that
+    // falls behind takes larger batches, so one figure per batch would make long waits look rare.
     const std::uint64_t times = std::max<std::uint64_t>(batch.events, 1);
     const bool disturbed = timed && disturbed_since(arrived_ns, ring);
     if (timed) {
@@ -222,9 +225,9 @@ void Core::give(Seat& seat, const Batch& batch) {
     seat.actor->on_events(EventBatch{batch.records, batch.behind});
 }
 
-/// Gives the runs of messages that the actor wants.
+/// Gives the actor each contiguous run of messages that it wants.
 void Core::give_wanted(Seat& seat, std::span<const feed::Event> records) {
-    std::size_t run = 0;  // where the run of wanted messages began
+    std::size_t run = 0;  // start of the run of wanted messages
     std::size_t at = 0;
     std::uint64_t events = 0;
     const auto end_run = [&] {
@@ -247,7 +250,8 @@ void Core::give_wanted(Seat& seat, std::span<const feed::Event> records) {
     end_run();
 }
 
-/// Controls, gaps and line states always: silence must mean that nothing was lost.
+/// Controls, gaps and line states are always wanted, so that an actor without a gap event knows
+/// that nothing was lost.
 bool Core::Seat::wants(const feed::Event& event) const noexcept {
     const feed::EventKind kind = event.header.kind;
     if (feed::is_line_event(kind)) {
@@ -277,10 +281,10 @@ void Core::count(const Batch& batch) noexcept {
     }
 }
 
-/// Actors that have nothing are asked again after a while: most empty steps run none of their code,
-/// so that a long one is no actor's doing.
+/// If no actor had work, on_idle is called again only after a while. So most empty steps run no
+/// code of actors, and a long empty step is not caused by an actor.
 std::size_t Core::run_idle(std::int64_t now_ns) {
-    const bool set_back = now_ns < next_idle_ns_ - idle_period_ns;  // the clock was
+    const bool set_back = now_ns < next_idle_ns_ - idle_period_ns;  // the clock was set back
     if (now_ns < next_idle_ns_ && !set_back) {
         return 0;
     }
@@ -294,7 +298,7 @@ std::size_t Core::run_idle(std::int64_t now_ns) {
 }
 
 void Core::run_timers(std::int64_t now_ns) {
-    const bool set_back = now_ns < next_timer_ns_ - timer_period_ns;  // the clock was
+    const bool set_back = now_ns < next_timer_ns_ - timer_period_ns;  // the clock was set back
     if (now_ns >= next_timer_ns_ || set_back) {
         next_timer_ns_ = now_ns + timer_period_ns;
         loop_clock_.acted();

@@ -1,16 +1,18 @@
 // path: hot
 //
-// A Core runs actors: it takes what its rings bring, in batches, and hands each batch to each of
-// its actors. One thread calls it; it holds the consumer half of every ring that leads here.
+// A Core runs actors. It takes batches of events from its rings and gives each batch to each of its
+// actors. One thread calls it, which has the Consumer of every ring of this core.
 //
-// The promise to actors: on_start of all before the first message of any, on_stop of all after the
-// last message of any. The series of the day's file are told in between, as the series maps that
-// the wire brings during the day. It holds by construction: rings fill as soon as pollers run, but
-// nothing is read from them before start(), and drain() reads them empty before stop(). Who stops a
-// core has stopped and joined its producers before.
+// Guarantees for actors: on_start of all actors comes before the first message of any, and on_stop
+// of all comes after the last message of any. After on_start the actors get the series of the day's
+// file, as series map events like those that arrive on the lines during the day. The order holds
+// because start() comes before the first read of a ring, although pollers may fill the rings
+// earlier, and because drain() empties the rings before stop(). The caller of stop() has stopped
+// and joined the producers before.
 //
-// A step reads at most one batch a ring, so that no poller's traffic waits behind another's. Time
-// is given; the one clock a Core may hold serves to sample how long actors take.
+// A step reads at most one batch from each ring, so that traffic of one poller does not delay that
+// of another. The caller passes the time. A Core only uses its own clock to sample how long actors
+// take.
 #pragma once
 
 #include "actors/core/actor.h"
@@ -32,36 +34,37 @@
 
 namespace pinstrike::actors {
 
-/// What a core counts; its thread writes. Events are messages, not records.
+/// The counters of a core, written by its thread. Events are messages, not records.
 struct CoreCounters : LoopCounters {
-    Counter events;             ///< messages routed here: data, neither gaps nor controls
-    Counter gap_events;         ///< told to every core concerned, those of a full ring included
-    Counter control_events;     ///< told to every core
-    Counter line_state_events;  ///< told to every core
-    Counter line_mark_events;   ///< told to every core
-    Counter announced_series;   ///< of the day's file, told before the first message; in no other
-    Counter records;            ///< of 64 bytes, all of the above
+    Counter events;             ///< data messages routed to this core
+    Counter gap_events;         ///< sent to every core concerned, also for a full ring
+    Counter control_events;     ///< sent to every core
+    Counter line_state_events;  ///< sent to every core
+    Counter line_mark_events;   ///< sent to every core
+    Counter announced_series;   ///< series of the day's file; in no other counter
+    Counter records;            ///< records of 64 bytes of all events above
     Counter batches;
-    /// From arrival, or from when it was due; each message as the first of its batch.
+    /// From arrival, or from the time when the packet was due in a paced replay. Each message
+    /// counts with the time of the first message of its batch.
     Histogram receive_to_actor_ns;
-    Histogram receive_to_actor_disturbed_ns;  ///< of these, those that overlap a stop
+    Histogram receive_to_actor_disturbed_ns;  ///< of these, those that overlap a preemption
 };
 
-/// What is measured of one actor; its core's thread writes.
+/// The counters of one actor, written by its core's thread.
 struct ActorCounters {
-    Counter events;                  ///< data messages given to it
+    Counter events;                  ///< data messages that it got
     Counter batches;                 ///< calls of on_events
-    Histogram waiting_ns;            ///< from arrival, or when due, to the call; likewise, sampled
-    Histogram waiting_disturbed_ns;  ///< of these, those that overlap a stop
-    Histogram service_ns;            ///< inside on_events; sampled
+    Histogram waiting_ns;            ///< like receive_to_actor_ns, until the call; sampled
+    Histogram waiting_disturbed_ns;  ///< of these, those that overlap a preemption
+    Histogram service_ns;            ///< time in on_events; sampled
 };
 
 struct CoreOptions {
     CoreInfo info;
     std::size_t batch_records = 256;
     const nic::Clock* clock = nullptr;  ///< null: actors are not timed (simulation)
-    bool live = true;                   ///< false: events carry the time of a capture
-    nic::DueTimes due{};                ///< of a capture: when that was, if it has a pace
+    bool live = true;                   ///< false: the receive times are those of a capture
+    nic::DueTimes due{};                ///< when packets of a capture are due in a paced replay
 };
 
 class Core {
@@ -69,38 +72,39 @@ class Core {
     Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
          std::vector<std::unique_ptr<Actor>> actors);
 
-    /// The series of the day's file that belong to this core; before start().
+    /// The series of the day's file that belong to this core. Called before start().
     void announce(std::vector<feed::SeriesMap> series) { announced_ = std::move(series); }
 
-    /// The counters of the thread that fills each ring, in the rings' order; before start().
-    /// Without them only the core's own stops are known.
+    /// The counters of the thread that fills each ring, in the order of the rings. Called before
+    /// start(). Without them the core only knows of its own preemption.
     void know_producers(std::vector<const LoopCounters*> producers) {
         producers_ = std::move(producers);
     }
 
-    /// Calls on_start of every actor, then tells them of the series that were announced.
+    /// Calls on_start of every actor, then gives each the series that were announced.
     void start();
 
-    /// Hands on at most one batch of each ring; runs timers. Records handed on; 0: nothing to do.
+    /// Gives at most one batch of each ring to the actors and runs timers. Returns the number of
+    /// records, or how much on_idle did; 0: there was nothing to do.
     std::size_t step(std::int64_t now_ns);
 
-    /// The thread slept since the last step: no stop of the machine.
+    /// The thread slept since the last step, so the time is not preemption.
     void slept() noexcept { loop_clock_.slept(); }
 
-    /// Hands on everything that is still in the rings; their producers have ended.
+    /// Gives everything that is still in the rings to the actors. The producers have ended.
     void drain(std::int64_t now_ns);
 
-    /// After drain(): calls on_stop of every actor.
+    /// Calls on_stop of every actor. Called after drain().
     void stop();
 
-    /// Is there anything in a ring? For the decision to sleep.
+    /// Whether a ring has records. The thread asks before it sleeps.
     [[nodiscard]] bool has_work() const noexcept;
 
     [[nodiscard]] const CoreInfo& info() const { return options_.info; }
 
     [[nodiscard]] const CoreCounters& counters() const { return counters_; }
 
-    /// The longest step begins anew; any thread (loop_counters.h).
+    /// Clears the maximum of the step time. May be called by any thread (loop_counters.h).
     void clear_maxima() { counters_.clear_maxima(); }
 
     [[nodiscard]] std::size_t actors_count() const { return actors_.size(); }
@@ -113,8 +117,8 @@ class Core {
 
   private:
     static constexpr std::int64_t timer_period_ns = 1'000'000;
-    static constexpr std::int64_t idle_period_ns = 1'000;  ///< between two askings in vain
-    static constexpr std::uint64_t sample_every = 8;       ///< batches: two clock reads an actor
+    static constexpr std::int64_t idle_period_ns = 1'000;  ///< after on_idle did nothing
+    static constexpr std::uint64_t sample_every = 8;       ///< batches; two clock reads per actor
 
     enum class State : std::uint8_t { made, running, stopped };
 
@@ -125,7 +129,7 @@ class Core {
         std::uint32_t kinds = ~0U;           ///< bit per EventKind
         std::vector<std::uint64_t> symbols;  ///< sorted SeriesKey::symbol_word(); empty: all
 
-        /// All messages of these kinds.
+        /// Whether the actor wants all messages of these kinds.
         [[nodiscard]] bool wants_all(std::uint32_t of_kinds) const noexcept {
             return (of_kinds & ~kinds) == 0 && symbols.empty();
         }
@@ -133,11 +137,11 @@ class Core {
         [[nodiscard]] bool wants(const feed::Event& event) const noexcept;
     };
 
-    /// Whole messages at the front of a ring, and what they are.
+    /// Whole messages at the front of a ring, and how many there are of each kind.
     struct Batch {
         std::span<const feed::Event> records;
-        std::size_t behind = 0;   ///< records that are known to follow
-        std::uint32_t kinds = 0;  ///< bit per EventKind that is among them
+        std::size_t behind = 0;   ///< records known to follow these
+        std::uint32_t kinds = 0;  ///< bit per EventKind in the batch
         std::uint64_t events = 0;
         std::uint64_t gaps = 0;
         std::uint64_t controls = 0;
@@ -158,9 +162,9 @@ class Core {
 
     CoreOptions options_;
     std::vector<Consumer<feed::Event>> rings_;
-    std::vector<const LoopCounters*> producers_;  ///< of each ring; empty: not known
+    std::vector<const LoopCounters*> producers_;  ///< of each ring; empty: unknown
     std::vector<Seat> actors_;
-    std::vector<feed::SeriesMap> announced_;  ///< until start()
+    std::vector<feed::SeriesMap> announced_;  ///< cleared by start()
     CoreCounters counters_;
     State state_ = State::made;
     LoopClock loop_clock_;

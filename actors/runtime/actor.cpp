@@ -14,7 +14,8 @@
 
 namespace pinstrike::actors::runtime {
 
-/// Who is told of the end. The lock is taken when somebody begins to monitor, and at the end.
+/// The monitors that get a message when the actor ends. The lock is only taken when a monitor is
+/// added and when the actor ends.
 struct Actor::Monitors {
     std::mutex lock;
     bool told = false;
@@ -33,7 +34,7 @@ void Actor::monitor(Mailbox<Down>& downs) {
     Sender<Down> sender = downs.make_sender(nullptr, {.most = 1});
     const std::lock_guard guard{monitors_->lock};
     if (monitors_->told) {
-        static_cast<void>(sender.try_send(Down{down_}));  // refused: the one who asked has ended
+        static_cast<void>(sender.try_send(Down{down_}));  // refused: the monitor has ended
     } else {
         monitors_->senders.push_back(std::move(sender));
     }
@@ -43,7 +44,7 @@ void Actor::tell_monitors() noexcept {
     const std::lock_guard guard{monitors_->lock};
     monitors_->told = true;
     for (Sender<Down>& sender : monitors_->senders) {
-        static_cast<void>(sender.try_send(Down{down_}));  // refused: that one has ended. Never full
+        static_cast<void>(sender.try_send(Down{down_}));  // refused: it has ended; never full
         sender.flush();
     }
     monitors_->senders.clear();
@@ -66,7 +67,8 @@ void Actor::fail(const char* what) noexcept {
     finishing_ = true;
 }
 
-/// Nothing is handled any more. Those who wait for room here are woken, and are refused.
+/// Ends the actor, which then handles no more messages. Wakes senders that wait for room in its
+/// mailboxes; they get Sent::stopped.
 void Actor::end() noexcept {
     if (started_ && !down_.failed) {
         try {
@@ -78,7 +80,7 @@ void Actor::end() noexcept {
         }
     }
     flush();
-    static_cast<void>(bell_.take());  // nobody puts it on the ready list any more
+    static_cast<void>(bell_.take());  // so that no thread puts it on the ready list any more
     for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {
         box->close();
     }
@@ -133,7 +135,8 @@ void Actor::work(std::size_t budget, std::size_t& handled) {
     }
 }
 
-/// Publishes what the activation sent, with one fence for all. What is too full stays in the list.
+/// Publishes what the activation sent, with one fence for all lanes. Lanes that are too full stay
+/// in the list.
 void Actor::flush() noexcept {
     if (touched_ == nullptr) {
         return;
@@ -155,7 +158,7 @@ void Actor::flush() noexcept {
     }
 }
 
-/// Are there lanes that have not room enough yet? Forgets those that have.
+/// Whether some lanes still have too little room. Removes the other lanes from the list.
 bool Actor::waits_for_room() noexcept {
     LaneBase** at = &touched_;
     while (*at != nullptr) {
@@ -176,8 +179,8 @@ void Actor::want_room() noexcept {
     }
 }
 
-/// What the sleeper looks at again once its bell is armed. While it waits for room, mail is no
-/// reason to run.
+/// Whether the actor has a reason to run. The core asks after it has armed the bell of an actor
+/// that is about to sleep. While the actor waits for room, messages in its mailboxes are no reason.
 bool Actor::could_run() noexcept {
     if (stop_asked_.load(std::memory_order_relaxed)) {
         return true;
@@ -193,7 +196,7 @@ bool Actor::could_run() noexcept {
     return due_ != nullptr;
 }
 
-/// Published to it and not taken.
+/// Number of messages published to the actor and not taken.
 std::uint64_t Actor::backlog() noexcept {
     std::uint64_t waiting = 0;
     for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {

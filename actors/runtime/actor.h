@@ -1,16 +1,18 @@
 // path: hot
 //
-// An Actor: state that one thread touches, and what it is told through its mailboxes (mailbox.h).
-// It lives on one Core (core.h), whose thread alone calls its handlers; so a handler takes no lock.
+// An Actor is state that one thread uses, and mailboxes through which it gets messages (mailbox.h).
+// It belongs to one Core (core.h). Only that core's thread calls its handlers, so a handler needs
+// no lock.
 //
-// A handler never blocks. What it sends is claimed at once and published when the activation ends,
-// or 64 messages later. Where a mailbox that waits when full has no room left, the *sending actor*
-// stops being called (its own mailboxes are left alone) until half the room is back; the others of
-// its core go on. Why that cannot deadlock: wait_graph.h.
+// A handler never blocks. A message that it sends takes its slot at once, and is published when the
+// activation ends or when 64 messages have accumulated. If a mailbox that waits when full has no
+// room left, the *sending actor* is not called again (whatever is in its own mailboxes) until half
+// of the mailbox's bound is free. The other actors of its core continue. wait_graph.h says why that
+// cannot deadlock.
 //
-// A handler that throws ends its actor, and so does finish(), or stop() from any thread. Then its
-// mailboxes refuse (Sent::stopped), what was left in them is counted as dropped, and who monitors
-// it is told. The object itself lives as long as its core.
+// An actor ends when its handler throws, when it calls finish(), or when any thread calls stop().
+// Then its mailboxes refuse messages (Sent::stopped), the messages left in them count as dropped,
+// and its monitors get a Down. The object itself lives as long as its core.
 #pragma once
 
 #include "actors/runtime/bell.h"
@@ -36,11 +38,11 @@ class Mailbox;
 template <class T>
 class Sender;
 
-/// What those who monitor an actor are told when it has ended.
+/// The message that monitors of an actor get when the actor has ended.
 struct Down {
-    const Actor* which = nullptr;  ///< to compare with; it may live on another core
+    const Actor* which = nullptr;  ///< only for comparison; it may be on another core
     bool failed = false;           ///< a handler threw
-    std::array<char, 111> text{};  ///< what it threw, cut to fit; ends with 0
+    std::array<char, 111> text{};  ///< what it threw, truncated; ends with 0
 
     [[nodiscard]] std::string_view reason() const { return text.data(); }
 };
@@ -54,37 +56,39 @@ class Actor {
 
     [[nodiscard]] virtual std::string_view name() const { return "actor"; }
 
-    /// Before the first message, on the core's thread.
+    /// Called on the core's thread, before the first message.
     virtual void on_start() {}
 
-    /// After the last message, unless a handler threw.
+    /// Called after the last message, unless a handler threw.
     virtual void on_stop() {}
 
-    /// Ends the actor behind the call that is running. Any thread.
+    /// Ends the actor after the handler that is running. May be called by any thread.
     void stop() noexcept;
 
-    /// `downs` is told once when this actor ends; at once if it has ended. Any thread.
+    /// Sends one message to `downs` when this actor ends, or at once if it has ended. May be called
+    /// by any thread.
     void monitor(Mailbox<Down>& downs);
 
-    /// Any thread; acquire, so who sees it sees the actor's last state.
+    /// Whether the actor has ended. May be called by any thread. The load is an acquire, so a
+    /// caller that gets true sees the actor's last state.
     [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
-    /// It has ended because a handler threw.
+    /// Whether the actor ended because a handler threw.
     [[nodiscard]] bool failed() const noexcept { return ended() && down_.failed; }
 
-    /// Null where its core does not measure. Any thread.
+    /// The actor's figures; nullptr: its core does not measure. May be called by any thread.
     [[nodiscard]] const ActorFigures* figures() const noexcept { return figures_.get(); }
 
     Actor* below = nullptr;  ///< on the ready list (PushStack)
 
   protected:
-    /// Ends this actor behind the handler that calls.
+    /// Ends this actor after the handler that calls this.
     void finish() noexcept {
         finishing_ = true;
         halted_ = true;
     }
 
-    /// The time that was given to the core's step.
+    /// The time of the core's current step, as passed to step().
     [[nodiscard]] std::int64_t now_ns() const noexcept;
 
     [[nodiscard]] Core& core() const noexcept { return *core_; }
@@ -99,9 +103,9 @@ class Actor {
     template <class T>
     friend class Sender;
 
-    struct Monitors;  ///< and a lock; cold
+    struct Monitors;  ///< the senders to monitors, and a lock; cold
 
-    /// What a ringer calls after its fence: back to the core, if asleep.
+    /// Called by a ringer after its fence. Returns the actor to its core if the actor is asleep.
     void ring() noexcept {
         if (bell_.take()) {
             make_ready();
@@ -126,22 +130,22 @@ class Actor {
     std::atomic<bool> stop_asked_{false};  ///< relaxed: Bell's fences order it against sleep
     std::atomic<bool> ended_{false};       ///< release: see ended()
 
-    // From here on the core's thread alone.
-    bool halted_ = false;     ///< no further message in this activation
-    bool finishing_ = false;  ///< ends behind this activation
+    // Used only by the core's thread from here on.
+    bool halted_ = false;     ///< no further messages in this activation
+    bool finishing_ = false;  ///< ends after this activation
     bool started_ = false;
-    unsigned dry_ = 0;  ///< activations in a row that found nothing
+    unsigned dry_ = 0;  ///< consecutive activations without messages
     std::uint32_t until_sample_ = 0;
-    Core* core_ = nullptr;         ///< set once, before anybody can ring
+    Core* core_ = nullptr;         ///< set once, before a sender can ring
     Actor* next_run_ = nullptr;    ///< in the core's queue
     Inbox* inboxes_ = nullptr;     ///< all mailboxes
-    LaneBase* touched_ = nullptr;  ///< lanes with something unpublished, or too full
-    TimerBase* due_ = nullptr;     ///< timers that are to be told, oldest first
+    LaneBase* touched_ = nullptr;  ///< lanes with unpublished messages, or too full
+    TimerBase* due_ = nullptr;     ///< timers to report, oldest first
     TimerBase* due_last_ = nullptr;
     std::size_t timers_count_ = 0;
     Down down_;
     std::unique_ptr<Monitors> monitors_;
-    std::unique_ptr<ActorFigures> figures_;  ///< set once, before anybody can send
+    std::unique_ptr<ActorFigures> figures_;  ///< set once, before a sender exists
 };
 
 }  // namespace pinstrike::actors::runtime

@@ -1,27 +1,28 @@
 // path: hot
 //
-// How an actor falls asleep and is woken, and how it gets back to its core.
+// How an actor goes to sleep, is woken, and returns to its core.
 //
-// Roles: one sleeper (the thread of the actor's core) and any number of ringers: whoever published
-// a message to the actor, made room that it waits for, or asked it to stop.
+// Roles: there is one sleeper, the thread of the actor's core, and any number of ringers. A ringer
+// has published a message to the actor, freed slots that the actor waits for, or requested that the
+// actor stop.
 //
-// The danger is the lost wake-up: the sleeper looks, finds nothing, and is about to sleep; the
-// ringer brings something, finds nobody asleep, and goes. As in parking.h, each side writes one
-// place and then reads the other's, with a full fence between:
+// The danger is the lost wake-up. The sleeper checks for work, finds none and is about to sleep,
+// while the ringer brings work, finds nobody asleep and continues. As in parking.h, each side first
+// writes and then reads what the other side writes, with a full fence in between:
 //
-//     sleeper  S1 armed_ = 1              fence B1   S2 look at everything again
-//     ringer   R1 make the reason visible fence B2   R2 read armed_
+//     sleeper  S1 armed_ = 1               fence B1   S2 check for work again
+//     ringer   R1 make the work visible    fence B2   R2 read armed_
 //
-// The fences stand in one total order: B1 first, and R2 sees S1; or B2 first, and S2 sees R1. If
-// both notice, the exchange in take() lets one of them through: the winner alone puts the actor on
-// the ready list, or keeps it running. So an actor is never twice on the list, and never on none
-// while it has something to do.
+// The fences have one total order: either B1 is first and R2 sees S1, or B2 is first and S2 sees
+// R1. If both sides notice, the exchange in take() succeeds for only one of them, and that side
+// alone puts the actor on the ready list or keeps it running. So an actor is never on the list
+// twice, and is always on it or running while it has work.
 //
-//   B3  the exchange that takes is acquire, the store that arms release: what the sleeper did with
-//       the actor's link of the ready list is done before the ringer writes it.
+//   B3  the exchange in take() is acquire, the store in arm() release: the sleeper's use of the
+//       actor's link in the ready list happens before the ringer writes that link.
 //
-// The price for a ringer: a fence, and the load of a line that nobody writes while the actor has
-// work. It is paid per publish, not per message.
+// A ringer pays for a fence, and for the load of a cache line that no thread writes while the actor
+// has work. It pays once per publish, not per message.
 #pragma once
 
 #include "actors/threads/parking.h"
@@ -34,7 +35,8 @@ namespace pinstrike::actors::runtime {
 
 class Bell {
   public:
-    /// Sleeper: from here on it is rung. It looks at everything again before it sleeps.
+    /// Called by the sleeper, which must check for work again before it sleeps. From now on ringers
+    /// wake the actor.
     void arm() noexcept {
         RING_HOOK("bell:before_arm");
         armed_.store(1, std::memory_order_release);  // S1; B3
@@ -43,7 +45,7 @@ class Bell {
         RING_HOOK("bell:armed");
     }
 
-    /// True for exactly one of those who try after an arm(). A ringer has fenced before (B2).
+    /// True for exactly one caller after each arm(). A ringer must call a fence before (B2).
     [[nodiscard]] bool take() noexcept {
         RING_HOOK("bell:before_take");
         if (armed_.load(std::memory_order_relaxed) == 0) [[likely]] {  // R2
@@ -57,8 +59,9 @@ class Bell {
     alignas(128) std::atomic<std::uint32_t> armed_{0};
 };
 
-/// A stack that many push to and one empties at once. Nodes lead to each other by `below`. Taking
-/// all leaves no pointer behind that could come to mean another node.
+/// A stack to which many threads push and which one thread empties at once. Nodes are linked by
+/// `below`. The taker removes all nodes at once, so no pointer in the stack can refer to a reused
+/// node (no ABA problem).
 template <class Node>
 class PushStack {
   public:
@@ -67,14 +70,15 @@ class PushStack {
         do {
             node.below = top;
             RING_HOOK("stack:before_exchange");
-            // Release, pairs with the acquire in take_all: the taker sees node.below, and what the
-            // pusher wrote into the node. Failure needs no order: the value is only tried again.
+            // Release, pairs with the acquire in take_all: the taker sees node.below and what the
+            // pusher wrote into the node. A failure needs no order, because the loop only uses the
+            // value for the next attempt.
         } while (!top_.compare_exchange_weak(top, &node, std::memory_order_release,
                                              std::memory_order_relaxed));
         RING_HOOK("stack:pushed");
     }
 
-    /// The oldest node, which leads to the next oldest, or nullptr.
+    /// Takes all nodes. Returns the oldest, which is linked to the next oldest; nullptr: none.
     [[nodiscard]] Node* take_all() noexcept {
         if (empty()) {
             return nullptr;
@@ -90,7 +94,8 @@ class PushStack {
         return oldest;
     }
 
-    /// Relaxed: who decides to sleep by it has fenced before; who does not looks again soon.
+    /// Relaxed order is enough: a caller that sleeps if it is empty has called a fence before, and
+    /// any other caller checks again soon.
     [[nodiscard]] bool empty() const noexcept {
         return top_.load(std::memory_order_relaxed) == nullptr;
     }

@@ -17,7 +17,7 @@ thread_local const Core* stepping = nullptr;
 bool inside_a_step() noexcept {
 #ifdef PINSTRIKE_HOOKS
     if (weave_point != nullptr) {
-        return false;  // the threads of a woven test are one thread
+        return false;  // all threads of a weave test run on one thread
     }
 #endif
     return stepping != nullptr;
@@ -29,7 +29,7 @@ std::size_t Core::step(std::int64_t now_ns) {
     admit_ready();
     run_timers();
     std::size_t handled = 0;
-    Actor* const last = run_last_;  // those that come in meanwhile wait for the next step
+    Actor* const last = run_last_;  // actors that are queued meanwhile wait for the next step
     for (bool more = run_first_ != nullptr; more;) {
         Actor& actor = *run_first_;
         run_first_ = actor.next_run_;
@@ -46,7 +46,8 @@ std::size_t Core::step(std::int64_t now_ns) {
     return handled;
 }
 
-/// Measured, where it is: one activation in so many that find something is timed.
+/// Activates an actor. If actors are measured, times one in sample_every of the activations that
+/// found a message.
 void Core::activate(Actor& actor, std::size_t& handled) noexcept {
     ActorFigures* figures = actor.figures_.get();
     if (figures == nullptr) {
@@ -72,7 +73,7 @@ void Core::activate(Actor& actor, std::size_t& handled) noexcept {
     actor.until_sample_ = ActorFigures::sample_every - 1;
 }
 
-/// Back into the queue, asleep, or ended.
+/// After an activation: puts the actor into the queue again, to sleep, or ends it.
 void Core::settle(Actor& actor, bool did_something) noexcept {
     if (actor.finishing_) [[unlikely]] {
         actor.end();
@@ -89,7 +90,7 @@ void Core::settle(Actor& actor, bool did_something) noexcept {
     }
     actor.want_room();
     actor.bell_.arm();
-    // If there is something after all, whoever takes the bell brings the actor back.
+    // If there is work after all, the side that takes the bell puts the actor into the queue.
     if (actor.could_run() && actor.bell_.take()) {
         queue(actor);
     }
@@ -119,14 +120,15 @@ void Core::run_timers() noexcept {
     while (!timers_.empty() && timers_[0]->due_ns_ <= now_ns_) {
         TimerBase& timer = *timers_[0];
         timer.fire(now_ns_);
-        // If its actor is not asleep it is in the queue, or on the ready list.
+        // An actor that is not asleep is in the queue or on the ready list.
         if (timer.owner_.bell_.take()) {
             queue(timer.owner_);
         }
     }
 }
 
-/// Into its actor's list, and on to the next time or out of the heap.
+/// Puts the timer into its actor's list of due timers. Sets a periodic timer to its next time, and
+/// removes another one from the heap.
 void TimerBase::fire(std::int64_t now_ns) noexcept {
     Core& core = *owner_.core_;
     core.remove(*this);
@@ -147,7 +149,7 @@ void TimerBase::fire(std::int64_t now_ns) noexcept {
 }
 
 void TimerBase::set(std::int64_t delay_ns, std::int64_t period_ns) noexcept {
-    PINSTRIKE_CHECK(owner_.core_ != nullptr);  // not in a constructor: on_start is the place
+    PINSTRIKE_CHECK(owner_.core_ != nullptr);  // set timers in on_start, not in a constructor
     PINSTRIKE_CHECK(delay_ns >= 0 && period_ns >= 0);
     cancel();
     due_ns_ = owner_.core_->now_ns_ + delay_ns;
@@ -180,7 +182,7 @@ void Core::remove(TimerBase& timer) noexcept {
     }
 }
 
-/// Moves the timer at `place` up or down to where it belongs.
+/// Moves the timer at `place` up or down to its position in the heap.
 void Core::sift(std::size_t place) noexcept {
     const auto earlier = [this](std::size_t a, std::size_t b) {
         return timers_[a]->due_ns_ < timers_[b]->due_ns_;

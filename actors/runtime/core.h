@@ -1,19 +1,19 @@
 // path: hot
 //
-// A Core runs actors: those that have something to do stand in a queue, and a step calls each of
-// them once, with at most so many messages of each sender. One thread calls step(); which thread,
-// and whether it spins or sleeps, is decided elsewhere (core_thread.h). Time is given, so that a
-// test may step several cores in any order, in one thread, at any time it likes.
+// A Core runs actors. Actors with work are in a queue, and each step calls every one of them once,
+// with a limited number of messages per sender. One thread calls step(). core_thread.h decides
+// which thread that is, and whether it spins or sleeps. The caller passes the time, so a test can
+// step several cores in any order, on one thread, at any time.
 //
-// An actor that has found nothing for `linger` steps in a row falls asleep: it leaves the queue,
-// and whoever sends to it puts it on the ready list (bell.h). Meanwhile it costs the core nothing.
-// Until then it is polled, which is cheaper for both sides than to ring at each message.
+// An actor that finds no message in `linger` consecutive steps goes to sleep: it leaves the queue
+// and costs the core nothing. A sender then puts it on the ready list (bell.h). Before that the
+// core polls it, which costs both sides less than a wake-up per message.
 //
-// The core itself sleeps in park(), when nothing is in the queue nor on the ready list; who puts an
-// actor on the list wakes it (parking.h).
+// The core itself sleeps in park() while the queue and the ready list are empty. A thread that puts
+// an actor on the list wakes the core (parking.h).
 //
-// A core outlives the threads that send to its actors. Cores whose actors send to each other are
-// destroyed when no thread steps any of them.
+// A core must outlive the threads that send to its actors. If actors of several cores send to each
+// other, these cores may only be destroyed while no thread steps any of them.
 #pragma once
 
 #include "actors/runtime/actor.h"
@@ -32,14 +32,14 @@
 namespace pinstrike::actors::runtime {
 
 struct CoreOptions {
-    std::size_t budget = 256;  ///< messages of each sender that an actor takes in a step
-    unsigned linger = 100;     ///< steps in which an actor finds nothing before it sleeps
-    /// One clock for all cores that send to each other (steady_ns of core_thread.h); null: actors
-    /// are not measured. Measured ones take 9 KiB more each.
+    std::size_t budget = 256;  ///< messages per sender that an actor takes in a step
+    unsigned linger = 100;     ///< steps without messages before an actor sleeps
+    /// The clock, the same for all cores that send to each other (steady_ns of core_thread.h);
+    /// null: actors are not measured. A measured actor takes 9 KiB more.
     std::int64_t (*clock_ns)() = nullptr;
 };
 
-/// Is this thread inside the step of some core?
+/// Whether this thread is in the step of a core.
 [[nodiscard]] bool inside_a_step() noexcept;
 
 class Core {
@@ -49,29 +49,30 @@ class Core {
     Core(const Core&) = delete;
     Core& operator=(const Core&) = delete;
 
-    /// Before the core is stepped, or from one of its handlers. The actor lives as long as the
-    /// core.
+    /// Adds an actor, which lives as long as the core. Called before the core is stepped, or in one
+    /// of its handlers.
     template <class A, class... Args>
     A& add(Args&&... args);
 
-    /// Calls each actor that has something to do. Messages and timers handled.
+    /// Calls each actor with work once. Returns the number of messages and timers handled.
     std::size_t step(std::int64_t now_ns);
 
-    /// Steps at one time until no actor has anything to do; those that wait for others' room sleep.
+    /// Steps at one time until no actor has work. Actors that wait for room in mailboxes of other
+    /// actors go to sleep.
     std::size_t drain(std::int64_t now_ns);
 
-    /// Is an actor in the queue, or on its way there? Timers are not asked.
+    /// Whether an actor is in the queue or on the ready list. Does not consider timers.
     [[nodiscard]] bool has_work() const noexcept {
         return run_first_ != nullptr || !ready_.empty();
     }
 
-    /// When the first timer is due; far away if there is none.
+    /// The time at which the first timer is due; the maximum if there is none.
     [[nodiscard]] std::int64_t next_timer_ns() const noexcept {
         return timers_.empty() ? std::numeric_limits<std::int64_t>::max() : timers_[0]->due_ns_;
     }
 
-    /// The thread that steps sleeps: until an actor has something to do, a timer is due, or
-    /// somebody calls wake(). `or_else` is asked before, too.
+    /// Called by the thread that steps. Sleeps until an actor has work, a timer is due, or a thread
+    /// calls wake(). Does not sleep if `or_else()` returns true.
     template <class OrElse>
     void park(std::int64_t now_ns, OrElse&& or_else) noexcept {
         if (const std::int64_t left_ns = next_timer_ns() - now_ns; left_ns > 0) {
@@ -79,10 +80,11 @@ class Core {
         }
     }
 
-    /// Any thread, after it has made visible what the core's thread is to see.
+    /// Wakes the core's thread. May be called by any thread, after what the core's thread must see
+    /// is visible.
     void wake() noexcept { parking_.wake(); }
 
-    /// Ends all actors, in the order in which they were added. No thread steps the core.
+    /// Ends all actors, in the order in which they were added. No thread may step the core.
     void stop_all() noexcept;
 
     // Figures.
@@ -111,15 +113,15 @@ class Core {
     void sift(std::size_t place) noexcept;
 
     CoreOptions options_;
-    PushStack<Actor> ready_;  ///< any thread
+    PushStack<Actor> ready_;  ///< pushed by any thread
     Parking parking_;
     Counter handled_;
-    // From here on the core's thread alone.
+    // Used only by the core's thread from here on.
     Actor* run_first_ = nullptr;
     Actor* run_last_ = nullptr;
     std::int64_t now_ns_ = 0;
     std::size_t timers_known_ = 0;
-    std::vector<TimerBase*> timers_;  ///< a heap, earliest first; has room for all
+    std::vector<TimerBase*> timers_;  ///< a heap, earliest first; reserved for all timers
     std::vector<std::unique_ptr<Actor>> actors_;
 };
 

@@ -12,7 +12,8 @@ namespace pinstrike::actors::runtime {
 
 namespace {
 
-/// A cpu that the system refuses leaves the thread where it is: slower, not wrong.
+/// Names the thread and pins it. If the system refuses the processor, the thread runs unpinned,
+/// which is slower but correct.
 void place(int cpu, const std::string& name) {
     constexpr std::size_t longest = 15;
     pthread_setname_np(pthread_self(), name.substr(0, longest).c_str());

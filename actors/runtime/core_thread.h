@@ -1,6 +1,6 @@
 // path: cold
 //
-// A thread that steps a core: spins, or spins and then sleeps until there is something to do.
+// A thread that steps a core. It spins, or it spins and then sleeps until there is work.
 #pragma once
 
 #include "actors/runtime/core.h"
@@ -13,21 +13,22 @@
 
 namespace pinstrike::actors::runtime {
 
-/// The time that a CoreThread gives to its core's steps. Any thread.
+/// The time that a CoreThread passes to its core's steps. May be called by any thread.
 [[nodiscard]] std::int64_t steady_ns();
 
 struct CoreThreadOptions {
     static constexpr unsigned never = std::numeric_limits<unsigned>::max();
 
-    int cpu = -1;             ///< negative: wherever the system puts it
-    unsigned spins = 10'000;  ///< steps that find nothing, before it sleeps; or never
+    int cpu = -1;             ///< negative: the operating system chooses
+    unsigned spins = 10'000;  ///< empty steps before it sleeps; or `never`
     std::string name = "actors";
 };
 
 class CoreThread {
   public:
     explicit CoreThread(Core& core, CoreThreadOptions options = {});
-    /// Stops and joins. What is in mailboxes then stays there; the core may be stepped on.
+    /// Stops the thread and joins it. Messages stay in the mailboxes, and the core may be stepped
+    /// again.
     ~CoreThread();
 
     CoreThread(const CoreThread&) = delete;
@@ -38,7 +39,7 @@ class CoreThread {
 
     Core& core_;
     CoreThreadOptions options_;
-    std::atomic<bool> stop_{false};  ///< relaxed: the join orders what comes after
+    std::atomic<bool> stop_{false};  ///< relaxed: the join orders later accesses
     std::thread thread_;
 };
 

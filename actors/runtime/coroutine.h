@@ -1,7 +1,7 @@
 // path: hot
 //
-// An actor whose life is written as one function: it awaits its messages in a loop, and its state
-// are the function's variables.
+// An actor that is written as one function (a coroutine). The function awaits messages in a loop,
+// and the actor's state is in its local variables.
 //
 //     class Summer : public Script<Number> {
 //         Story story() override {
@@ -9,9 +9,10 @@
 //         }
 //     };
 //
-// A message is the story's until it awaits the next. The story's end ends the actor; what it throws
-// fails it. g++ 12 mistranslates an await in the condition of a loop: give it a statement of its
-// own. Price beside a handler: one indirect jump per message, and one allocation at the start.
+// A message belongs to the coroutine until it awaits the next one. The actor ends when the
+// coroutine returns, and fails if it throws. g++ 12 mistranslates an await in the condition of a
+// loop, so an await must be a statement of its own. Compared with a handler it costs one indirect
+// jump per message, and one allocation at the start.
 #pragma once
 
 #include "actors/runtime/actor.h"
@@ -23,7 +24,7 @@
 
 namespace pinstrike::actors::runtime {
 
-/// What a story returns: the handle of its frame.
+/// The return type of the coroutine: it owns the coroutine's frame.
 class Story {
   public:
     struct promise_type {
@@ -78,7 +79,7 @@ class Script : public Actor {
     }
 
   protected:
-    /// Neither an aggregate nor copied: g++ 12 loses awaiters that are.
+    /// Neither an aggregate nor copyable, because g++ 12 loses awaiters that are.
     class Next {
       public:
         explicit Next(Script& script) : script_(&script) {}
@@ -96,7 +97,7 @@ class Script : public Actor {
         Script* script_;
     };
 
-    /// The next message, when it comes.
+    /// Awaits the next message.
     [[nodiscard]] Next next() noexcept { return Next{*this}; }
 
     virtual Story story() = 0;

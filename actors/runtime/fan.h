@@ -1,6 +1,6 @@
 // path: hot
 //
-// One message to all who subscribed, or to one of several who compete for the work.
+// Sends a message to all subscribers, or to one of several workers.
 #pragma once
 
 #include "actors/runtime/mailbox.h"
@@ -11,7 +11,7 @@
 
 namespace pinstrike::actors::runtime {
 
-/// What became of a message that went to several.
+/// The results of a message that was sent to several receivers: how many receivers had each result.
 struct SentToAll {
     std::size_t sent = 0;
     std::size_t full = 0;
@@ -19,8 +19,8 @@ struct SentToAll {
     std::size_t unwanted = 0;
 };
 
-/// Each message goes to every subscriber; each has its own lane and its own bound, so a slow one
-/// loses its own messages alone (or makes the sender wait, if its mailbox says so).
+/// Sends each message to every subscriber. Each subscriber has its own lane and bound, so a slow
+/// one only loses its own messages (or makes the sender wait, if its mailbox waits when full).
 template <class T>
 class FanOut {
   public:
@@ -51,7 +51,7 @@ class FanOut {
         }
     }
 
-    /// At set-up.
+    /// Called at set-up.
     void subscribe(Sender<T> subscriber) {
         subscribers_.push_back(std::move(subscriber));  // tidy: allowed: cold
     }
@@ -60,13 +60,14 @@ class FanOut {
     std::vector<Sender<T>> subscribers_;
 };
 
-/// Each message goes to exactly one worker: to the one that has fewest of ours before it. Workers
-/// that have ended, and those that do not want it, are passed over.
+/// Sends each message to exactly one worker: the one with the fewest messages of this sender in its
+/// lane. Skips workers that have ended or whose filter does not want the message.
 template <class T>
 class Workers {
   public:
-    /// `full`: no worker that would take it has room. With workers that wait when full a thread
-    /// waits, and an actor is not called again, until the least loaded one has room.
+    /// Returns `full` if no worker that accepts the message has room. If workers wait when full, a
+    /// thread waits until the least loaded worker has room, and an actor is not called again until
+    /// then.
     Sent send(T&& message) noexcept {
         Sender<T>* best = nullptr;
         std::uint64_t fewest = 0;
@@ -93,14 +94,14 @@ class Workers {
         }
     }
 
-    /// At set-up.
+    /// Called at set-up.
     void add(Sender<T> worker) {
         workers_.push_back(std::move(worker));  // tidy: allowed: cold
     }
 
   private:
     std::vector<Sender<T>> workers_;
-    std::size_t next_ = 0;  ///< of equals, each has its turn
+    std::size_t next_ = 0;  ///< first worker to consider, so that equal workers take turns
 };
 
 }  // namespace pinstrike::actors::runtime

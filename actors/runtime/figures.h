@@ -1,18 +1,18 @@
 // path: hot
 //
-// What is known of an actor while it runs: how much comes, how long it waits, how long it takes,
-// how much is done. Its core measures where CoreOptions::clock_ns is set; else nothing of this
-// exists.
+// Measures an actor while it runs: arrivals, waiting time, service time and throughput. Its core
+// measures if CoreOptions::clock_ns is set; otherwise these objects do not exist.
 //
-// No message costs a reading of the clock. Of the activations that found something, one in
-// sample_every is timed, two readings each; of the publishes of a sender, one in as many bears a
-// stamp, and the receiver reads the clock when it comes to that message. Each message of a sampled
-// activation counts as long as they took on average; each of a stamped publish as long as its first
-// one waited. Of a message, waiting begins when it is published: what it lay unpublished before
-// (mailbox.h) is not in it.
+// No message costs a clock read. One in sample_every of the activations that found a message is
+// timed, with two clock reads. One in sample_every of a sender's publishes has a time stamp, and
+// the receiver reads the clock when it reaches the stamped message. Each message of a sampled
+// activation counts with their average service time, and each message of a stamped publish with the
+// waiting time of the first. The waiting time begins at the publish. It does not include the time
+// before (mailbox.h).
 //
-// Arrivals are not counted by themselves, since many may send: they are what was handled and what
-// waits. The latter is looked at in sampled activations and when the actor falls asleep.
+// Arrivals are not counted separately, because many threads may send. They are the sum of handled
+// messages and backlog. The backlog is updated in sampled activations and when the actor goes to
+// sleep.
 //
 // Roles: the thread of the actor's core writes, any thread reads. Order: relaxed
 // (config/counter.h).
@@ -29,25 +29,25 @@ struct ActorFigures {
     static constexpr std::uint32_t sample_every = 64;
 
     Counter handled;       ///< messages and timers
-    Counter backlog;       ///< published and not taken, when last looked at
-    Histogram waiting_ns;  ///< from its publication to its turn; sampled
-    Histogram service_ns;  ///< in the actor; sampled
+    Counter backlog;       ///< published and not taken at the last update
+    Histogram waiting_ns;  ///< from the publish to the handler; sampled
+    Histogram service_ns;  ///< time in the actor; sampled
 };
 
-/// The figures at one time.
+/// The values of the figures at one time.
 struct ActorReading {
-    std::int64_t at_ns = 0;  ///< by the clock of the reader's choice
+    std::int64_t at_ns = 0;  ///< by a clock that the reader chooses
     std::uint64_t handled = 0;
     std::uint64_t backlog = 0;
     Histogram::Snapshot waiting_ns;
     Histogram::Snapshot service_ns;
 };
 
-/// What happened between two readings.
+/// The rates and times between two readings.
 struct ActorRates {
     double arrivals_per_second = 0;
     double handled_per_second = 0;  ///< throughput
-    double busy = 0;                ///< share of the time in the actor: throughput x mean service
+    double busy = 0;                ///< share of time in the actor: throughput x mean service
     Histogram::Snapshot waiting_ns;
     Histogram::Snapshot service_ns;
 };

@@ -14,7 +14,7 @@ double us_at(const Histogram::Snapshot& of, double quantile) {
     return static_cast<double>(of.quantile_ns(quantile)) * 1e-3;
 }
 
-/// What may not stand in a label's value as it is.
+/// Escapes the characters that the value of a label may not contain.
 std::string label_of(std::string_view name) {
     std::string escaped;
     for (const char letter : name) {

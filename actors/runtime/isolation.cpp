@@ -23,8 +23,8 @@ double ns_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double, std::nano>(to - from).count();
 }
 
-/// What lies between two readings with nothing in between: the least of several means, since
-/// whatever disturbs makes it larger.
+/// The time between two clock reads in a row: the least of several means, because disturbances only
+/// make a mean larger.
 double clock_cost_ns() {
     constexpr int tries = 20;
     constexpr int readings = 1000;
@@ -57,10 +57,10 @@ void place(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<unsigned>(cpu), &set);
-    pthread_setaffinity_np(pthread_self(), sizeof(set), &set);  // refused: slower, not wrong
+    pthread_setaffinity_np(pthread_self(), sizeof(set), &set);  // slower if refused
 }
 
-/// What the copies' threads share.
+/// The state that the threads of the copies share.
 struct Run {
     Run(const IsolationOptions& its_options, double cost_ns)
         : options(its_options),
@@ -71,7 +71,8 @@ struct Run {
     const IsolationOptions& options;
     double clock_ns;
     std::latch warm;
-    /// Copies that still count. Relaxed: it says when to end; the join orders the figures.
+    /// Number of copies that are still measured. Relaxed order is enough, because it only ends the
+    /// run, and the join orders the figures.
     std::atomic<unsigned> left;
 };
 
@@ -79,7 +80,8 @@ class Copy {
   public:
     explicit Copy(std::unique_ptr<Isolated> what) : what_(std::move(what)) {}
 
-    /// In its own thread. The others are waited for also where this one fails: nobody hangs.
+    /// Runs on the copy's own thread. Waits for the other copies also if this one fails, so that no
+    /// thread hangs.
     void run(Run& run, int cpu) noexcept {
         place(cpu);
         guarded([&] { warm_up(run); });

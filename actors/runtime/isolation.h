@@ -1,24 +1,24 @@
 // path: cold
 //
-// An actor alone: what a message takes it, and what copies of it beside it do to that.
+// Measures an actor in isolation: the time per message, alone and beside copies of the actor.
 //
 //     const auto make = [](Core& core) -> Summer& { return core.add<Summer>(); };
 //     const Isolation alone = measure_actor({}, std::span{recorded}, &Summer::numbers, make);
 //     std::puts(isolation_text("summer", alone).c_str());
 //
-// Recorded messages are handed to it batch by batch, in one thread: a batch is put into its
-// mailbox, the clock is read, its core steps, the clock is read again. So a figure is that of a
-// batch, divided by its messages: two readings around each message would hide every handler that is
-// faster than they are. What a reading costs is measured and taken off.
+// The recorded messages are given to the actor in batches, on one thread: a batch is put into its
+// mailbox, the clock is read, its core steps, and the clock is read again. So a figure is the time
+// of a batch divided by its number of messages. Two clock reads around each message would hide
+// handlers that are faster than the reads. The cost of a clock read is measured and subtracted.
 //
-// on_start comes before the first message and on_stop after the last; neither is counted, nor is a
-// first pass over the recording, which warms caches and tables.
+// on_start comes before the first message and on_stop after the last one; neither is measured. A
+// first pass over the recording, which warms caches and tables, is not measured either.
 //
-// Copies run at once, each with a core, a thread and, as far as there are so many, a processor of
-// its own. Who has finished goes on, uncounted, until all have: so what they share is contended for
-// as long as anybody is measured.
+// Copies run at the same time, each with its own core and thread, and with its own processor if
+// there are enough. A copy that is finished continues, unmeasured, until all are finished. So
+// shared resources are contended for the whole measurement.
 //
-// What it does not see: the way of a message from another core's cache.
+// The figures do not include the transfer of a message from another core's cache.
 #pragma once
 
 #include "actors/runtime/core.h"
@@ -38,20 +38,20 @@
 namespace pinstrike::actors::runtime {
 
 struct IsolationOptions {
-    std::size_t messages = 1'000'000;  ///< counted, of each copy; the recording again and again
-    std::size_t batch = 256;           ///< messages between two readings of the clock
+    std::size_t messages = 1'000'000;  ///< measured, of each copy; the recording is repeated
+    std::size_t batch = 256;           ///< messages between two clock reads
     unsigned copies = 1;
 };
 
-/// How long one copy took, batch by batch.
+/// The service times of one copy, by batch.
 class ServiceTimes {
   public:
     void add(std::size_t messages, double ns);
 
-    /// Before the figures are read.
+    /// Must be called before the figures are read.
     void sort();
 
-    /// Of a message, in the batch below which this share (0 to 1) of the batches lies.
+    /// The time per message in the batch at this quantile (0 to 1) of the batches.
     [[nodiscard]] double ns(double quantile) const;
 
     [[nodiscard]] double mean_ns() const { return total_ns_ / static_cast<double>(messages_); }
@@ -70,17 +70,17 @@ class ServiceTimes {
 
 struct Isolation {
     std::vector<ServiceTimes> copies;
-    double clock_ns = 0;      ///< what a reading costs; taken off each batch
-    unsigned processors = 0;  ///< that this process may use
+    double clock_ns = 0;      ///< cost of a clock read; subtracted from each batch
+    unsigned processors = 0;  ///< processors that this process may use
 
-    /// Of all copies together.
+    /// The sum of all copies.
     [[nodiscard]] double millions_per_second() const;
 
     /// The median of the copies' medians.
     [[nodiscard]] double median_ns() const;
 };
 
-/// One copy of what is measured. All is called from one thread, but the constructor.
+/// One copy of what is measured. One thread calls all functions except the constructor.
 class Isolated {
   public:
     Isolated() = default;
@@ -92,10 +92,11 @@ class Isolated {
 
     virtual void start() = 0;
 
-    /// Not measured: makes ready the next messages, no more than so many.
+    /// Not measured: prepares at most `messages` messages.
     virtual void prepare(std::size_t messages) = 0;
 
-    /// Measured: handles them. How many; 0 is an error, of which complaint() tells.
+    /// Measured: handles the messages and returns their number; 0 is an error that complaint()
+    /// describes.
     virtual std::size_t handle() = 0;
 
     virtual void stop() = 0;
@@ -103,15 +104,15 @@ class Isolated {
     [[nodiscard]] virtual std::string complaint() const { return "it takes no message"; }
 };
 
-/// Throws std::runtime_error where a copy takes no more messages, and what a copy throws.
+/// Throws std::runtime_error if a copy takes no more messages, and passes on what a copy throws.
 [[nodiscard]] Isolation measure_isolated(
     const IsolationOptions& options,
     const std::function<std::unique_ptr<Isolated>(unsigned copy)>& make);
 
-/// A table: a row a copy and, where there are several, one for all.
+/// A table with a row per copy and, if there are several, a row for their sum.
 [[nodiscard]] std::string isolation_text(std::string_view name, const Isolation& measured);
 
-/// An actor of this runtime. Its mailbox's bound is one of the batch, too.
+/// An actor of this runtime. A bound of its mailbox that is below `batch` limits the batch.
 template <class A, class T, class Owner>
 class IsolatedActor final : public Isolated {
   public:
@@ -159,8 +160,8 @@ class IsolatedActor final : public Isolated {
     Sender<T> sender_;
 };
 
-/// `make(Core&)` adds the actor, and whatever it needs, to a core, and gives it back; it is called
-/// once a copy.
+/// `make(Core&)` adds the actor, and the actors that it needs, to a core and returns the actor. It
+/// is called once per copy.
 template <class T, class Owner, class Make>
 [[nodiscard]] Isolation measure_actor(const IsolationOptions& options, std::span<const T> recorded,
                                       Mailbox<T> Owner::*mailbox, Make&& make) {

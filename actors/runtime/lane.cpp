@@ -14,7 +14,8 @@ LaneBase::LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t mes
     const std::uint64_t most =
         by_memory ? std::max<std::size_t>(bounds.memory_bytes / message_bytes, 1) : bounds.most;
     PINSTRIKE_CHECK(most != 0);
-    // What bounds by memory is meant to be deep: waiting for half of it would be a mistake.
+    // A bound by memory is meant to be large, so to wait until half of it is free would be a
+    // mistake.
     PINSTRIKE_CHECK(!by_memory || bounds.when_full == WhenFull::refuse);
     const bool waits = bounds.when_full == WhenFull::wait;
     limit_ = most + (waits && from != nullptr ? bounds.overflow : 0);
@@ -31,7 +32,7 @@ LaneBase::LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t mes
 
 void LaneBase::wait_for_room() noexcept {
     constexpr std::int64_t timeout_ns = 3'600'000'000'000;
-    PINSTRIKE_CHECK(!inside_a_step());  // an actor must not block: it has senders of its own
+    PINSTRIKE_CHECK(!inside_a_step());  // an actor must not block; it uses sender(Actor&)
     for (unsigned spins = 0; spins < spins_before_park; ++spins) {
         if (closed() || look() < limit_) {
             return;
@@ -54,7 +55,8 @@ void LaneBase::ring_sender() noexcept {
     }
 }
 
-/// The first message of what is published next. One stamp at a time is on its way.
+/// Stamps the first message of the next publish, unless the receiver has not yet taken the last
+/// stamped message.
 void LaneBase::stamp() noexcept {
     const auto clock_ns = to_.core_ == nullptr ? nullptr : to_.core_->options_.clock_ns;
     until_stamp_ = ActorFigures::sample_every;
@@ -84,14 +86,14 @@ void LaneBase::note_waiting() noexcept {
 
 void LaneBase::close() noexcept {
     closed_.store(true, std::memory_order_release);
-    fence_seq_cst();  // as behind L3
+    fence_seq_cst();  // the same fence as after L3
     if (waits()) {
         ring_sender();
     }
 }
 
 void LaneBase::let_go(LaneBase* lane) noexcept {
-    // acq_rel: what either holder did with the lane is done before the last one destroys it.
+    // acq_rel: all accesses of both holders happen before the last one destroys the lane.
     if (lane->holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         delete lane;
     }

@@ -1,52 +1,54 @@
 // path: hot
 //
-// A lane leads messages from one sender to one mailbox. A mailbox is a list of lanes; since each
-// has one writer and one reader, no message costs a locked instruction (a queue that many senders
-// share by compare-and-swap carries 19.5 M messages/s here, one lane 80 and more).
+// A lane is a queue of messages from one sender to one mailbox. A mailbox is a list of lanes. Each
+// lane has one writer and one reader, so no message costs a locked instruction (a queue that many
+// senders share by compare-and-swap carries 19.5 M messages/s here, one lane 80 and more).
 //
-// Who writes what
+// What each side writes
 //
-//     tail_    sender      count of messages published, ever
-//     head_    receiver    count of messages taken and destroyed, ever
-//     wanted_  both        the sending actor waits for room: set by it, cleared by the receiver
-//     closed_  receiver    nothing is taken any more
-//     left_    sender      nothing comes any more
+//     tail_    sender      number of messages ever published
+//     head_    receiver    number of messages ever taken and destroyed
+//     wanted_  both        the sending actor waits for room: it sets this, the receiver clears it
+//     closed_  receiver    the receiver takes no more messages
+//     left_    sender      the sender sends no more messages
 //     stamp_   sender      when one of the messages was published, for figures.h
 //
-// Why each order is enough
+// Why each memory order is enough
 //
-//   L1  release store of tail_, pairs with L2, the acquire load: messages are whole, and chunks
-//       linked, before the receiver sees them counted.
+//   L1  release store of tail_, pairs with L2, the acquire load: messages are complete, and
+//       chunks linked, before the receiver sees them in the count.
 //   L3  release store of head_, pairs with L4, the acquire load: the receiver has read and
-//   destroyed
-//       what was in a slot before the sender writes it again.
-//   L5  after L1 and a full fence, the sender rings the receiver's bell (bell.h): it sleeps only if
-//       it has seen no tail move, behind its own fence.
-//   L6  after L3 and a full fence, the receiver looks whether the sender waits: for an actor at
-//       wanted_ and then its bell, for a thread at parking_. The sender sets these, fences, and
-//       looks at head_ again before it waits. Either side sees the other: none waits for room that
-//       is there. wanted_ itself needs no order: the receiver clears it before it rings, so a wish
-//       that was cleared unseen is one that has just been rung for.
-//   closed_ is stored before a full fence and the same look at who waits, so none waits for a
-//       receiver that is gone. left_ is stored with release behind the last tail_, and loaded with
-//       acquire before it, so a lane that was left and looks empty is empty.
+//       destroyed the message in a slot before the sender writes the slot again.
+//   L5  after L1 and a full fence, the sender rings the receiver's bell (bell.h). The receiver
+//       sleeps only if it sees no new tail_ after its own fence.
+//   L6  after L3 and a full fence, the receiver checks whether the sender waits: for an actor it
+//       reads wanted_ and then rings the actor's bell, for a thread it reads parking_. The
+//       sender sets these, calls a fence, and loads head_ again before it waits. At least one
+//       side sees the other's write, so no sender waits while there is room. wanted_ itself
+//       needs no order: the receiver clears it before it rings, so if it clears a wish newer
+//       than the one that it read, it rings the sender right after.
+//   closed_ is stored before a full fence and the same check for a waiting sender, so no sender
+//   waits for a receiver that has ended. left_ is stored with release after the last tail_ and
+//   loaded with acquire before tail_, so a lane that was left and looks empty is empty.
 //
 //   stamp_ is relaxed: it is written before a tail_ that counts its message (L1, L2), and again
-//       only once that message was given back (L3, L4), so the receiver reads it whole.
+//   only after the receiver released that message (L3, L4), so the receiver reads a consistent
+//   stamp.
 //
-// Slots lie in chunks that form a circle. The sender fills one after the other; where the next is
-// not free yet it links a new one in, as long as it may. So a lane that is bounded by memory grows
-// as far as it was ever full, and then recycles; one bounded by messages has all its chunks from
-// the start.
+// The slots are in chunks, which form a circular list. The sender fills one chunk after the other.
+// If the next chunk is not free yet, it links in a new one while the bound allows it. So a lane
+// bounded by memory grows up to its highest fill level and then reuses its chunks. A lane bounded
+// by messages has all its chunks from the start.
 //
-// The receiver leaves a chunk when it takes the next message, not when it has emptied it: where the
-// sender stands in the same chunk, what follows is not known yet. So a chunk is free once a message
-// behind it was taken. There is one chunk more than the bound needs. Where there is room by count,
-// fewer messages wait than the bound; with the chunk that the receiver has emptied and not left,
-// they take no more chunks than the bound needs, and that one more is free.
+// The receiver leaves a chunk when it takes the next message, not when the chunk is empty, because
+// the sender may still be in the same chunk and may not have linked its successor yet. So a chunk
+// is free once the receiver has taken a message from a later chunk. There is one chunk more than
+// the bound needs. While there is room by count, fewer messages than the bound wait. Together with
+// the chunk that the receiver has emptied but not left, they take at most as many chunks as the
+// bound needs, so the additional chunk is free.
 //
-// `most` is the bound. An actor that waits when full may exceed it by `overflow`, with what one
-// call of a handler sends: it cannot be stopped in the middle of it.
+// `most` is the bound. An actor that waits when full may exceed it by `overflow` with the messages
+// of one handler call, because a handler cannot be suspended in the middle.
 #pragma once
 
 #include "actors/runtime/actor.h"
@@ -65,7 +67,7 @@
 
 namespace pinstrike::actors::runtime {
 
-/// What becomes of a message. Only `sent` ones are handled, or counted as dropped.
+/// The result of a send. Only `sent` messages are handled, or count as dropped.
 enum class Sent : std::uint8_t {
     sent,
     full,      ///< no room; try later
@@ -75,19 +77,19 @@ enum class Sent : std::uint8_t {
 
 enum class WhenFull : std::uint8_t { refuse, wait };
 
-/// Of each sender of a mailbox.
+/// The bounds of each sender of a mailbox.
 struct Bounds {
     std::size_t most = 1024;  ///< messages that may wait
     WhenFull when_full = WhenFull::refuse;
-    std::size_t overflow = 16;     ///< beyond `most`, from one call of a waiting actor's handler
-    std::size_t memory_bytes = 0;  ///< not 0: this bounds, not `most`; chunks are made as needed
+    std::size_t overflow = 16;     ///< beyond `most`, for one handler call of an actor that waits
+    std::size_t memory_bytes = 0;  ///< not 0: bounds instead of `most`; chunks on demand
 
     [[nodiscard]] static Bounds of_memory(std::size_t bytes) {
         return {.most = 0, .overflow = 0, .memory_bytes = bytes};
     }
 };
 
-/// What a lane is without its messages' type.
+/// The part of a lane that does not depend on the type of its messages.
 class LaneBase {
   public:
     LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t message_bytes);
@@ -95,31 +97,31 @@ class LaneBase {
     LaneBase(const LaneBase&) = delete;
     LaneBase& operator=(const LaneBase&) = delete;
 
-    // The sender's side.
+    // Called by the sender.
 
-    /// May so many more be claimed? Looks at the receiver's index only if what is known will not
-    /// do.
+    /// Whether one more message may be claimed. Loads the receiver's index only if the known value
+    /// is not enough.
     [[nodiscard]] bool has_room() noexcept {
         return claimed_ - released_ < limit_ || (look() < limit_);
     }
 
-    /// Claimed and not yet taken, as last seen; looks again.
+    /// Loads the receiver's index. Returns the number of messages claimed and not yet taken.
     std::uint64_t look() noexcept {
         RING_HOOK("lane:before_load_head");
         released_ = head_.load(std::memory_order_acquire);  // L4, pairs with L3
         return claimed_ - released_;
     }
 
-    /// Enough room to go on, for a sender that has waited: half of the bound.
+    /// Whether a sender that waited may continue: at least half of the bound is free.
     [[nodiscard]] bool has_much_room() noexcept { return closed() || look() <= resume_at_; }
 
     [[nodiscard]] bool closed() const noexcept {
-        return closed_.load(std::memory_order_acquire);  // nothing is read by it but figures
+        return closed_.load(std::memory_order_acquire);  // acquire only for reads of figures
     }
 
     [[nodiscard]] bool unpublished() const noexcept { return claimed_ != published_; }
 
-    /// Shows the receiver what was claimed; who calls fences and rings.
+    /// Makes claimed messages visible to the receiver. The caller then calls a fence and rings.
     void publish() noexcept {
         if (--until_stamp_ == 0) [[unlikely]] {
             stamp();
@@ -144,28 +146,28 @@ class LaneBase {
         }
     }
 
-    /// A thread that is no actor: really waits, until there is much room or the receiver is gone.
+    /// For a thread that is not an actor: blocks until much room is free or the receiver has ended.
     void wait_for_room() noexcept;
 
-    /// An actor: from now on the receiver rings it when there is much room.
+    /// For an actor: from now on the receiver rings it when much room is free.
     void want_room() noexcept { wanted_.store(1, std::memory_order_relaxed); }  // L6
 
-    // The receiver's side.
+    // Called by the receiver.
 
-    /// Behind a fence this is what a sleeper trusts (L5).
+    /// Whether there are messages. A receiver about to sleep calls it after a fence (L5).
     [[nodiscard]] bool has_mail() const noexcept {
         RING_HOOK("lane:before_has_mail");
         return tail_.load(std::memory_order_acquire) != taken_;
     }
 
-    /// Will never have mail again. left_ first (see above).
+    /// Whether the lane will never have messages again. Loads left_ first (see above).
     [[nodiscard]] bool is_over() const noexcept {
         return left_.load(std::memory_order_acquire) && !has_mail();
     }
 
     void close() noexcept;
 
-    // Figures; exact once both sides have ended or are this thread.
+    // Figures. They are exact once both sides have ended or are this thread.
 
     [[nodiscard]] std::uint64_t waiting() const noexcept {
         return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_relaxed);
@@ -173,10 +175,10 @@ class LaneBase {
 
     [[nodiscard]] const Counter& refused() const noexcept { return refused_; }
 
-    /// The sender and the mailbox each hold a lane; the last one destroys it.
+    /// Releases a lane. The sender and the mailbox each hold it, and the last of them destroys it.
     static void let_go(LaneBase* lane) noexcept;
 
-    LaneBase* below = nullptr;  ///< among the mailbox's new lanes (PushStack), then in its list
+    LaneBase* below = nullptr;  ///< link in the mailbox's new lanes (PushStack), then in its list
 
   protected:
     friend class Actor;
@@ -201,8 +203,9 @@ class LaneBase {
         given_back_ = taken_;
         head_.store(taken_, std::memory_order_release);  // L3, pairs with L4
         RING_HOOK("lane:released");
-        // resume_at_ is 0 or more only if senders wait. What was seen is no more than is there, so
-        // at the last release of what a waiting sender has published this is true.
+        // resume_at_ is below `never` only if senders wait. seen_ is at most the true tail, so when
+        // the receiver releases the last messages that a waiting sender published, the condition
+        // holds.
         if (waits() && seen_ - taken_ <= resume_at_) {
             fence_seq_cst();  // B2 of bell.h, for L6
             ring_sender();
@@ -211,17 +214,18 @@ class LaneBase {
 
     void ring_sender() noexcept;
 
-    /// Looks at tail_, and at the stamp beside it.
+    /// Loads tail_, and the stamp beside it.
     void look_for_mail() noexcept {
         RING_HOOK("lane:before_load_tail");
         seen_ = tail_.load(std::memory_order_acquire);  // L2, pairs with L1
         stamped_ = stamp_.message.load(std::memory_order_relaxed);
     }
 
-    /// Of the next `left` messages, those before the one that bears a stamp; all, if none does.
-    /// What is stamped but not counted in seen_ is looked at again before it is taken.
+    /// The number of the next `left` messages before the one with a stamp; `left` if none has one.
+    /// A stamped message that seen_ does not count yet is found by a later load, before it is
+    /// taken.
     [[nodiscard]] std::size_t before_stamp(std::size_t left) const noexcept {
-        const std::uint64_t before = stamped_ - taken_;  // huge where it has been passed
+        const std::uint64_t before = stamped_ - taken_;  // huge if the message was passed
         return before < left && stamped_ != never ? static_cast<std::size_t>(before) : left;
     }
 
@@ -230,26 +234,27 @@ class LaneBase {
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    // The sender's, and what it asks with each message, on one line (Lane has one more): so who
-    // serves a hundred lanes in turn has them all in its first cache.
+    // The sender's members, and those that it reads for each message, are on one cache line (Lane
+    // has one more), so that the lines of a hundred lanes that one sender uses in turn stay in its
+    // L1 cache.
     alignas(128) std::uint64_t claimed_ = 0;
-    std::uint64_t released_ = 0;     ///< head_ as last seen
-    std::uint64_t limit_ = 0;        ///< constant, of claims: the bound, and the overflow
-    std::uint64_t wait_at_ = never;  ///< constant: a sending actor with so many stops; or never
-    Actor* from_;                    ///< constant; null: from_thread_
+    std::uint64_t released_ = 0;     ///< head_ as last loaded
+    std::uint64_t limit_ = 0;        ///< constant; of claims: the bound plus the overflow
+    std::uint64_t wait_at_ = never;  ///< constant; a sending actor with so many waits; or never
+    Actor* from_;                    ///< constant; null: the sender is a thread, see from_thread_
     std::uint64_t published_ = 0;
     LaneBase* next_touched_ = nullptr;  ///< in the sending actor's list
-    std::uint32_t until_stamp_ = 1;     ///< publishes
+    std::uint32_t until_stamp_ = 1;     ///< publishes until the next stamp
     bool touched_ = false;
-    std::atomic<bool> closed_{false};  ///< the receiver's, written once
-    // Less often.
-    std::size_t chunks_count_ = 0;        ///< in the circle
-    std::uint64_t stamped_last_ = never;  ///< message
+    std::atomic<bool> closed_{false};  ///< written once, by the receiver
+    // Used less often.
+    std::size_t chunks_count_ = 0;        ///< chunks in the circular list
+    std::uint64_t stamped_last_ = never;  ///< the message with the last stamp
     Counter refused_;
 
     struct Stamp {
-        std::atomic<std::uint64_t> message{never};  ///< count of those before it
-        std::atomic<std::uint64_t> count{0};        ///< messages that were published with it
+        std::atomic<std::uint64_t> message{never};  ///< number of messages before it
+        std::atomic<std::uint64_t> count{0};        ///< messages published together with it
         std::atomic<std::int64_t> time_ns{0};
     };
 
@@ -258,27 +263,27 @@ class LaneBase {
     Stamp stamp_;
     alignas(128) std::atomic<std::uint64_t> head_{0};
 
-    // The receiver's.
+    // Used by the receiver.
     alignas(128) std::uint64_t taken_ = 0;
-    std::uint64_t seen_ = 0;           ///< tail_ as last seen
-    std::uint64_t stamped_ = never;    ///< stamp_.message as last seen; never: noted, or none
+    std::uint64_t seen_ = 0;           ///< tail_ as last loaded
+    std::uint64_t stamped_ = never;    ///< stamp_.message as last loaded; never: noted, or none
     std::uint64_t given_back_ = 0;     ///< head_ as stored
     std::uint64_t release_every_ = 1;  ///< constant
 
-    // What both sides read: constant, or rarely written.
+    // Read by both sides: constant, or rarely written.
     alignas(128) Actor& to_;
-    std::uint64_t resume_at_ = never;  ///< a sender that waited goes on with no more than this
-    bool from_thread_;                 ///< not from an actor
+    std::uint64_t resume_at_ = never;  ///< a sender that waited continues at so few messages
+    bool from_thread_;                 ///< the sender is not an actor
     std::size_t chunk_slots_ = 0;
     std::size_t chunks_max_ = 0;
     bool preallocated_ = false;
     std::atomic<std::uint32_t> wanted_{0};
     std::atomic<unsigned> holders_{2};
-    Parking parking_;  ///< of a sender that is no actor
+    Parking parking_;  ///< for a sender that is not an actor
 };
 
-/// Into the list of what is published when the activation ends. Here alone an actor learns that it
-/// has to wait.
+/// Adds a lane to the list of those that are published when the activation ends. Only here does an
+/// actor learn that it must wait.
 inline void Actor::touch(LaneBase& lane) noexcept {
     if (!lane.touched_) {
         lane.touched_ = true;
@@ -299,7 +304,7 @@ class Lane final : public LaneBase {
     Lane(Actor& to, Actor* from, const Bounds& bounds, bool (*filter)(const T&))
         : LaneBase(to, from, bounds, sizeof(T)), wants_(filter) {
         write_ = read_ = make_chunk();
-        PINSTRIKE_CHECK(write_ != nullptr);  // at set-up: a host without memory is no host
+        PINSTRIKE_CHECK(write_ != nullptr);  // at set-up, where a lack of memory is fatal
         write_->next = write_;
         while (preallocated_ && chunks_count_ < chunks_max_) {
             PINSTRIKE_CHECK(link_new());
@@ -310,12 +315,13 @@ class Lane final : public LaneBase {
 
     ~Lane() override;
 
-    /// The sender's filter, asked before a slot is taken.
+    /// The receiver's filter, which the sender calls before it takes a slot.
     [[nodiscard]] bool wants(const T& message) const noexcept {
         return wants_ == nullptr || wants_(message);
     }
 
-    /// There is room by count; false only if a new chunk was needed and there is no memory.
+    /// Moves a message into a slot; there must be room by count. False only if a new chunk was
+    /// needed and there is no memory.
     [[nodiscard]] bool put(T&& message) noexcept {
         if (write_at_ == write_end_ && !write_next_chunk()) [[unlikely]] {
             return false;
@@ -326,8 +332,8 @@ class Lane final : public LaneBase {
         return true;
     }
 
-    /// Hands at most `budget` messages to `handle`, as long as it answers true; `handled` counts
-    /// on, also for the one whose handler throws.
+    /// Passes at most `budget` messages to `handle` while it returns true. Adds their number to
+    /// `handled`, including a message whose handler throws.
     template <class Handle>
     void take(std::size_t budget, std::size_t& handled, Handle&& handle) {
         if (seen_ - taken_ < budget) {
@@ -354,10 +360,10 @@ class Lane final : public LaneBase {
     }
 
   private:
-    /// A header, then the slots.
+    /// A header, followed by the slots.
     struct Chunk {
         Chunk* next = nullptr;
-        std::uint64_t filled_to = 0;  ///< claimed when the sender left it; 0: new. The sender's
+        std::uint64_t filled_to = 0;  ///< the sender's: claimed_ when it left; 0: new
 
         static constexpr std::size_t slots_at =
             (sizeof(Chunk*) + sizeof(std::uint64_t) + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -371,7 +377,7 @@ class Lane final : public LaneBase {
     static constexpr std::align_val_t chunk_align{
         std::max<std::size_t>({alignof(T), alignof(Chunk), 64})};
 
-    /// A message is over when its handler has returned or thrown.
+    /// Destroys the message when its handler has returned or thrown.
     struct Slot {
         Lane& lane;
         T& message;
@@ -409,8 +415,9 @@ class Lane final : public LaneBase {
         }
     };
 
-    /// The receiver has taken a message that lies behind it. Not just its last one: then it may
-    /// stand at its end, and would follow a link that is made there later.
+    /// Whether the receiver has taken a message after this chunk. To have taken the chunk's last
+    /// message is not enough, because then the receiver may still be at the end of the chunk, and
+    /// would follow a link that is set later.
     [[nodiscard]] bool is_free(const Chunk& chunk) const noexcept {
         return chunk.filled_to == 0 || chunk.filled_to < released_;
     }
@@ -434,12 +441,12 @@ class Lane final : public LaneBase {
     bool link_new() noexcept;
     bool write_next_chunk() noexcept;
 
-    // The sender's.
+    // Used by the sender.
     alignas(128) T* write_at_ = nullptr;
-    T* write_end_ = nullptr;  ///< of the chunk
+    T* write_end_ = nullptr;  ///< end of the chunk
     Chunk* write_ = nullptr;
     bool (*wants_)(const T&);  ///< constant
-    // The receiver's.
+    // Used by the receiver.
     alignas(128) T* read_at_ = nullptr;
     T* read_end_ = nullptr;
     Chunk* read_ = nullptr;
@@ -455,7 +462,7 @@ bool Lane<T>::write_next_chunk() noexcept {
             return false;
         }
     }
-    // Where the circle is as long as it may be, room by count means that the next one is free.
+    // If the circular list has its maximum length, room by count means that the next chunk is free.
     write_ = write_->next;
     PINSTRIKE_CHECK(is_free(*write_));
     begin_writing();
@@ -475,8 +482,8 @@ typename Lane<T>::Chunk* Lane<T>::make_chunk() noexcept {
     return ::new (memory) Chunk;
 }
 
-/// Behind the chunk that the sender leaves. The receiver goes there only for messages that are
-/// published later, so L1 shows it the link.
+/// Links a new chunk after the one that the sender leaves. The receiver follows the link only for
+/// messages that are published later, so L1 makes the link visible to it.
 template <class T>
 bool Lane<T>::link_new() noexcept {
     Chunk* chunk = make_chunk();

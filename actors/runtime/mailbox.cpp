@@ -18,7 +18,7 @@ Inbox::~Inbox() {
 
 void Inbox::join(LaneBase& lane) noexcept {
     new_lanes_.push(lane);
-    fence_seq_cst();  // either close() sees the lane on the stack, or this sees that it has closed
+    fence_seq_cst();  // either close() sees the lane on the stack, or this thread sees closed_
     if (closed_.load(std::memory_order_relaxed)) {
         lane.close();
     }
@@ -47,7 +47,7 @@ void Inbox::drop_old_lanes() noexcept {
     }
 }
 
-/// A lane that is new counts as mail: its sender may have rung before it was known here.
+/// A new lane counts as mail, because its sender may have rung before the lane was in the list.
 bool Inbox::has_mail() const noexcept {
     if (!new_lanes_.empty()) {
         return true;

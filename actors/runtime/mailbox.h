@@ -1,18 +1,19 @@
 // path: hot
 //
-// Mailbox<T> is a member of an actor and calls the actor's `on(T&)`; Sender<T> is the handle by
-// which one actor, or one thread, sends to it. A Sender moves and never copies: it is one end of
-// one lane.
+// Mailbox<T> is a member of an actor and calls the actor's `on(T&)`. Sender<T> is the handle with
+// which one actor or thread sends to it. A Sender can be moved but not copied, because it is one
+// end of one lane.
 //
 //     class Summer : public Actor {
 //       public:
 //         Mailbox<Number> numbers{this, {.most = 100, .when_full = WhenFull::wait}};
 //         void on(Number& number) { sum_ += number.value; }
 //
-// The message belongs to the handler until it returns; it may be moved from. Messages of one sender
-// keep their order; of different senders nothing is said. An actor with `static bool wants(const
-// T&)` gets no others: each sender asks before it takes a slot, on its own thread, so the answer
-// must depend on the message alone.
+// The message belongs to the handler until the handler returns, and may be moved from. Messages of
+// one sender keep their order. Messages of different senders have no defined order. If the actor
+// has `static bool wants(const T&)`, it only gets messages for which that returns true. Each sender
+// calls it on its own thread before it takes a slot, so the result must depend on the message
+// alone.
 #pragma once
 
 #include "actors/runtime/actor.h"
@@ -27,21 +28,21 @@
 
 namespace pinstrike::actors::runtime {
 
-/// What an actor knows of a mailbox: a list of lanes.
+/// The part of a mailbox that its actor uses: a list of lanes.
 class Inbox {
   public:
     Inbox(const Inbox&) = delete;
     Inbox& operator=(const Inbox&) = delete;
 
-    /// Messages that were sent and that the actor, having ended, did not take. Exact once the
-    /// senders have ended too.
+    /// Number of messages that were sent and that the actor did not take before it ended. Exact
+    /// once the senders have ended too.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return waiting(); }
 
   protected:
     explicit Inbox(Actor* owner);
     virtual ~Inbox();
 
-    /// A new lane begins its life, from any thread.
+    /// Adds a new lane. May be called by any thread.
     void join(LaneBase& lane) noexcept;
     void take_new_lanes() noexcept;
     void drop_old_lanes() noexcept;
@@ -59,7 +60,7 @@ class Inbox {
 
     Inbox* next_ = nullptr;
     PushStack<LaneBase> new_lanes_;
-    std::atomic<bool> closed_{false};  ///< fenced against join(): one of both closes the lane
+    std::atomic<bool> closed_{false};  ///< fenced against join(): one of the two closes the lane
 };
 
 template <class T>
@@ -73,12 +74,13 @@ class Mailbox final : public Inbox {
         }
     }
 
-    /// For a thread that is no actor, and that alone uses it. Any thread may make one.
+    /// Makes a sender for a thread that is not an actor and that alone uses it. May be called by
+    /// any thread.
     [[nodiscard]] Sender<T> sender() { return make_sender(nullptr, bounds_); }
 
-    /// For an actor, to use in its handlers alone; it goes before its actor does. Throws
-    /// std::invalid_argument where actors could come to wait for each other in a circle
-    /// (wait_graph.h).
+    /// Makes a sender for an actor, which may use it only in its handlers. It must be destroyed
+    /// before its actor. Throws std::invalid_argument if actors could then wait for each other in a
+    /// cycle (wait_graph.h).
     [[nodiscard]] Sender<T> sender(Actor& from) { return make_sender(&from, bounds_); }
 
   private:
@@ -90,7 +92,8 @@ class Mailbox final : public Inbox {
         serve_(*this, budget, handled);
     }
 
-    /// The loop with the actor's handler in it: one indirect call per activation.
+    /// The loop that calls the actor's handler, compiled for its type, so an activation costs one
+    /// indirect call.
     template <class A>
     static void serve_lanes(Mailbox& box, std::size_t budget, std::size_t& handled) {
         auto& actor = static_cast<A&>(box.owner_);
@@ -138,8 +141,8 @@ class Sender {
         }
     }
 
-    /// An actor never blocks here. A thread does if the mailbox waits when full. What is not sent
-    /// is not moved from.
+    /// Sends a message. Never blocks an actor. Blocks a thread if the mailbox is full and waits
+    /// when full. A message that is not sent is not moved from.
     [[nodiscard]] Sent send(T&& message) noexcept {
         Lane<T>& lane = *lane_;
         if (!lane.wants(message)) {
@@ -162,14 +165,14 @@ class Sender {
         return Sent::sent;
     }
 
-    /// A copy of it.
+    /// Sends a copy of the message.
     [[nodiscard]] Sent send(const T& message) noexcept
         requires std::is_nothrow_copy_constructible_v<T>
     {
         return send(T{message});
     }
 
-    /// As send(), but a thread does not wait either.
+    /// Like send(), but never blocks a thread either.
     [[nodiscard]] Sent try_send(T&& message) noexcept {
         Lane<T>& lane = *lane_;
         if (!lane.closed() && !lane.has_room()) {
@@ -180,19 +183,19 @@ class Sender {
         return send(std::move(message));
     }
 
-    /// Shows the receiver what was sent. An actor's senders do so when its activation ends.
+    /// Publishes what was sent. An actor's senders do so when the activation ends.
     void flush() noexcept { lane_->publish_and_ring(); }
 
-    /// Sent and not taken yet; looks.
+    /// Number of messages sent and not yet taken. Loads the receiver's index.
     [[nodiscard]] std::uint64_t in_flight() noexcept { return lane_->look(); }
 
-    /// Has the receiver ended?
+    /// Whether the receiver has ended.
     [[nodiscard]] bool stopped() const noexcept { return lane_->closed(); }
 
-    /// Does the receiver's filter want it?
+    /// Whether the receiver's filter wants the message.
     [[nodiscard]] bool wants(const T& message) const noexcept { return lane_->wants(message); }
 
-    /// Messages that were answered `full` or `stopped`.
+    /// Number of messages whose result was `full` or `stopped`.
     [[nodiscard]] std::uint64_t refused() const noexcept { return lane_->refused_.read(); }
 
   private:
@@ -200,7 +203,8 @@ class Sender {
 
     explicit Sender(Lane<T>& lane) : lane_(&lane) {}
 
-    /// Publishes, so that room can come; then waits, if this is a thread and the mailbox says so.
+    /// Publishes, so that the receiver can free slots. Then waits if this is a thread and the
+    /// mailbox waits when full.
     bool make_room() noexcept {
         lane_->publish_and_ring();
         if (lane_->from_ == nullptr && lane_->waits()) {
@@ -226,7 +230,7 @@ Sender<T> Mailbox<T>::make_sender(Actor* from, const Bounds& bounds) {
     return Sender<T>{*lane};
 }
 
-/// The next activation takes the lanes behind this one first: no lane starves behind another.
+/// Moves the lanes after this one to the front for the next activation, so that no lane starves.
 template <class T>
 void Mailbox<T>::begin_behind(LaneBase* lane) noexcept {
     if (lane->below == nullptr) {
@@ -246,7 +250,7 @@ void Sender<T>::leave() noexcept {
         lane_->from_->untouch(*lane_);
     }
     lane_->publish_and_ring();
-    lane_->wanted_.store(0, std::memory_order_relaxed);  // a figure of this thread until it waits
+    lane_->wanted_.store(0, std::memory_order_relaxed);  // so the receiver no longer rings it
     lane_->left_.store(true, std::memory_order_release);
     LaneBase::let_go(lane_);
 }

@@ -1,10 +1,11 @@
 // path: hot
 //
-// A message that an actor sends to itself later: once, or again and again, on the time that is
-// given to the core's step. A Timer<T> is a member of the actor and calls its `on(T&)` with a copy.
+// A message that an actor sends to itself later, once or periodically, by the time passed to the
+// core's steps. A Timer<T> is a member of the actor and calls the actor's `on(T&)` with a copy of
+// the message.
 //
-// Periods keep to their grid: a step that comes late tells one message for all that it missed. An
-// actor that waits for room is told when it goes on, then too only once.
+// Periods keep to their grid: a step that comes late calls the handler once for all periods that it
+// missed. If the actor waits for room, the call comes when it continues, also only once.
 #pragma once
 
 #include "actors/runtime/actor.h"
@@ -20,13 +21,13 @@ class TimerBase {
     TimerBase(const TimerBase&) = delete;
     TimerBase& operator=(const TimerBase&) = delete;
 
-    /// Once, so long after the time of this step. What was set before is forgotten.
+    /// Fires once, `delay_ns` after the time of this step. Cancels an earlier setting.
     void after(std::int64_t delay_ns) noexcept { set(delay_ns, 0); }
 
-    /// Each `period_ns`, for the first time in `period_ns`.
+    /// Fires every `period_ns`, for the first time after `period_ns`.
     void every(std::int64_t period_ns) noexcept { set(period_ns, period_ns); }
 
-    /// Nothing more is told, not even what is due already.
+    /// Cancels all calls of the handler, also one that is already due.
     void cancel() noexcept;
 
   protected:
@@ -46,10 +47,10 @@ class TimerBase {
     Actor& owner_;
     std::int64_t due_ns_ = 0;
     std::int64_t period_ns_ = 0;
-    std::size_t place_ = nowhere;  ///< in the core's heap
+    std::size_t place_ = nowhere;  ///< index in the core's heap
     TimerBase* next_due_ = nullptr;
-    bool in_due_ = false;  ///< in its actor's list
-    bool told_ = true;     ///< false: to be told from there
+    bool in_due_ = false;  ///< it is in its actor's list of due timers
+    bool told_ = true;     ///< false: the handler must be called for it
 };
 
 template <class T>

@@ -19,7 +19,7 @@ struct Graph {
     std::map<const Actor*, std::set<const Actor*>> waits;
 };
 
-/// Made at the first use, and never destroyed: actors of static life may end late.
+/// Made at the first use and never destroyed, because static actors may be destroyed late.
 Graph& graph() {
     static auto* const one = new Graph;
     return *one;
@@ -27,8 +27,8 @@ Graph& graph() {
 
 using Path = std::vector<const Actor*>;
 
-/// Extends `path` to `wanted`; false, and as it was, where no way leads there. `seen` are those
-/// from which none does.
+/// Extends `path` to `wanted`. False if no path leads there; then `path` is unchanged. `seen`:
+/// actors from which no path leads there.
 bool find_path(const Graph& edges, const Actor* wanted, Path& path, std::set<const Actor*>& seen) {
     if (path.back() == wanted) {
         return true;

@@ -2,29 +2,32 @@
 //
 // Why back-pressure cannot deadlock.
 //
-// An actor waits where it sent into a mailbox that waits when full, and that has no room. Actors
-// could only wait for ever if they waited for each other in a circle: A for B's room, B for A's. So
-// whoever makes an actor's sender to such a mailbox adds an edge here, and the edge that would
-// close a circle is refused (std::invalid_argument, naming the circle). What is left has no circle:
-// from any actor that waits, the chain of those it waits for ends at one that does not wait. That
-// one is called by its core and makes room; the one before it goes on; and so on back.
+// An actor waits if it has sent to a mailbox that waits when full and that has no room. Actors
+// could only wait for ever if they waited for each other in a cycle: A for room at B, and B for
+// room at A. So each actor's sender to such a mailbox adds an edge to this graph, and an edge that
+// would close a cycle is refused (std::invalid_argument, which names the cycle). The graph has no
+// cycle, so the chain from an actor that waits, to the actor that it waits for, and so on, ends at
+// an actor that does not wait. The core calls that actor, which frees slots, so the actor before it
+// continues, and so on back along the chain.
 //
-// What it needs: every core is stepped, and handlers return. In a circle of messages (pings one
-// way, "more" the other) at least one mailbox must therefore refuse when full: that sender is told,
-// and has to mean something by it. Threads that are no actors really block, but nobody waits for
-// them; a thread may not do so inside a step (checked).
+// This requires that every core is stepped and that handlers return. If messages go in a cycle
+// (pings one way, "more" the other way), at least one mailbox must therefore refuse when full, and
+// the sender must handle the refusal. Threads that are not actors really block, but no actor waits
+// for them. A thread may not block inside a step (checked).
 //
-// Price: an edge stays until one of its actors is gone, though the sender may be gone earlier.
+// The cost: an edge stays until one of its actors is destroyed, even if the sender is destroyed
+// earlier.
 #pragma once
 
 namespace pinstrike::actors::runtime {
 
 class Actor;
 
-/// Any thread. Throws std::invalid_argument where `from` would come to wait for itself.
+/// Adds an edge. May be called by any thread. Throws std::invalid_argument if `from` could then
+/// wait for itself.
 void add_wait(const Actor& from, const Actor& to);
 
-/// All edges of an actor that ends its life.
+/// Removes all edges of an actor that is destroyed.
 void forget_waits(const Actor& actor) noexcept;
 
 }  // namespace pinstrike::actors::runtime

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int by_seccomp = 1;  // SYS_SECCOMP, which glibc's headers leave out
 
-/// The filter that this thread is under. Trivial, so that a signal handler may read it.
+/// The filter of this thread. Its type is trivial, so that a signal handler may read it.
 thread_local CallFilter* filter_of_thread = nullptr;
 
 struct Release {
@@ -31,8 +31,8 @@ struct Release {
 
 using Context = std::unique_ptr<void, Release>;
 
-/// Instead of the call: it is noted, and fails. Nothing but a foreign SIGSYS comes here otherwise,
-/// and that does what it always did.
+/// Handles SIGSYS: notes the refused call and makes it fail with EPERM. A SIGSYS that is not from a
+/// filter gets the default action.
 void refuse(int signal, siginfo_t* about, void* interrupted) {
     if (about->si_code != by_seccomp || filter_of_thread == nullptr) {
         ::signal(signal, SIG_DFL);
@@ -43,7 +43,7 @@ void refuse(int signal, siginfo_t* about, void* interrupted) {
     static_cast<ucontext_t*>(interrupted)->uc_mcontext.gregs[REG_RAX] = -EPERM;
 }
 
-/// Once a process, before its first filter.
+/// Installs the handler of SIGSYS, once per process, before the first filter.
 void take_refusals() {
     static const bool taken = [] {
         struct sigaction action {};
@@ -55,7 +55,7 @@ void take_refusals() {
     PINSTRIKE_CHECK(taken);
 }
 
-/// 0 or an errno.
+/// Returns 0 or an errno.
 int allow(scmp_filter_ctx context, const nic::SystemCall& call) {
     const int number = seccomp_syscall_resolve_name(std::string{call.name}.c_str());
     PINSTRIKE_CHECK(number >= 0);
@@ -70,14 +70,15 @@ int allow(scmp_filter_ctx context, const nic::SystemCall& call) {
     return -seccomp_rule_add_array(context, SCMP_ACT_ALLOW, number, 1, &condition);
 }
 
-/// Where another mechanism guards against speculation, the kernel need not slow the thread down for
-/// it (Linux before 5.16 does so for every filter by default).
+/// Returns 0 or an errno. Turns off the mitigation of speculative store bypass, which slows the
+/// thread down and is not needed where another mechanism guards against speculation. Linux before
+/// 5.16 turns it on for every filter by default.
 int set_up(scmp_filter_ctx context) {
     constexpr std::uint32_t by_tree = 2;
     int result = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     result = result == 0 ? seccomp_attr_set(context, SCMP_FLTATR_CTL_SSB, 1) : result;
     result = result == 0 ? seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, by_tree) : result;
-    // else libseccomp reports its own failures as ECANCELED
+    // Without this attribute libseccomp reports errors of its system calls as ECANCELED.
     return result == 0 ? -seccomp_attr_set(context, SCMP_FLTATR_API_SYSRAWRC, 1) : -result;
 }
 

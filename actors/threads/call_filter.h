@@ -1,12 +1,12 @@
 // path: cold
 //
-// What a hot thread may ask of the kernel, once it is ready: a seccomp filter of its own, by a list
-// of what such a thread really calls. A call that is not on the list is not made: it fails with
-// EPERM, is counted, and its number kept, so that the log can say which call of which thread it
-// was. (Why it does not end the process: actors/host/confine/README.md, "A refused system call is
-// reported".) Calls in another instruction set's numbering, which no innocent code makes, end it.
+// The seccomp filter of a hot thread. Once the thread is ready, it may only make the system calls
+// on a list. A call that is not on the list fails with EPERM. The filter counts it and keeps its
+// number, so that the log can name the call and the thread. (actors/host/confine/README.md, "A
+// refused system call is reported", says why such a call does not end the process.) A call in the
+// numbering of another instruction set, which no regular code makes, ends the process.
 //
-// A list says nothing of files or addresses; it is about what kinds of call there are left.
+// A list restricts kinds of system calls. It does not restrict files or addresses.
 #pragma once
 
 #include "config/counter.h"
@@ -21,33 +21,33 @@ namespace pinstrike::actors {
 
 class CallFilter {
   public:
-    /// Names that the kernel or libseccomp do not know are our own mistake.
+    /// A name that libseccomp does not know is an error in this program and fails a check.
     explicit CallFilter(std::vector<nic::SystemCall> allowed);
 
     CallFilter(const CallFilter&) = delete;
     CallFilter& operator=(const CallFilter&) = delete;
 
-    /// From now on, for the calling thread and for good. The object outlives the thread. Returns 0,
-    /// or the errno with which the kernel refused.
+    /// Applies the filter to the calling thread, for the rest of its life. The object must outlive
+    /// the thread. Returns 0, or the errno with which the kernel refused the filter.
     [[nodiscard]] int install();
 
-    /// Calls that were not made. Any thread may read.
+    /// The number of refused calls. Any thread may read it.
     [[nodiscard]] std::uint64_t refused() const { return refused_.read(); }
 
-    /// "openat": the latest of them; empty: none.
+    /// The name of the last refused call, such as "openat"; empty: none was refused.
     [[nodiscard]] std::string last_refused() const;
 
-    /// Sanitizers make system calls of their own on every thread.
+    /// Sanitizers make system calls of their own on every thread, so their builds have no filters.
 #ifdef PINSTRIKE_SANITIZED
     static constexpr bool in_this_build = false;
 #else
     static constexpr bool in_this_build = true;
 #endif
 
-    /// Why this kernel has no filters; empty: it has.
+    /// The reason why this kernel supports no filters; empty: it supports them.
     [[nodiscard]] static std::string obstacle();
 
-    /// From the handler of the signal, on the thread of the filter.
+    /// Notes a refused call. Called by the signal handler, on the thread that has the filter.
     void note(int call) noexcept {
         refused_.add();
         last_.set(static_cast<std::uint64_t>(call) + 1);
@@ -56,7 +56,7 @@ class CallFilter {
   private:
     std::vector<nic::SystemCall> allowed_;
     Counter refused_;
-    Counter last_;  ///< number of the call, plus one; 0: none
+    Counter last_;  ///< number of the last refused call, plus one; 0: none
 };
 
 }  // namespace pinstrike::actors

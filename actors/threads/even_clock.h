@@ -1,8 +1,8 @@
 // path: hot
 //
-// Wall time without its steps: for what must be done again and again, whatever is done to the
-// clock. Where that is set back, time goes on from where it was; where it is set forward, by a
-// second at most.
+// Wall time without steps, for periodic work that must continue when the wall clock is set. If the
+// clock is set back, this time continues from its last value. If the clock is set forward, this
+// time advances by one second at most.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace pinstrike::actors {
 
 class EvenClock {
   public:
-    /// `now_ns` is wall time. The first is taken as it is; never decreases.
+    /// Returns the time for the wall time `now_ns`. The first call returns `now_ns`. The result
+    /// never decreases.
     std::int64_t step(std::int64_t now_ns) noexcept {
         constexpr std::int64_t most_ns = 1'000'000'000;
         time_ns_ = time_ns_ == 0

@@ -24,8 +24,9 @@ int own_thread() {
     return static_cast<int>(::syscall(SYS_gettid));
 }
 
-/// What is to be done, and who has done it last: written by one side while the other waits for it.
-/// Release and acquire: who reads a thread's id sees what the thread did before.
+/// The function to run, and the id of the thread that ran it last. Only one side writes at a time,
+/// because the other side waits for it. Release and acquire: a thread that reads an id sees
+/// everything that the interrupted thread did before.
 std::atomic<void (*)()> wanted{nullptr};
 std::atomic<int> done_by{0};
 
@@ -38,10 +39,10 @@ void obey(int /*signal*/) {
     errno = error;
 }
 
-/// True if the thread has done it, or has ended.
+/// True if the thread ran the function, or has ended.
 bool reach(int thread) {
     constexpr std::chrono::seconds patience{1};
-    done_by.store(0, std::memory_order_relaxed);  // the signal comes after: its handler stores last
+    done_by.store(0, std::memory_order_relaxed);  // before the signal, whose handler stores last
     const auto deadline = std::chrono::steady_clock::now() + patience;
     if (::syscall(SYS_tgkill, ::getpid(), thread, SIGRTMIN) != 0) {
         return errno == ESRCH;
@@ -102,7 +103,7 @@ std::vector<std::string> on_every_other_thread(void (*action)()) {
     }
     if (unreached.empty()) {
         ::sigaction(SIGRTMIN, &before, nullptr);
-    }  // else it may still come, and must find a handler
+    }  // else a signal may still arrive and needs a handler
     return unreached;
 }
 

@@ -1,8 +1,8 @@
 // path: hot
 //
-// Nothing allocates on a hot thread after its start. A thread says when it is frozen; the
-// executables' operator new (actors/command/heap.cpp) then counts what is asked for nevertheless,
-// and in test builds (PINSTRIKE_HOOKS) stops the program there.
+// Detects allocations on hot threads, which must not allocate after their start. A thread marks
+// itself as frozen. The operator new of the executables (actors/command/heap.cpp) then counts its
+// allocations, and in test builds (PINSTRIKE_HOOKS) the first allocation ends the program.
 #pragma once
 
 #include "config/check.h"
@@ -17,12 +17,13 @@ namespace heap_guard {
 
 inline thread_local bool frozen = false;
 
-/// Allocations on frozen threads, of all of them: rare or none, so shared.
+/// Allocations of all frozen threads. The threads share one counter because it is seldom or never
+/// written.
 inline std::atomic<std::uint64_t> allocations{0};
 
 }  // namespace heap_guard
 
-/// This thread allocates nothing while one lives.
+/// The thread is frozen while an object of this class lives.
 class FrozenHeap {
   public:
     FrozenHeap() { heap_guard::frozen = true; }
@@ -37,10 +38,10 @@ class FrozenHeap {
 inline void note_allocation() noexcept {
     if (heap_guard::frozen) [[unlikely]] {
 #ifdef PINSTRIKE_HOOKS
-        heap_guard::frozen = false;  // what tells it may allocate
+        heap_guard::frozen = false;  // the report may allocate
         check_failed("no hot thread allocates after its start", __FILE__, __LINE__);
 #else
-        heap_guard::allocations.fetch_add(1, std::memory_order_relaxed);  // a count, no more
+        heap_guard::allocations.fetch_add(1, std::memory_order_relaxed);  // only a count
 #endif
     }
 }

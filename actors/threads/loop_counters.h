@@ -1,18 +1,19 @@
 // path: hot
 //
-// How a poll or core thread spends its time, measured from turn to turn: the thread reads the clock
-// once a turn, so the start of one turn is the end of the turn before.
+// Measures how a poll or core thread spends its time. The thread reads the clock once in each step
+// of its loop, so the start of a step is the end of the step before.
 //
-// Stops of the machine (a hypervisor, an interrupt, another thread on the same processor) are found
-// the same way. A turn in which the thread did nothing takes tens of nanoseconds, with a system
-// call in it one or two thousand; one that took stop_ns_min or longer was stopped. Only turns that
-// did nothing prove it: where the thread worked, ran a timer, or slept, a long turn is its own.
-// So what is slow in the program is never taken for a stop; a stop that hits the thread at work is
-// not found, and stays in all figures.
+// The same measurement finds preemption of the thread by a hypervisor, an interrupt, or another
+// thread on the same processor. A step without work takes tens of nanoseconds, or one to two
+// thousand with a system call in it. If such a step took stop_ns_min or longer, the thread was
+// preempted. A step in which the thread worked, ran a timer or slept proves nothing, because its
+// own work may have taken the time. So slow code is never counted as preemption. Preemption during
+// such a step is not detected and stays in all figures.
 //
-// Who comes while the thread still works off what the stop had piled up waits because of the stop.
-// So a stop is over for them when the thread finds nothing to do for the first time, but after as
-// long again at the latest: a thread that never keeps up cannot blame a stop for it.
+// Messages that arrive while the thread still processes the backlog of a preemption wait because of
+// the preemption. The backlog ends when the thread finds no work for the first time, or at the
+// latest after as much time as the preemption took. The limit exists because a thread that never
+// catches up is slow by itself.
 #pragma once
 
 #include "config/counter.h"
@@ -22,31 +23,32 @@
 
 namespace pinstrike::actors {
 
-/// The thread of the loop writes.
+/// Written by the thread of the loop.
 struct LoopCounters {
     Counter steps;
-    Counter busy_ns;  ///< in steps that found work
+    Counter busy_ns;  ///< time in steps that found work
     Counter idle_ns;
-    Counter longest_step_ns;  ///< of those that found work
-    Histogram away_ns;        ///< turns that were not just an empty look: work, timers, naps, stops
-    Histogram stops_ns;       ///< of these, stops of the machine
-    /// When the last stop, and what it had piled up, was over; 0: there was none. On a cache line
-    /// of its own: cores read that of pollers with every batch, and it is written only where there
-    /// was a stop. Relaxed: what the poller had written before it published a batch is seen by who
-    /// acquires the batch.
+    Counter longest_step_ns;  ///< of the steps that found work
+    Histogram away_ns;        ///< steps with work, timers, sleep or preemption
+    Histogram stops_ns;       ///< of these, the preempted steps
+    /// The time at which the last preemption and its backlog ended; 0: there was none. It has a
+    /// cache line of its own because cores read the value of each poller with every batch, and it
+    /// is only written on preemption. Relaxed order is enough, because a core that acquires a batch
+    /// sees what the poller wrote before it published the batch.
     alignas(64) Counter stopped_until_ns;
-    alignas(64) Counter unused_behind;  ///< keeps others off that line
+    alignas(64) Counter unused_behind;  ///< padding to the end of that cache line
 
-    /// Any thread: a maximum that the loop's has just found may be lost.
+    /// May be called by any thread. A maximum that the loop finds at the same time may be lost.
     void clear_maxima() noexcept { longest_step_ns.set(0); }
 };
 
 class LoopClock {
   public:
-    /// An empty turn of any port takes far less: system calls that bring nothing, 1 to 2 us.
+    /// A step without work takes far less on any port; system calls without a result take 1 to 2
+    /// us.
     static constexpr std::int64_t stop_ns_min = 5'000;
 
-    /// At the start of a step: what has passed belongs to the step before.
+    /// Called at the start of a step. Counts the time since the last call for the step before.
     void start_step(LoopCounters& counters, std::int64_t now_ns) noexcept {
         counters.steps.add();
         const std::int64_t spent = now_ns - last_step_ns_;
@@ -70,24 +72,25 @@ class LoopClock {
                 catch_up_until_ns_ = 0;
             }
         } else if (spent < 0) [[unlikely]] {
-            counters.stopped_until_ns.set(0);  // the clock was set back: it would lie ahead
+            counters.stopped_until_ns.set(0);  // the clock was set back, so the time would be ahead
             catch_up_until_ns_ = 0;
         }
         last_step_ns_ = now_ns;
         turn_ = Turn::empty;
     }
 
-    /// The step that goes on found work.
+    /// The current step found work.
     void worked() noexcept { turn_ = Turn::worked; }
 
-    /// It did something else of its own, such as a timer: how long it takes proves nothing.
+    /// The current step did something other than work, such as a timer, so its length proves
+    /// nothing.
     void acted() noexcept {
         if (turn_ == Turn::empty) {
             turn_ = Turn::acted;
         }
     }
 
-    /// The thread slept behind the step, of its own will.
+    /// The thread slept after the step, on purpose.
     void slept() noexcept { acted(); }
 
   private:
@@ -95,10 +98,11 @@ class LoopClock {
 
     Turn turn_ = Turn::empty;
     std::int64_t last_step_ns_ = 0;
-    std::int64_t catch_up_until_ns_ = 0;  ///< 0: nothing is left of a stop
+    std::int64_t catch_up_until_ns_ = 0;  ///< 0: there is no backlog of a preemption
 };
 
-/// Did what began then and ends now overlap a stop of the thread, or what it had piled up?
+/// Whether an interval from `begin_ns` until now overlaps a preemption of the thread or its
+/// backlog.
 [[nodiscard]] inline bool overlaps_stop(std::int64_t begin_ns, const Counter& stopped_until_ns) {
     return begin_ns < static_cast<std::int64_t>(stopped_until_ns.read());
 }

@@ -17,13 +17,14 @@
 namespace pinstrike::actors {
 namespace {
 
-/// The first bytes of the mapping. Handles are made and dropped on cold paths, from any thread:
-/// the last to leave must see what the others wrote, hence acq_rel in release().
+/// The first bytes of the mapping. Any thread may create and destroy handles, on cold paths. The
+/// thread that destroys the last handle must see what the other threads wrote, so release() uses
+/// acq_rel.
 struct Shared {
     std::atomic<std::uint32_t> handles{1};
 };
 
-constexpr std::size_t shared_bytes = 128;  // a pair of cache lines, so that control() has its own
+constexpr std::size_t shared_bytes = 128;  // two cache lines, so that control() shares none
 
 Shared& shared_of(std::byte* base) {
     return *std::launder(reinterpret_cast<Shared*>(base));  // tidy: made in the constructor
@@ -31,7 +32,7 @@ Shared& shared_of(std::byte* base) {
 
 class MemoryFile {
   public:
-    /// Without one (`descriptor()` < 0) where the host refuses.
+    /// If the host refuses the file, descriptor() is negative.
     explicit MemoryFile(std::size_t bytes) : file_(::memfd_create("pinstrike-ring", MFD_CLOEXEC)) {
         if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(bytes)) != 0) {
             ::close(std::exchange(file_, -1));
@@ -59,7 +60,8 @@ bool map_at(std::byte* where, std::size_t bytes, int file, std::size_t offset) {
     return mapped == where;
 }
 
-/// The control page and the data once, then the data again; null, with errno, where it cannot be.
+/// Maps the control page and the data, then the data again. Returns nullptr and sets errno on
+/// failure.
 std::byte* map_mirrored(std::size_t control_bytes, std::size_t data_bytes) {
     const MemoryFile file(control_bytes + data_bytes);
     if (file.descriptor() < 0) {

@@ -1,27 +1,29 @@
 // path: cold
 //
-// Memory mapped twice, back to back: byte `data_bytes + i` is byte `i` again. Whatever lies in a
-// ring of such memory is one contiguous span, also across the ring's end: a message of several
-// records is never torn, a batch never comes in two pieces, and no record is spent on padding.
+// Memory that is mapped twice in a row, so that byte `data_bytes + i` is byte `i` again. In a ring
+// of such memory every range of slots is one contiguous span, also across the end of the ring: a
+// message of several records is never split, a batch is one span, and no record is spent on
+// padding.
 //
-// The price: the size is a multiple of the page, and each page of data takes two entries of the
-// TLB. Huge pages brought a ring nothing when tried (they did for tables), so plain ones serve.
+// The costs: the size is a multiple of a page, and each page of data takes two TLB entries. Huge
+// pages made rings no faster when tried (they did for tables), so rings use normal pages.
 #pragma once
 
 #include <cstddef>
 
 namespace pinstrike::actors {
 
-/// A handle of one mapping: a control page mapped once, then the data, twice. The mapping ends
-/// with its last handle. Memory starts as zeros.
+/// A handle of one mapping, which has a control page, mapped once, and the data, mapped twice. The
+/// memory is unmapped with its last handle. It starts as zeros.
 class MirroredMemory {
   public:
-    /// Bytes of the control area: room for whatever the sharers agree on.
+    /// Size of the control page, for the state that the handles share.
     static constexpr std::size_t control_bytes = 4096;
 
     MirroredMemory() = default;
-    /// Maps `data_bytes`, a multiple of the page; every page is touched, so that no later access
-    /// faults. std::bad_alloc where the host has no memory for it.
+    /// Maps `data_bytes`, a multiple of the page size. Every page is touched, so that no later
+    /// access faults. Throws std::bad_alloc if the host has too little memory, and
+    /// std::system_error on other errors.
     explicit MirroredMemory(std::size_t data_bytes);
     MirroredMemory(MirroredMemory&& other) noexcept;
     MirroredMemory& operator=(MirroredMemory&& other) noexcept;

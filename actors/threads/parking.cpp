@@ -13,7 +13,8 @@ void KernelFutex::wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {
     constexpr std::int64_t ns_per_s = 1'000'000'000;
     const timespec timeout{timeout_ns / ns_per_s, timeout_ns % ns_per_s};
-    // Whatever it returns (woken, timed out, interrupted, changed), the caller looks again.
+    // The result (woken, timed out, interrupted, changed) does not matter, because the caller
+    // checks for work again.
     static_cast<void>(
         ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0));
 }

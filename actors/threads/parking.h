@@ -1,30 +1,30 @@
 // path: hot
 //
-// How a core sleeps when it has nothing to do, and is woken by whoever brings it something.
+// How a core sleeps when it has no work, and how a thread that brings work wakes it.
 //
-// Roles: one sleeper (the core's thread); any number of wakers (pollers, the control thread), each
-// of which has just made some work visible: a tail stored, a flag set.
+// Roles: there is one sleeper, the core's thread, and any number of wakers (pollers, the control
+// thread). A waker has just made work visible, for example stored a ring's tail or set a flag.
 //
-// The danger is the lost wake-up: the sleeper looks, finds nothing, and falls asleep, while the
-// waker brings work, looks whether anybody sleeps, and finds nobody. Each side writes one place
-// and then reads the other's:
+// The danger is the lost wake-up. The sleeper checks for work, finds none and goes to sleep, while
+// the waker brings work, checks for a sleeper and finds none. So each side first writes and then
+// reads what the other side writes:
 //
 //     sleeper  S1 parked_ = 1        fence K1   S2 read the work          -> sleep if none
 //     waker    W1 write the work     fence K2   W2 read parked_           -> wake if 1
 //
-// Release and acquire do not forbid that both reads miss both writes: a store may still wait in
-// the processor's store buffer while the load behind it is done. The two seq_cst fences do (this
-// is Dekker's pattern): they stand in one total order, so either K1 is first, and W2 sees S1, or
-// K2 is first, and S2 sees W1. In either case somebody notices.
+// With release and acquire alone, both reads could miss both writes, because a store may stay in
+// the processor's store buffer while a later load executes. The two seq_cst fences prevent that
+// (Dekker's algorithm). They have one total order: either K1 is first and W2 sees S1, or K2 is
+// first and S2 sees W1. So at least one side sees the other's write.
 //
-// From the flag to the kernel nothing is lost either: futex_wait sleeps only if parked_ is still
-// 1 at that moment, and a waker sets it to 0 (exchange W3) before it calls futex_wake. The
-// exchange lets one waker through per sleep, so a burst costs at most one system call, and none
-// unless the core sleeps. The accesses of parked_ themselves are relaxed: the fences order them,
-// and no data is handed over by them (the rings' own acquire and release do that).
+// No wake-up is lost between the flag and the kernel either: futex_wait only sleeps if parked_ is
+// still 1 at that moment, and a waker sets parked_ to 0 (exchange W3) before it calls futex_wake.
+// The exchange succeeds for one waker per sleep, so a burst causes at most one system call, and
+// none if the core is awake. All accesses to parked_ are relaxed because the fences order them, and
+// parked_ publishes no data (the rings do that with their own acquire and release).
 //
-// Cost for a waker while the core is awake: the fence and the load of a line that nobody writes.
-// Cores that spin are never woken: their pollers hold no Parking at all.
+// While the core is awake, a waker pays for the fence and the load of a cache line that no thread
+// writes. Cores that spin are never woken, so their pollers have no Parking object.
 #pragma once
 
 #include "config/counter.h"
@@ -35,16 +35,17 @@
 
 namespace pinstrike::actors {
 
-/// The kernel's part; a test puts a model in its place.
+/// The system calls. Tests replace them by a model.
 struct KernelFutex {
-    /// Sleeps while `word` is `expected`, until woken, interrupted, or for `timeout_ns` at most.
+    /// Sleeps while `word` is `expected`, until it is woken or interrupted, for at most
+    /// `timeout_ns`.
     static void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                      std::int64_t timeout_ns) noexcept;
     static void wake(std::atomic<std::uint32_t>& word) noexcept;
 };
 
-/// A full fence; apart, because gcc warns that its thread sanitizer does not model fences. It
-/// need not: no data is handed over here, only wakefulness.
+/// A full fence. It is a function of its own because gcc warns that its thread sanitizer does not
+/// model fences. The sanitizer need not model this one, because it publishes no data.
 inline void fence_seq_cst() noexcept {
 #if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -59,8 +60,8 @@ inline void fence_seq_cst() noexcept {
 template <class Futex>
 class BasicParking {
   public:
-    /// Sleeper: sleeps until woken, or for `timeout_ns` at most, unless `has_work()` says that
-    /// there is some. May return early for no reason, as futexes do.
+    /// Called by the sleeper. Sleeps until it is woken, for at most `timeout_ns`, unless
+    /// `has_work()` returns true. May return early without a reason, as futexes do.
     template <class HasWork>
     void park(HasWork&& has_work, std::int64_t timeout_ns) noexcept {
         parked_.store(1, std::memory_order_relaxed);  // S1
@@ -75,7 +76,7 @@ class BasicParking {
         parked_.store(0, std::memory_order_relaxed);
     }
 
-    /// Waker, after its work is visible. True if it had to call the kernel.
+    /// Called by a waker, after its work is visible. True if it called the kernel.
     bool wake() noexcept {
         RING_HOOK("wake:before_fence");
         fence_seq_cst();  // K2, pairs with K1
@@ -96,7 +97,7 @@ class BasicParking {
 
   private:
     alignas(128) std::atomic<std::uint32_t> parked_{0};
-    alignas(128) Counter sleeps_;  ///< times it went to sleep; the sleeper writes
+    alignas(128) Counter sleeps_;  ///< number of sleeps; the sleeper writes it
 };
 
 using Parking = BasicParking<KernelFutex>;

@@ -5,10 +5,10 @@
 
 namespace pinstrike::actors {
 
-/// A processor as the operating system numbers it; negative: the thread is not pinned.
+/// The operating system's number of a processor; negative: the thread is not pinned.
 using CpuIndex = int;
 
-/// What a thread does when it has nothing to do: it asks again at once, or it sleeps.
+/// What a thread does when it has no work: `spin` polls again at once, `park` sleeps.
 enum class WaitStrategy : std::uint8_t { spin, park };
 
 }  // namespace pinstrike::actors

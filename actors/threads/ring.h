@@ -1,55 +1,56 @@
 // path: hot
 //
-// A ring joins two threads, in one direction: one thread holds its Producer, the other its
-// Consumer. Records are copied by value; both sides work in batches; nothing ever waits: a full
-// ring answers nullptr, an empty one an empty span, and who calls decides what that means.
+// A ring joins two threads, in one direction. One thread has its Producer, the other its Consumer.
+// Records are copied by value, and both sides work in batches. No call waits: claim() on a full
+// ring returns nullptr, and peek() on an empty ring returns an empty span. The caller decides what
+// to do then.
 //
-// Who writes what
+// What each side writes
 //
-//     tail   written by the producer, read by the consumer   count of records published, ever
-//     head   written by the consumer, read by the producer   count of records released, ever
-//     origin written by the producer, read by the consumer   the record that lies in slot 0
-//     slots  record i is slot i - origin mod capacity: the producer's from the moment
-//            head > i - capacity, the consumer's from the moment tail > i
+//     tail   written by the producer, read by the consumer: number of records ever published
+//     head   written by the consumer, read by the producer: number of records ever released
+//     origin written by the producer, read by the consumer: number of the record in slot 0
+//     slots  record i is in slot (i - origin) mod capacity. The producer owns it from the moment
+//            head > i - capacity, the consumer from the moment tail > i.
 //
-// Both indices only grow (2^64 records outlive the hardware), so full and empty differ without a
-// spare slot: empty is tail == head, full is tail - head == capacity. Each index has a pair of
-// cache lines of its own (the adjacent-line prefetcher fetches pairs), and each side keeps its own
-// index and the last value it saw of the other's in its handle: while the remembered value
-// answers the question, no line moves between the cores.
+// Both indices only grow (2^64 records take longer than the life of the hardware), so full and
+// empty differ without a spare slot: the ring is empty if tail == head and full if tail - head ==
+// capacity. Each index has a pair of cache lines of its own, because the adjacent-line prefetcher
+// fetches pairs. Each side keeps its own index and the last value it saw of the other side's index
+// in its handle. While these values suffice, no cache line moves between the cores.
 //
-// A ring is deep for when its consumer stands still, and far larger than a cache. Were it walked
-// from end to end at all times, each slot would come from memory. So the producer goes back to
-// slot 0 where it has gone on for some while and finds the ring empty: while the consumer keeps
-// up, both work in the same few slots.
+// A ring is much larger than a cache, so that it can hold the messages for a consumer that stands
+// still. If the producer always cycled through the whole ring, each slot would be a cache miss. So
+// the producer returns to slot 0 when it has used `warm_slots` slots and finds the ring empty.
+// While the consumer keeps up, both sides work in the same few slots.
 //
-// Why each order is enough
+// Why each memory order is enough
 //
-//   P1  release store of tail, pairs with C1, the acquire load of tail: what the producer wrote
-//       into the slots happens before the consumer sees the index move over them.
-//   C2  release store of head, pairs with P2, the acquire load of head: what the consumer read
-//       from the slots, and from what they pointed to, is read before the producer sees them free
-//       and writes them again. The loads must not sink below the store (release), the writes not
-//       rise above the load (acquire).
-//   P3  relaxed store of origin, only while the ring is empty as P2 has seen it: the records before
-//       it were released, those behind it are published later, by P1. So C3, the relaxed load
-//       behind C1, finds the origin of whatever C1 showed it; a later one would be no greater than
-//       head, with nothing behind it yet.
-//   A side's load of its own index needs no order: it is a plain member. Nothing needs seq_cst:
-//   no decision depends on the order of one thread's stores to two places read in opposite order
-//   by the other. The one that does, parking, brings its own fence (parking.h).
+//   P1  release store of tail, pairs with C1, the acquire load of tail: the producer's writes to
+//       the slots happen before the consumer sees tail move past them.
+//   C2  release store of head, pairs with P2, the acquire load of head: the consumer's reads of
+//       the slots, and of memory that they point to, happen before the producer sees the slots
+//       as free and writes them again. The loads must not sink below the store (release), and
+//       the writes must not rise above the load (acquire).
+//   P3  relaxed store of origin, only while the ring is empty according to P2. The records
+//       before origin were released, and P1 publishes those after it later. So C3, the relaxed
+//       load after C1, finds the origin of all records that C1 showed. If C3 finds a later
+//       origin, that origin is not greater than head, and no records are published after it yet.
+//   A side needs no order to load its own index, which is a plain member. Nothing needs seq_cst,
+//   because no decision depends on one thread's stores to two places that the other thread reads
+//   in the opposite order. Parking makes such a decision and has its own fence (parking.h).
 //
-// A stale view is safe: an old head only makes the ring look fuller to the producer, an old tail
-// emptier to the consumer, and each looks again before it says so.
+// A stale value is safe: with an old head the ring looks fuller to the producer, and with an old
+// tail it looks emptier to the consumer. Each side loads the index again before it reports full or
+// empty.
 //
-// The slots are mapped twice back to back (mirrored_memory.h), so any claim and any peek is one
-// contiguous span. The two addresses of a slot are one piece of memory to the processor; to the
-// compiler the atomics between a write and its read are barrier enough, also where one thread
-// holds both halves (simulation).
+// The slots are mapped twice in a row (mirrored_memory.h), so any claim and any peek is one
+// contiguous span. For the processor the two addresses of a slot are the same memory. For the
+// compiler the atomics between a write and its read are a sufficient barrier, also if one thread
+// has both halves (simulation).
 //
-// Claims before a publish: claim() hands out slots that only the producer sees; publish() shows
-// all of them at once. So a message of several records, or all messages of a burst, appear
-// together or not at all.
+// claim() returns slots that only the producer sees. publish() makes all claimed slots visible at
+// once, so a message of several records, or all messages of a burst, become visible together.
 #pragma once
 
 #include "actors/threads/mirrored_memory.h"
@@ -69,12 +70,12 @@
 
 namespace pinstrike::actors {
 
-/// What both halves share; lies in the control area of the ring's memory.
+/// The state that both halves share, in the control page of the ring's memory.
 struct RingControl {
     static constexpr std::size_t apart_bytes = 128;
 
     alignas(apart_bytes) std::atomic<std::uint64_t> tail{0};
-    std::atomic<std::uint64_t> origin{0};  ///< beside tail: the same side writes, the same reads
+    std::atomic<std::uint64_t> origin{0};  ///< beside tail: same writer, same reader
     alignas(apart_bytes) std::atomic<std::uint64_t> head{0};
     alignas(apart_bytes) Counter high_water;  ///< most records found waiting; the consumer writes
 };
@@ -82,7 +83,7 @@ struct RingControl {
 static_assert(sizeof(RingControl) + RingControl::apart_bytes <= MirroredMemory::control_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// The half that writes. Moves, never copies: one thread has it.
+/// The half that writes. It can be moved but not copied, because only one thread may use it.
 template <class T>
 class Producer {
   public:
@@ -99,8 +100,8 @@ class Producer {
     Producer(Producer&&) noexcept = default;
     Producer& operator=(Producer&&) noexcept = default;
 
-    /// The next `count` slots, side by side and the caller's to fill, or nullptr if they would
-    /// leave fewer than `spare` slots free. Claims add up until publish().
+    /// Returns the next `count` slots, which are contiguous, for the caller to fill; nullptr if
+    /// fewer than `spare` slots would stay free. Claims accumulate until publish().
     [[nodiscard]] T* claim(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         if (!has_room(count + spare)) {
@@ -112,27 +113,29 @@ class Producer {
         return slots;
     }
 
-    /// The slots that the next claims will give, if claims of `count` in all would leave `spare`
-    /// free; else nullptr. Who fills some of them takes as many afterwards, and asks ahead for
-    /// others as it goes (feed/event/event.h, ask_ahead): one by one they come while it works.
+    /// Returns the next slots without claiming them; nullptr if claims of `count` in all would
+    /// leave fewer than `spare` slots free. The caller fills some of the slots and then claims them
+    /// with take(). While it fills them, it prefetches later slots one by one (feed/event/event.h,
+    /// ask_ahead).
     [[nodiscard]] T* offer(std::size_t count, std::size_t spare = 0) noexcept {
         owner_.check();
         return has_room(count + spare) ? next_slot() : nullptr;
     }
 
-    /// The first `count` slots of the last offer are claimed.
+    /// Claims the first `count` slots of the last offer.
     void take(std::size_t count) noexcept {
         owner_.check();
         PINSTRIKE_CHECK(claimed_ + count - released_ <= capacity_);
         claimed_ += count;
     }
 
-    /// Are so many slots free? Looks at the consumer's index only if what is known will not do.
+    /// Whether `count` slots are free. Loads the consumer's index only if the known value is not
+    /// enough.
     [[nodiscard]] bool has_room(std::size_t count) noexcept {
         return claimed_ + count <= sure_ || has_room_now(count);
     }
 
-    /// Shows the consumer everything claimed so far; the slots must be filled.
+    /// Makes all claimed slots, which must be filled, visible to the consumer.
     void publish() noexcept {
         owner_.check();
         if (claimed_ != published_) {
@@ -141,7 +144,7 @@ class Producer {
             control_->tail.store(claimed_, std::memory_order_release);  // P1, pairs with C1
             RING_HOOK("publish:after_store_tail");
             if (published_ >= next_return_) [[unlikely]] {
-                sure_ = published_;  // so the next claim looks whether the ring is empty
+                sure_ = published_;  // so that the next claim checks whether the ring is empty
             }
         }
     }
@@ -157,39 +160,39 @@ class Producer {
         return true;
     }
 
-    /// True while something is claimed that the consumer has not been shown.
+    /// Whether some slots are claimed but not published.
     [[nodiscard]] bool unpublished() const noexcept { return claimed_ != published_; }
 
-    /// Has the consumer released everything that was published? Exact for the producer.
+    /// Whether the consumer released everything that was published. Exact on the producer's thread.
     [[nodiscard]] bool drained() const noexcept {
         return control_->head.load(std::memory_order_acquire) == published_;  // P2
     }
 
-    /// Records claimed, ever.
+    /// Number of records ever claimed.
     [[nodiscard]] std::uint64_t claimed() const noexcept { return claimed_; }
 
-    /// Records that the consumer has given back, ever: it reads nothing any more that they led to.
-    /// Looks at the consumer's index.
+    /// Number of records that the consumer ever released. It reads no memory any more that they
+    /// point to. Loads the consumer's index.
     [[nodiscard]] std::uint64_t released() noexcept {
         owner_.check();
         released_ = control_->head.load(std::memory_order_acquire);  // P2, pairs with C2
         return released_;
     }
 
-    /// The next thread that uses this half has it, once it has joined this one.
+    /// Lets another thread use this half from now on. That thread must have joined this one.
     void hand_on() noexcept { owner_.forget(); }
 
-    /// Records published, ever. Any thread; it is a figure and no more.
+    /// Number of records ever published, for statistics only. May be called by any thread.
     [[nodiscard]] std::uint64_t published() const noexcept {
         return control_->tail.load(std::memory_order_relaxed);
     }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
-    /// Most records found waiting, ever or since it was cleared. Any thread.
+    /// Most records found waiting since the start or the last clear. May be called by any thread.
     [[nodiscard]] const Counter& high_water() const noexcept { return control_->high_water; }
 
-    /// Any thread, though the consumer writes it: a maximum that it has just found may be lost.
+    /// May be called by any thread. A maximum that the consumer finds at the same time may be lost.
     void clear_high_water() const noexcept { control_->high_water.set(0); }
 
   private:
@@ -208,7 +211,7 @@ class Producer {
         return claimed_ + count <= sure_;
     }
 
-    /// A consumer that is behind is looked at again after an eighth of the way.
+    /// If the consumer is behind, the producer checks again after an eighth of `warm_slots`.
     void return_if_empty() noexcept {
         if (released_ != claimed_) {
             next_return_ = claimed_ + warm_slots_ / 8;
@@ -220,11 +223,12 @@ class Producer {
         next_return_ = claimed_ + warm_slots_;
     }
 
-    /// Asks for slots that are claimed some time later: they were last in the consumer's cache, and
-    /// stores to lines on their way fill the store buffer. What it asks for beyond the mapping, or
-    /// before the consumer has read it, is of no use and of no harm.
+    /// Prefetches slots that are claimed some time later. Their cache lines were last in the
+    /// consumer's cache, and stores that wait for them would fill the store buffer. A prefetch
+    /// beyond the mapping, or of a slot that the consumer has not read yet, is useless but
+    /// harmless.
     static void fetch_ahead(const T* slots, std::size_t count) noexcept {
-        constexpr std::size_t slots_ahead = 64;  // 32 to 128 measure alike
+        constexpr std::size_t slots_ahead = 64;  // no measurable difference from 32 to 128
         for (std::size_t i = 0; i < count; ++i) {
             __builtin_prefetch(slots + slots_ahead + i, 1);
         }
@@ -234,17 +238,17 @@ class Producer {
     T* slots_;
     RingControl* control_;
     std::size_t capacity_;
-    std::size_t warm_slots_;       ///< after so many it goes back to slot 0, if it can
-    std::uint64_t claimed_ = 0;    ///< claims so far: the tail-to-be
+    std::size_t warm_slots_;       ///< slots to use before a return to slot 0
+    std::uint64_t claimed_ = 0;    ///< the tail after the next publish()
     std::uint64_t published_ = 0;  ///< the tail as stored
-    std::uint64_t released_ = 0;   ///< the head as last seen
+    std::uint64_t released_ = 0;   ///< the head as last loaded
     std::uint64_t origin_ = 0;     ///< as stored
-    std::uint64_t sure_;           ///< up to here there is room without a look
-    std::uint64_t next_return_;    ///< once so much is published, an empty ring begins anew
+    std::uint64_t sure_;           ///< claims up to here need no load of head
+    std::uint64_t next_return_;    ///< from here on, an empty ring restarts at slot 0
     [[no_unique_address]] ThreadOwner owner_;
 };
 
-/// The half that reads. Moves, never copies: one thread has it.
+/// The half that reads. It can be moved but not copied, because only one thread may use it.
 template <class T>
 class Consumer {
   public:
@@ -257,8 +261,8 @@ class Consumer {
     Consumer(Consumer&&) noexcept = default;
     Consumer& operator=(Consumer&&) noexcept = default;
 
-    /// The oldest records, at most `max`, side by side; they stay until release(). Looks at the
-    /// producer's index only if fewer than `max` are known.
+    /// Returns the oldest records, at most `max`, as one span that is valid until release(). Loads
+    /// the producer's index only if fewer than `max` records are known.
     [[nodiscard]] std::span<const T> peek(std::size_t max) noexcept {
         owner_.check();
         if (published_ - head_ < max) {
@@ -272,7 +276,7 @@ class Consumer {
         return {slots_ + ((head_ - origin_) & (capacity_ - 1)), std::min(max, known)};
     }
 
-    /// Gives the oldest `count` records, peeked before, back to the producer.
+    /// Returns the slots of the oldest `count` records, which were peeked, to the producer.
     void release(std::size_t count) noexcept {
         owner_.check();
         if (count != 0) {
@@ -283,12 +287,12 @@ class Consumer {
         }
     }
 
-    /// Is there nothing to peek? Always looks.
+    /// Whether there is nothing to peek. Always loads the producer's index.
     [[nodiscard]] bool empty() const noexcept {
         return control_->tail.load(std::memory_order_acquire) == head_;  // C1, pairs with P1
     }
 
-    /// The next thread that uses this half has it, once it has joined this one.
+    /// Lets another thread use this half from now on. That thread must have joined this one.
     void hand_on() noexcept { owner_.forget(); }
 
   private:
@@ -299,8 +303,8 @@ class Consumer {
     RingControl* control_;
     std::size_t capacity_;
     std::uint64_t head_ = 0;       ///< the head as stored
-    std::uint64_t published_ = 0;  ///< the tail as last seen
-    std::uint64_t origin_ = 0;     ///< as last seen
+    std::uint64_t published_ = 0;  ///< the tail as last loaded
+    std::uint64_t origin_ = 0;     ///< as last loaded
     [[no_unique_address]] ThreadOwner owner_;
 };
 
@@ -313,14 +317,15 @@ struct Ring {
         Consumer<T> consumer;
     };
 
-    /// Stays in the cache that cores share, but not in one's own: with 256 KiB each slot had to be
-    /// fetched out of the consumer's, which took longer than from memory (README.md).
+    /// Number of slots in 4 MiB, which stay in the shared cache but not in one core's own cache.
+    /// With 256 KiB each slot had to be fetched from the consumer's own cache, which took longer
+    /// than a fetch from memory (README.md).
     static constexpr std::size_t warm_slots_default = (std::size_t{4} << 20) / sizeof(T);
 
-    /// A ring of `slots` records. `slots` is a power of two, and since the memory is mapped twice
-    /// `slots * sizeof(T)` is a multiple of the page: both are checked. After `warm_slots` records
-    /// the producer begins anew at the first slot, as soon as it finds the ring empty. Cold; see
-    /// slots_for().
+    /// Makes a ring of `slots` records; see slots_for(). `slots` must be a power of two, and `slots
+    /// * sizeof(T)` a multiple of the page size because the memory is mapped twice. Both are
+    /// checked. After `warm_slots` records the producer returns to slot 0 as soon as it finds the
+    /// ring empty. Cold.
     [[nodiscard]] static Halves make(std::size_t slots,
                                      std::size_t warm_slots = warm_slots_default) {
         PINSTRIKE_CHECK(std::has_single_bit(slots));
@@ -333,7 +338,7 @@ struct Ring {
             Consumer<T>{std::move(other), control, slots}};
     }
 
-    /// The least capacity that make() takes and that holds `wanted` records.
+    /// The smallest capacity for make() that holds `wanted` records.
     [[nodiscard]] static std::size_t slots_for(std::size_t wanted) {
         std::size_t slots = std::bit_ceil(std::max<std::size_t>(wanted, 1));
         while (slots * sizeof(T) % MirroredMemory::page_bytes() != 0) {

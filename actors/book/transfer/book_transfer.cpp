@@ -1,13 +1,14 @@
 // path: cold
 //
-// State of series, given to a peer and taken from one.
+// The exchange of the state of series with peers.
 //
-// Giving is a walk over the table, a few slots at a time; each series' record says how far its line
-// had come here. Before it goes how far each line had come: a series that the walk does not find
-// was first named behind that place, so a taker that remembers all behind it lacks nothing. Taking
-// a record: if everything behind the place that it covers is remembered, the series becomes what
-// the record says, and what came behind that place is applied to it again, by the rules that it was
-// applied by before. So there is no second set of rules, and a series may be taken twice.
+// To give state, the book walks its table, a few slots at a time. Each series' record has the place
+// that this core has reached on the series' line. Before the series, the book gives the place of
+// each line. A series that the walk does not find had its first message after that place, so a
+// taker whose journal has all messages after it misses nothing. To take a record, the journal must
+// have everything after the place that the record covers. Then the series gets the state of the
+// record, and the messages after that place are applied again by the usual rules. So there is no
+// second set of rules, and a series may be taken twice.
 #include "actors/book/transfer/book_transfer.h"
 
 #include "actors/book/book.h"
@@ -29,12 +30,12 @@ void Book::start_transfer() {
 
 namespace {
 
-constexpr std::size_t given_each_step = 64;   ///< a book that gives is a book at work
-constexpr std::size_t slots_each_step = 256;  ///< of the table; some 2 us
-constexpr std::size_t taken_each_step = 256;  ///< one that takes has just been started
+constexpr std::size_t given_each_step = 64;   ///< small, because a giver also does its normal work
+constexpr std::size_t slots_each_step = 256;  ///< slots of the table; about 2 us
+constexpr std::size_t taken_each_step = 256;  ///< larger, because a taker has just started
 
-/// Loss that a full ring caused is told after newer messages: so long after the walk's end, what is
-/// given has been called lost where it was.
+/// The walk stays open for this many timers after the last series, because a gap event for a full
+/// ring comes after newer messages. In this time it still reaches the peer.
 constexpr unsigned lingers_timers = 50;
 
 bool of_series(feed::EventKind kind) {
@@ -43,7 +44,7 @@ bool of_series(feed::EventKind kind) {
            kind == EventKind::open_interest || kind == EventKind::end_of_day;
 }
 
-/// As it stands: nothing that it says waits for anything.
+/// The side in a form that does not depend on later events of the line.
 BookSide resolved(BookSide side, SideState state) {
     side.lower(side_late);
     if (state == SideState::stale) {
@@ -57,7 +58,7 @@ BookSide resolved(BookSide side, SideState state) {
 
 }  // namespace
 
-/// Before a batch is applied.
+/// Called before a batch is applied.
 void Book::note_for_transfer(EventBatch batch) {
     BookTransfer& transfer = *transfer_;
     for (const feed::Event& event : batch) {
@@ -88,14 +89,15 @@ void Book::remember(const feed::Event& event) {
     });
 }
 
-/// The first that comes on a line whose series were taken unheard: does it join on?
+/// Called for the first message of a line from which series were taken before. Checks whether the
+/// message joins their state.
 void Book::join_forced(std::uint16_t number) {
     const LinePlace& row = transfer_->places.at(number);
     if (row.resets_seen()) {
-        return;  // it does what resets do
+        return;  // the book applies the reset itself
     }
     if (sequence_after(row.forced_last, row.from)) {
-        lines_[number].start_of_day();  // it covers what comes now: nothing is known after all
+        lines_[number].start_of_day();  // the state covers later messages too, so it is dropped
         sweeper_.start(table_.slots());
     } else if (sequence_after(row.from, row.forced_first)) {
         lines_[number].lose(row.from);
@@ -106,7 +108,7 @@ void Book::pass_on_loss(const feed::Event& event) {
     const feed::Gap& gap = event.body.gap;
     BookTransfer& transfer = *transfer_;
     if (gap.cause != feed::GapCause::ring_full) {
-        return;  // told in order: each record knows
+        return;  // other gaps come in order, so each record includes them
     }
     if (StateRecord* const record = transfer.rings.out.claim(1)) {
         *record = StateRecord{};
@@ -116,7 +118,7 @@ void Book::pass_on_loss(const feed::Event& event) {
         record->place.sequence = feed::serial_of(gap.last);
         transfer.rings.out.publish();
     } else {
-        transfer.next_slot = 0;  // what was given may be wrong: give it again
+        transfer.next_slot = 0;  // series that were given may be wrong, so all are given again
     }
 }
 
@@ -135,7 +137,7 @@ std::size_t Book::read_transfer() {
     std::size_t done = 0;
     for (const StateRecord& record : records) {
         if (!obey(record)) {
-            break;  // no room for the answer
+            break;  // the ring has no room for the answer
         }
         ++done;
     }
@@ -144,7 +146,7 @@ std::size_t Book::read_transfer() {
     return done;
 }
 
-/// False: not now.
+/// False: the ring has no room for the answer now.
 bool Book::obey(const StateRecord& record) {
     BookTransfer& transfer = *transfer_;
     switch (record.kind) {
@@ -179,7 +181,7 @@ bool Book::take(const StateRecord& record) {
     if (answer == nullptr) {
         return false;
     }
-    // What was claimed is shown in any case: a series that was taken is told as such.
+    // The claimed record is published in any case, so a series that was taken is answered too.
     *answer = StateRecord{};
     answer->kind = StateRecord::Kind::refused;
     answer->line = record.line;
@@ -194,8 +196,8 @@ void Book::take_loss(const StateRecord& record) {
     }
 }
 
-/// Answers if the journal does not hold everything behind the place. False: the ring has no room
-/// for the answer.
+/// Answers only if the journal lacks messages after the place. False: the ring has no room for the
+/// answer.
 bool Book::join(const StateRecord& record) {
     const StateVerdict verdict = judge(record);
     if (verdict == StateVerdict::taken) {
@@ -252,8 +254,8 @@ StateVerdict Book::take_state(const StateRecord& record) {
     return StateVerdict::taken;
 }
 
-/// True where its line is what messages said that are not old. (Those that are forgotten here had
-/// come to the peer as well, before it gave the series' state.)
+/// Whether messages in the journal that did not come late put the series on its line. (Messages
+/// that the journal dropped had reached the peer as well, before it gave the series' state.)
 bool Book::heard_lately(const BookEntry& entry) const {
     bool found = false;
     transfer_->journal.for_each(entry.key, [&](const feed::Event& event, std::uint64_t /*place*/) {
@@ -262,9 +264,9 @@ bool Book::heard_lately(const BookEntry& entry) const {
     return found;
 }
 
-/// The series is what the record says, as far as it says it.
+/// Sets the entry to the state in the record.
 void Book::adopt(BookEntry& entry, const StateRecord& record) {
-    // Of a line that is not heard nobody here can say that nothing went by.
+    // If the line was not heard here, messages may have been missed after the record's place.
     const LinePlace& row = transfer_->places.at(record.line);
     const bool whole = row.heard && row.whole_after(record.place.sequence);
     settle_anew(entry, record.line);
@@ -276,7 +278,7 @@ void Book::adopt(BookEntry& entry, const StateRecord& record) {
             side->raise(side_stale);
         }
     }
-    TradeRecord& trades = trades_of(entry);  // it also says what the record covers
+    TradeRecord& trades = trades_of(entry);  // it also holds covered_sequence
     trades = record.trades;
     trades.covered_sequence = record.place.sequence;
     trades.flags = static_cast<std::uint16_t>(trades.flags | covered_here);
@@ -298,15 +300,16 @@ void Book::replay(const StateRecord& record) {
     });
 }
 
-/// What was stated here stands against what a record says that is older, or no fresher. Against a
-/// side that the peer has of another line, or not at all, only what came in order and is fresh
-/// does: the peer may have had its reasons not to take a late one.
+/// Keeps this core's own side if the record's side is older, or as old and no fresher. If the peer
+/// has no side, or one from another line, the own side is kept only if it is fresh and came in
+/// order, because the peer may have had a reason not to take a late quote.
 void Book::keep_newer(BookSide& side, BookSide own, const BookEntry& entry,
                       const CoveredPlace& place) const {
     if (!own.is(side_known) || own.is(side_elsewhere)) {
         return;
     }
-    // A late statement from before this core heard the line may have had more behind it.
+    // If a late quote stated the side, and its number is from before this core heard the line, then
+    // newer quotes may be missing.
     const LinePlace& row = transfer_->places.at(entry.line);
     if (own.is(side_late) && !sequence_after(own.sequence, row.from)) {
         own.raise(side_stale);
@@ -316,7 +319,7 @@ void Book::keep_newer(BookSide& side, BookSide own, const BookEntry& entry,
     if (!side.is(side_known) || side.is(side_elsewhere)) {
         stands = fresh && !own.is(side_late);
     } else if (own.sequence == side.sequence) {
-        // What was applied again knows nothing of a gap behind it; what was here does.
+        // A replayed side does not know of a gap after it; the own side does.
         stands = fresh || sequence_after(own.sequence, place.sequence);
     } else {
         stands = sequence_after(own.sequence, side.sequence);
@@ -365,7 +368,7 @@ std::size_t Book::walk() {
     return records + slots;
 }
 
-/// How many places were given.
+/// Returns the number of places that were given.
 std::size_t Book::walk_lines() {
     BookTransfer& transfer = *transfer_;
     std::size_t given = 0;
@@ -407,7 +410,7 @@ void Book::give(BookEntry& entry, StateRecord& record) {
     counters_.bump(BookCount::state_given);
 }
 
-/// Each millisecond or so.
+/// Called about every millisecond.
 void Book::time_transfer() {
     BookTransfer& transfer = *transfer_;
     step_transfer();
@@ -426,7 +429,7 @@ void Book::time_transfer() {
     }
 }
 
-/// A late message that the state taken from a peer had in it.
+/// Whether the state taken from a peer already includes a late message.
 bool Book::covered(const BookEntry& entry, const feed::Header& header) const {
     if (entry.trade_record == 0) {
         return false;

@@ -1,7 +1,7 @@
 // path: hot
 //
-// What a book has beside its tables where state goes from one instance to another: the rings to
-// the thread that talks to peers, how far each line has come, and the latest messages.
+// The part of a book that exchanges state with other instances: the rings to the thread that talks
+// to peers, the place that each line has reached, and the latest messages.
 #pragma once
 
 #include "actors/book/transfer/journal.h"
@@ -15,7 +15,7 @@
 namespace pinstrike::actors {
 
 struct BookTransferConfig {
-    bool takes = false;  ///< asks a peer at the start; else it only gives
+    bool takes = false;  ///< requests a peer's state at the start; else it only gives
     std::size_t journal_messages = Journal::capacity_default;
 };
 
@@ -33,11 +33,11 @@ struct BookTransfer {
     StateRings rings;
     LinePlaces places;
     Journal journal;
-    bool takes;                 ///< until told that nothing more will come
-    bool walking = false;       ///< state is being given
-    std::size_t next_line = 0;  ///< whose place is given next; all before the first series
+    bool takes;                 ///< false once it is told that no more state comes
+    bool walking = false;       ///< state is being given to a peer
+    std::size_t next_line = 0;  ///< next line to give a place of; before all series
     std::size_t next_slot = 0;
-    unsigned lingers = 0;  ///< timers since the walk came to the table's end
+    unsigned lingers = 0;  ///< timers since the walk reached the end of the table
 };
 
 }  // namespace pinstrike::actors

@@ -1,11 +1,12 @@
 // path: hot
 //
-// The last messages of a core, found by series: while state is taken from a peer, what came behind
-// the place that a series' state covers is applied to it again.
+// The latest messages of a core, by series. While the book takes state from a peer, the messages
+// after the place that a series' state covers are applied to it again.
 //
-// A ring that forgets its oldest. The messages of a bucket of series are chained from the oldest
-// to the newest, and what is forgotten is always the first of its chain, so a chain never leads to
-// what is gone. Nothing is allocated after construction.
+// The journal is a ring that overwrites its oldest message. The messages of each hash bucket of
+// series are chained from the oldest to the newest. The message that is overwritten is always the
+// first of its chain, so a chain never leads to an overwritten message. Nothing is allocated after
+// construction.
 #pragma once
 
 #include "actors/book/pages.h"
@@ -22,7 +23,7 @@ namespace pinstrike::actors {
 
 class Journal {
   public:
-    /// About 130 ms of a core's million messages a second; 20 MiB.
+    /// About 130 ms at a million messages per second and core; 20 MiB.
     static constexpr std::size_t capacity_default = 1 << 17;
 
     Journal() = default;
@@ -39,11 +40,11 @@ class Journal {
         next_.prefault();
     }
 
-    /// Messages written ever: the place of the next.
+    /// Number of messages ever written, which is the place of the next one.
     [[nodiscard]] std::uint64_t end() const { return end_; }
 
-    /// A message of a series, of one record or two. What it takes the place of is told to
-    /// `forgotten(header, place)` first.
+    /// Writes a message of a series, which has one record or two. If it overwrites another message,
+    /// it first calls `forgotten(header, place)` for that one.
     template <class Forgotten>
     void put(const feed::Event& event, Forgotten&& forgotten) {
         if (end_ - begin_ == capacity_) {
@@ -64,7 +65,7 @@ class Journal {
         ++end_;
     }
 
-    /// Calls visit(event, place) for every remembered message of the series, oldest first.
+    /// Calls visit(event, place) for every message of the series in the journal, oldest first.
     template <class Visit>
     void for_each(const feed::SeriesKey& series, Visit&& visit) const {
         const Chain& chain = chain_of(series);
@@ -85,7 +86,7 @@ class Journal {
   private:
     struct Item {
         feed::Event event;
-        feed::Event rest;  ///< where it has two records
+        feed::Event rest;  ///< the second record, if there is one
     };
 
     struct Chain {

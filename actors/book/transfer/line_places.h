@@ -1,11 +1,11 @@
 // path: hot
 //
-// How far one core has come on each line, and from where on it knows all that came.
+// The place that one core has reached on each line, and the number after which it has all messages.
 //
-// The messages of a line that other cores get are not seen here, so a line's number moves with
-// what this core gets, and with the marks that pollers tell every core (EventKind::line_mark). Both
-// are in the order of the line. A loss that a full ring caused is told behind newer messages; it
-// moves nothing back.
+// The core does not see the messages of a line that other cores get. So its place on a line
+// advances with the messages that it gets itself and with the marks that pollers send to every core
+// (EventKind::line_mark). Both come in the order of the line. A gap event for a full ring comes
+// after newer messages and does not move the place back.
 #pragma once
 
 #include "actors/book/line_memory.h"
@@ -20,31 +20,31 @@
 namespace pinstrike::actors {
 
 struct LinePlace {
-    CoveredPlace here;           ///< how far
-    std::int64_t first_ts_ns;    ///< the exchange's, of what was heard first
-    std::uint64_t remembered;    ///< place in the journal where the present numbering begins
-    std::uint32_t from;          ///< every message behind this number is remembered
-    std::uint32_t lost_last;     ///< greatest number of a loss, mended or not
-    std::uint32_t forced_first;  ///< of series taken before anything was heard: the least place
-    std::uint32_t forced_last;   ///< and the greatest
-    bool forced;                 ///< there are such
-    bool lost_any;               ///< there is one
+    CoveredPlace here;           ///< the place that was reached
+    std::int64_t first_ts_ns;    ///< exchange time of the first message heard
+    std::uint64_t remembered;    ///< journal place where the current numbering begins
+    std::uint32_t from;          ///< the journal has every message after this number
+    std::uint32_t lost_last;     ///< highest number declared lost, repaired or not
+    std::uint32_t forced_first;  ///< lowest place of series taken before the line was heard
+    std::uint32_t forced_last;   ///< highest place of these series
+    bool forced;                 ///< there are such series
+    bool lost_any;               ///< lost_last is set
     bool heard;
 
-    /// True where nothing behind this number was ever called lost.
+    /// Whether no number after this one was ever declared lost.
     [[nodiscard]] bool whole_after(std::uint32_t sequence) const {
         return !lost_any || !sequence_after(lost_last, sequence);
     }
 
     [[nodiscard]] bool resets_seen() const { return here.reset_ts_ns != 0; }
 
-    /// True where numbers of `other`, a peer's, mean the same messages as those here.
+    /// Whether a number means the same message in `other`, a place of a peer, as it does here.
     [[nodiscard]] bool same_numbering(const CoveredPlace& other) const {
         if (resets_seen()) {
             return other.reset_ts_ns == here.reset_ts_ns &&
                    other.reset_sequence == here.reset_sequence;
         }
-        // What was reset before this core heard anything began the numbering that it heard.
+        // A reset before this core's first message began the numbering that this core heard.
         return other.reset_ts_ns <= first_ts_ns;
     }
 };
@@ -57,11 +57,10 @@ class LinePlaces {
 
     [[nodiscard]] LinePlace& at(std::uint16_t line) const { return rows_[line]; }
 
-    /// Behind the greatest line number that was heard.
+    /// One more than the highest line number that was heard.
     [[nodiscard]] std::size_t end() const { return end_; }
 
-    /// Takes note of an event, before or after it is applied. `remembered`: where the journal
-    /// stands.
+    /// Notes an event, before or after it is applied. `remembered`: the current end of the journal.
     void see(const feed::Event& event, std::uint64_t remembered) {
         const feed::Header& header = event.header;
         constexpr unsigned unnumbered = feed::flag_late | feed::flag_before_day |
@@ -105,7 +104,8 @@ class LinePlaces {
                     reset(row, event, remembered);
                 } else if (!row.heard || (!older_than_numbering(row, header) &&
                                           sequence_after(header.sequence, row.here.sequence))) {
-                    // One that is told behind what follows it takes nothing back.
+                    // A control that is delivered after later messages does not move the place
+                    // back.
                     advance(row, header, header.sequence - 1, header.sequence);
                 }
                 break;
@@ -120,14 +120,15 @@ class LinePlaces {
         }
     }
 
-    /// A start of day that arrives after a later reset: its number belongs to an earlier numbering.
+    /// Whether a control is of an earlier numbering, such as a start of day that arrives after a
+    /// later reset.
     [[nodiscard]] static bool older_than_numbering(const LinePlace& row,
                                                    const feed::Header& header) {
         return header.ts_exchange_ns < std::max(row.first_ts_ns, row.here.reset_ts_ns);
     }
 
-    /// A flush that is told late is a reset all the same: who has heard of it does not go together
-    /// with who has not. It moves nothing.
+    /// Notes a late event. A late flush is a reset too, because the state of a core that heard of
+    /// it does not match the state of a core that did not. It does not move the place.
     static void see_late(LinePlace& row, const feed::Event& event) {
         const feed::Header& header = event.header;
         const bool flush = header.kind == feed::EventKind::control &&
@@ -149,7 +150,7 @@ class LinePlaces {
             row.lost_last = last;
             row.lost_any = true;
         }
-        // It bears no stamp of the exchange: in which numbering a line begins, it cannot say.
+        // A gap event has no exchange time, so it cannot tell in which numbering a line begins.
         if (row.heard && sequence_after(last, row.here.sequence)) {
             row.here.sequence = last;
         }
@@ -158,7 +159,7 @@ class LinePlaces {
     void reset(LinePlace& row, const feed::Event& event, std::uint64_t remembered) {
         const bool day = event.body.control.forget == feed::Forget::day;
         const bool heard = (event.header.flags & feed::flag_inferred) == 0;
-        const std::uint32_t number =  // before the first behind it
+        const std::uint32_t number =  // before the first number after the reset
             day && heard ? 0 : event.header.sequence;
         if (!row.heard) {
             begin(row, event.header, number);

@@ -1,8 +1,8 @@
 // path: hot
 //
-// State of series on its way between instances: what the rings between a core and the thread that
-// talks to peers carry, in both directions, and what the protocol says of a series
-// (actors/peer/state_frames.h). The wire has its own form of it.
+// The state of a series in transfer between instances: the records in the rings between a core and
+// the thread that talks to peers, in both directions, and the content of the peer protocol
+// (actors/peer/state_frames.h). On the network the state has an encoding of its own.
 #pragma once
 
 #include "actors/book/book_entry.h"
@@ -16,9 +16,10 @@
 
 namespace pinstrike::actors {
 
-/// How far a core had come on a line: every message up to and with `sequence`, counted from the
-/// reset that began the numbering (or flushed quotes within it). The reset is known by its own
-/// number and time, which are the same for all who heard it; both 0: none was heard.
+/// The place that a core has reached on a line: every message up to and including `sequence`,
+/// counted from the reset that began the numbering (or that flushed quotes within it). The reset's
+/// own number and time identify it, because they are the same for all who received it. Both are 0
+/// if no reset was heard.
 struct CoveredPlace {
     std::int64_t reset_ts_ns = 0;
     std::uint32_t reset_sequence = 0;
@@ -27,40 +28,40 @@ struct CoveredPlace {
     friend bool operator==(const CoveredPlace&, const CoveredPlace&) = default;
 };
 
-/// What became of a series that came from a peer.
+/// The result for a series that came from a peer.
 enum class StateVerdict : std::uint8_t {
     taken,
-    unheard,      ///< nothing came on its line yet: nobody can say whether the two join
-    ahead,        ///< it covers messages that have not come here yet
-    behind,       ///< it ends before what is remembered here begins: a hole lies between
-    other_reset,  ///< a reset lies between the two
-    moved,        ///< the series comes on another line here
+    unheard,      ///< the line has no message yet, so the join cannot be checked
+    ahead,        ///< it covers messages that have not arrived here yet
+    behind,       ///< it ends before the journal begins: messages are missing between
+    other_reset,  ///< there is a reset between the two places
+    moved,        ///< the series is on another line here
     no_room,      ///< the book is full
 };
 
 struct alignas(64) StateRecord {
     enum class Kind : std::uint8_t {
-        series,   ///< either way: the state of one series
-        lost,     ///< either way: of `line`, place.sequence was the last number of a loss told late
-        place,    ///< either way: how far a core had come on `line` before it gave any series
-        give,     ///< to a core: walk the table
-        end,      ///< from a core: the walk is over
-        round,    ///< to a core: answer in turn; and the answer
-        finish,   ///< to a core: nothing more will be taken
-        refused,  ///< from a core: a series of `line` was not taken, `verdict`
-        apart,    ///< from a core: what it remembers of `line` does not join a place, `verdict`
+        series,   ///< both ways: the state of one series
+        lost,     ///< both ways: place.sequence ends a loss on `line` that was reported late
+        place,    ///< both ways: the place of a core on `line` before it gave any series
+        give,     ///< to a core: give the state of all series
+        end,      ///< from a core: all state was given
+        round,    ///< to a core: return this record in order; and the answer
+        finish,   ///< to a core: no more state comes
+        refused,  ///< from a core: the `verdict` on a series of `line`
+        apart,    ///< from a core: its journal does not join a place of `line`, see `verdict`
     };
 
     Kind kind = Kind::series;
     StateVerdict verdict = StateVerdict::taken;
     bool has_trades = false;
-    bool forced = false;  ///< to be taken though nothing came on its line yet
+    bool forced = false;  ///< take it although its line has no message yet
     std::uint32_t quotes = 0;
     std::uint16_t line = 0;
-    std::uint16_t books = 0;  ///< of kind place: how many cores of the giver state theirs
+    std::uint16_t books = 0;  ///< of kind place: number of the giver's cores that send one
     CoveredPlace place;
     feed::SeriesKey key;
-    BookSide bid{};    ///< marks known, stale, present, elsewhere: resolved, never late
+    BookSide bid{};    ///< resolved: known, stale, present, elsewhere; never late
     BookSide offer{};  ///< likewise
     TradeRecord trades{};
 };
