@@ -161,6 +161,29 @@ void check_line_use(const Rules& rules) {
     }
 }
 
+/// A datagram goes to one poller, so lines that share a group are read by one poller.
+void check_shared_groups(const Rules& rules) {
+    std::map<std::uint16_t, std::size_t> pollers;
+    for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
+        for (const std::uint16_t line : rules.config.pollers[i].lines) {
+            pollers.emplace(line, i);
+        }
+    }
+    std::map<nic::Group, std::uint16_t> first_lines;
+    for (const feed::LineConfig& line : rules.config.lines) {
+        for (const nic::Group& group : line.streams) {
+            const std::uint16_t first = first_lines.emplace(group, line.number).first->second;
+            if (pollers[line.number] != pollers[first]) {
+                rules.report(fmt::format("pollers[{}].lines", pollers[line.number]),
+                             fmt::format("found line {}, which shares {} with line {} of "
+                                         "pollers[{}], expected both on one poller",
+                                         line.number, nic::text_of(group), first, pollers[first]));
+                break;
+            }
+        }
+    }
+}
+
 /// True if one of the ports brings the stream ('A' or 'B').
 bool brings(const Rules& rules, const std::vector<std::string>& ports, char stream) {
     return std::any_of(ports.begin(), ports.end(), [&](const std::string& name) {
@@ -411,6 +434,9 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     const bool port_use = ports("name") && pollers("ports");
     if (line_use) {
         check_line_use(rules);
+        if (share_groups) {
+            check_shared_groups(rules);
+        }
     }
     if (port_use) {
         check_port_use(rules);

@@ -69,7 +69,8 @@ struct Opra {
 
     /// Takes the block of a datagram from `rest`, and checks its header, size and checksum. Fills
     /// `out` but for its receive time and what walk() finds. Source: OPRA Block Header.
-    static OpenResult open(std::span<const std::byte>& rest, bool verify_checksum, Block& out) {
+    [[gnu::always_inline]] static OpenResult open(std::span<const std::byte>& rest,
+                                                  bool verify_checksum, Block& out) {
         const std::span<const std::byte> payload = std::exchange(rest, {});
         OpenResult result;
         result.reasons = refusal_of(payload, verify_checksum);

@@ -240,6 +240,19 @@ def replay(pinstrike, folder, traffic):
     return quotes
 
 
+def refuse_two_pollers(pinstrike, folder):
+    """Lines that share a group have one poller."""
+    config = folder / "two_pollers.yaml"
+    config.write_text(LINES.replace("  - {name: poller0, wait: park}\n",
+                                    "  - {name: poller0, wait: park, lines: [1]}\n"
+                                    "  - {name: poller1, wait: park, lines: [2]}\n")
+                      + "ports: [{name: captures, kind: pcap, files: [a.pcap]}]\n")
+    done = subprocess.run([pinstrike, "check", "--config-only", config], capture_output=True,
+                          text=True, check=False)
+    wanted = "found line 2, which shares 224.1.1.1:5001 with line 1 of pollers[0]"
+    expect(done.returncode == 78 and wanted in done.stderr, f"two pollers: {done.returncode} {done.stderr}")
+
+
 def said(command, *words):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     expect(done.returncode == 0, f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
@@ -330,6 +343,7 @@ def main():
         pinstrike = build(tree)
         traffic = Traffic(20260)
         quotes = replay(pinstrike, folder, traffic)
+        refuse_two_pollers(pinstrike, folder)
         config = run(pinstrike, folder, traffic, quotes)
         said([pinstrike, "explain", "tally.capacity"], "Events that a tally keeps.")
         said([pinstrike, "explain", "pinstrike_tally_quotes_messages_total"], "quotes that came")
