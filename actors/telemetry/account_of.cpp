@@ -1,6 +1,6 @@
 // path: cold
 //
-// The account of a stopped appliance: its counters, put into the account's places.
+// Fills the account of a stopped appliance from its counters.
 #include "actors/telemetry/account_of.h"
 
 #include "actors/appliance/appliance.h"
@@ -95,7 +95,7 @@ void add_poller(Account& account, PollerTask& poller, std::span<const std::strin
     add_rejects(poller, account.rejects);
 }
 
-/// Made where the actor's kind did not name it.
+/// The count of the row, which is added if the actor's kind did not name it.
 std::uint64_t& row(CoreAccount& account, std::string_view name) {
     for (NamedCount& each : account.rows) {
         if (each.first == name) {

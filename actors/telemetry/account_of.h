@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a poller and a core counted, put into the account's places. To be read once the threads
-// that count have ended.
+// Fills the account from the counters of pollers and cores. To be called when the threads that
+// count have ended.
 #pragma once
 
 #include "actors/core/core.h"
@@ -15,13 +15,14 @@ namespace pinstrike::actors {
 
 class Appliance;
 
-/// Adds the poller's ports, lines, rejects, and its rings to the cores of these names, in order.
+/// Adds the poller's ports, lines, rejects and rings. `cores`: names of the cores of its rings, in
+/// order.
 void add_poller(Account& account, PollerTask& poller, std::span<const std::string> cores);
 
 /// Adds the core and its actors.
 void add_core(Account& account, const Core& core);
 
-/// After the appliance's stop().
+/// To be called after the appliance's stop().
 [[nodiscard]] Account account_of(Appliance& appliance);
 
 }  // namespace pinstrike::actors
