@@ -10,8 +10,8 @@
 
 namespace pinstrike::actors {
 
-/// Every figure of an appliance, and of its log, as metric families. Any cold thread, at any time:
-/// it reads counters that their threads write, and asks ports and allocator for their own.
+/// All figures of an appliance and its log as metric families. Any cold thread, at any time. It
+/// reads the counters of other threads, and the statistics of ports and allocator.
 [[nodiscard]] std::vector<prometheus::MetricFamily> appliance_metrics(Appliance& appliance,
                                                                       const LogCounters& log);
 

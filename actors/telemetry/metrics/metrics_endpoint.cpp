@@ -20,13 +20,13 @@
 
 namespace pinstrike::actors {
 
-/// What is answered.
+/// The answers to requests.
 struct MetricsEndpoint::Pages {
     Appliance& appliance;
     const LogCounters& log;
     std::function<bool()> healthy;
-    /// Null until the server listens, whose first request may come before open() knows it. Release
-    /// and acquire: who sees the pointer sees the object.
+    /// Null until open() has stored it; the first request may come earlier. Release and acquire
+    /// order: a thread that reads the pointer sees the object.
     std::atomic<const EndpointCounters*> counters = nullptr;
 
     [[nodiscard]] HttpAnswer answer(const std::string& path) const {

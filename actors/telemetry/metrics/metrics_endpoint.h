@@ -1,9 +1,9 @@
 // path: cold
 //
-// The Prometheus endpoint: http://ADDRESS/metrics, answered by a thread of its own, on the
-// config's control_cpu. http://ADDRESS/latency has the latencies alone, with all their buckets, in
-// the same format: for `pinstrike latency`, not to be scraped. http://ADDRESS/healthz: 200 while
-// the control thread and every hot thread advance, else 503.
+// The Prometheus endpoint: http://ADDRESS/metrics. Its own thread on the config's control_cpu
+// answers. http://ADDRESS/latency has only the latencies, with all their buckets, in the same
+// format; it is for `pinstrike latency`, not for scraping. http://ADDRESS/healthz returns 200 while
+// the control thread and every hot thread make progress, else 503.
 #pragma once
 
 #include "actors/telemetry/log/log_counts.h"
@@ -21,8 +21,9 @@ class HttpServer;
 
 class MetricsEndpoint {
   public:
-    /// Listens at `address`, "127.0.0.1:9464". Null, with a Problem, if it cannot. The appliance
-    /// and the log's counters outlive the endpoint, as does what `healthy` asks, by its thread.
+    /// Listens at `address`, such as "127.0.0.1:9464". Null, with a Problem, if it cannot. The
+    /// appliance, the log's counters and the data that `healthy` reads must outlive the endpoint.
+    /// Its thread calls `healthy`.
     [[nodiscard]] static std::unique_ptr<MetricsEndpoint> open(const std::string& address,
                                                                Appliance& appliance,
                                                                const LogCounters& log,
