@@ -36,9 +36,8 @@ struct ThreadControl {
 struct RefusedCalls {
     std::string thread;
     std::uint64_t count = 0;
-    std::string last;  ///< name of the last call, such as "openat"; empty: none
-    int unfiltered =
-        0;  ///< the errno with which the kernel refused the filter itself; 0: it did not
+    std::string last;    ///< name of the last call, such as "openat"; empty: none
+    int unfiltered = 0;  ///< errno if the kernel refused the filter itself; else 0
 };
 
 [[nodiscard]] RefusedCalls refused_calls(const std::string& thread, const ThreadControl& control);

@@ -524,8 +524,7 @@ class Poller final : public PollerTask {
     bool begun_ = false;
     std::int64_t wall_ns_ = 0;
     EvenClock even_clock_;
-    std::int64_t even_ns_ =
-        0;  ///< of this step; unaffected by steps of the wall clock, for the periodic work of ports
+    std::int64_t even_ns_ = 0;  ///< wall time of this step without clock steps, for periodic work
     ArbitrationClock arbitration_clock_;
     std::int64_t now_ns_ = 0;  ///< arbitration time; when captures are replayed, packet time
     std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;

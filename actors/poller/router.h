@@ -271,11 +271,9 @@ class Router {
     RouterConfig config_;
     std::vector<Lane> lanes_;
     std::size_t line_ = 0;
-    Lane* refused_by_ =
-        nullptr;  ///< whose message `refused_` holds and note_refused() has not seen yet
+    Lane* refused_by_ = nullptr;        ///< refused the message in `refused_`, not yet noted
     std::vector<feed::Event> refused_;  ///< scratch buffer for a refused message
-    std::vector<feed::Event>
-        apart_;  ///< buffer of offer() with several cores, for the quotes of one block
+    std::vector<feed::Event> apart_;    ///< buffer of offer() if there are several cores
 };
 
 }  // namespace pinstrike::actors
