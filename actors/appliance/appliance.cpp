@@ -27,7 +27,8 @@
 namespace pinstrike::actors {
 namespace {
 
-/// Of a poller, while it runs. A place for each in its tables is made at the start.
+/// The most lines that a reload can add to a poller. Its tables reserve space for them at the
+/// start.
 constexpr std::size_t more_lines_max = 32;
 static_assert(4 * more_lines_max <= nic::more_groups_max);
 
@@ -37,7 +38,7 @@ std::int64_t monotonic_ns() {
         .count();
 }
 
-/// One that was never started has ended.
+/// A thread that was never started is not joinable.
 void join(std::thread& thread) {
     if (thread.joinable()) {
         thread.join();
@@ -50,7 +51,7 @@ void wait_for(const std::atomic<bool>& flag) {
     }
 }
 
-/// A thread, or a sentence that says what forbids it.
+/// Starts a thread, or throws with a sentence that names the limit to raise.
 template <class Work>
 std::thread start_thread(Work work) {
     try {
@@ -60,13 +61,13 @@ std::thread start_thread(Work work) {
     }
 }
 
-/// If so, a retry does not help where memory is short.
+/// If the address space is limited, a retry does not help against a lack of memory.
 bool address_space_is_limited() {
     rlimit limit{};
     return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/// DPDK is begun once, for all its ports together. Null where there are none, or with Problems.
+/// Starts DPDK once for all its ports. Null if there are none, or with Problems if the start fails.
 std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topology& topology,
                                            nic::dpdk::LogSink log, Problems& problems) {
     nic::dpdk::EalConfig eal;
@@ -81,7 +82,7 @@ std::shared_ptr<nic::dpdk::Eal> start_dpdk(const FeedConfig& config, const Topol
     return nic::dpdk::Eal::start(eal, problems);
 }
 
-/// In the order of the config; `peers` stands for as many as are asked.
+/// Sources in the order of the config; `peers` stands for all peers that are asked.
 std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig& config,
                                                                 peer::Peers* peers) {
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
@@ -92,7 +93,7 @@ std::vector<std::unique_ptr<feed::RepairSource>> repair_sources(const FeedConfig
             }
             continue;
         }
-        PINSTRIKE_CHECK(kind == feed::RepairKind::retransmission);  // load_config refuses others
+        PINSTRIKE_CHECK(kind == feed::RepairKind::retransmission);  // load_config rejects others
         sources.push_back(std::make_unique<feed::PassiveSource>(feed::word_of(kind)));
     }
     return sources;
@@ -108,7 +109,7 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
                                             peer::PeerListener peer_log) {
     std::unique_ptr<Appliance> made{new Appliance{config}};
     QueuesByPort queues;
-    // The file is read first: behind open ports packets would pile up meanwhile.
+    // Reads the file first, because packets would queue up at open ports in the meantime.
     if (!made->check(problems) || !made->read_series(problems) ||
         !made->open_ports(queues, std::move(device_log), problems)) {
         return nullptr;
@@ -153,7 +154,7 @@ bool Appliance::read_series(Problems& problems) {
 bool Appliance::open_ports(QueuesByPort& queues, nic::dpdk::LogSink device_log,
                            Problems& problems) {
     Problems found;
-    // The ports hold it; here it only has to outlive their opening.
+    // The ports share ownership. This one lasts until they are open.
     const auto dpdk = start_dpdk(config_, topology_, std::move(device_log), found);
     const auto sources = frame_sources(config_);
     for (std::size_t i = 0; i < config_.ports.size() && found.empty(); ++i) {
@@ -227,7 +228,7 @@ bool Appliance::open_peers(peer::PeerListener tell, Problems& problems) {
     return recovery_.peers != nullptr;
 }
 
-/// Rings to the actor of each core that has state to exchange; and, where somebody can be asked,
+/// Makes the rings to the actor of each core that exchanges state, and, if there is a peer to ask,
 /// the transfer.
 void Appliance::make_state_exchange(const peer::PeerListener& tell) {
     std::vector<std::optional<StateRings>> ends;
@@ -331,7 +332,7 @@ void Appliance::make_pollers(QueuesByPort queues,
         }
         thread.task =
             make_poller(config_.kind, std::move(setup), Router{routing, std::move(outputs), bells});
-        PINSTRIKE_CHECK(thread.task != nullptr);  // load_config knows the venues
+        PINSTRIKE_CHECK(thread.task != nullptr);  // load_config checks the venue
         if (filters_calls()) {
             thread.control->filter =
                 std::make_unique<CallFilter>(poller_calls(config_, topology_.pollers[i].ports));
@@ -463,7 +464,7 @@ void Appliance::stop() {
     stopped_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
-/// After an end by itself it may fail again: then what it knew is lost, and nothing else.
+/// May fail again if the thread ended with an error. Then only the data of recovery is lost.
 void Appliance::finish_recovery() {
     try {
         if (recovery_.peers) {
@@ -514,7 +515,8 @@ bool Appliance::settings_taken(std::int64_t within_ns) const {
     return true;
 }
 
-/// Those that `config` has at the poller and the poller has not; null where there are none.
+/// Prepares the lines that `config` has for the poller and the poller lacks; null if there are
+/// none.
 std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::size_t poller,
                                                  Problems& problems) const {
     const PollerTask& task = *pollers_[poller].task;
@@ -563,7 +565,7 @@ bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns,
         "a poller takes no turns: it will take what is new when it goes on; reload again";
     if (!settings_taken(within_ns)) {
         tell(problems, "", std::string{stands});
-        return false;  // what was offered before is still the poller's
+        return false;  // the poller may still use the settings offered before
     }
     std::vector<std::unique_ptr<PollerSettings>> all;
     for (std::size_t i = 0; i < pollers_.size() && problems.empty(); ++i) {

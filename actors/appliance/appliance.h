@@ -1,11 +1,11 @@
 // path: cold
 //
-// Everything of one feed, built from its config: ports, pollers, rings, cores, actors. Used from
-// one cold thread: build, start, look now and then, stop.
+// The objects of one feed, built from its config: ports, pollers, rings, cores, actors. One cold
+// thread uses the appliance: it builds, starts, reads counters, and stops it.
 //
-// The order of an end, whatever brings it: recovery asks for nothing more; pollers stop receiving
-// and pass on what they hold and what recovery brought; the cores, still running, empty the rings;
-// then the actors stop; then the account is read. So nothing received is left behind.
+// A stop always has this order: recovery stops sending requests; pollers stop receiving, and
+// deliver held blocks and repairs; the cores, still running, empty the rings; the actors stop; then
+// the account is read. So nothing received is left behind.
 #pragma once
 
 #include "actors/appliance/thread_loops.h"
@@ -39,77 +39,77 @@ namespace pinstrike::actors {
 
 class Appliance {
   public:
-    /// Opens the ports and makes everything; no thread runs yet. Null, with every problem told, if
-    /// the config does not fit this machine or a port cannot be opened. `device_log` takes what
-    /// DPDK says, from any thread; without one, its errors go to standard error. `peer_log` takes
-    /// what is to be told of peers, from the recovery thread.
+    /// Opens the ports and makes all objects; no thread runs yet. Returns null and lists all
+    /// problems if the config does not fit this machine or a port cannot be opened. `device_log`
+    /// gets DPDK's messages, on any thread; if it is empty, DPDK's errors go to standard error.
+    /// `peer_log` gets events of peers, on the recovery thread.
     [[nodiscard]] static std::unique_ptr<Appliance> build(const FeedConfig& config,
                                                           Problems& problems,
                                                           nic::dpdk::LogSink device_log = {},
                                                           peer::PeerListener peer_log = {});
 
-    /// Stops what runs.
+    /// Stops the threads that run.
     ~Appliance();
 
     Appliance(const Appliance&) = delete;
     Appliance& operator=(const Appliance&) = delete;
 
     /// Starts the cores, waits until all their actors have started, then starts the pollers. The
-    /// calling thread is the control thread: it goes to the config's control_cpu last of all, so
-    /// that no hot thread inherits its place.
+    /// calling thread is the control thread. It moves to the config's control_cpu last, so that no
+    /// hot thread inherits its CPU.
     void start();
 
-    /// Has every poller come to the end of its input?
+    /// Whether every poller has reached the end of its input.
     [[nodiscard]] bool input_ended() const;
 
-    /// Begins the end: no poller of captures takes more. False: after `within_ns` one is still held
-    /// up, in a read that does not come back; stop() would wait for it. True for live ports, which
-    /// never wait.
+    /// Begins the stop: no poller of captures reads further. False if after `within_ns` one of them
+    /// is still blocked in a read, for which stop() would wait. True for live ports, which never
+    /// block.
     [[nodiscard]] bool pollers_end_within(std::int64_t within_ns);
 
-    /// Ends everything, in order; returns when all threads have ended.
+    /// Stops everything in order. Returns when all threads have ended.
     void stop();
 
-    /// A port whose interface is another one than before.
+    /// A port whose network interface was replaced.
     struct ChangedPort {
         std::string name;
         nic::InterfaceChange change;
     };
 
-    /// About once a second, from the control thread: keeps the clock true, and follows interfaces
-    /// that were made anew. Returns what it found of these.
+    /// To be called about once a second, by the control thread. Corrects the clock and reopens
+    /// interfaces that were created again. Returns the ports with such changes.
     std::vector<ChangedPort> housekeep();
 
-    /// Thresholds and filters of a config that differs in nothing else, but that it has more lines:
-    /// every poller gets its own. Control thread. False, with the reasons: nothing is changed; or a
-    /// poller has not taken it within `within_ns`, and will when it goes on.
+    /// Control thread. Gives every poller the thresholds, filters and added lines of a config that
+    /// has no other changes. False, with the reasons: nothing was changed, or a poller has not
+    /// adopted its settings within `within_ns` and will do so when it continues.
     bool give_settings(const FeedConfig& config, std::int64_t within_ns, Problems& problems);
 
-    /// Of the config's reloads; the control thread counts.
+    /// Counts of the config's reloads. The control thread writes them.
     [[nodiscard]] ReloadCounters& reloads() { return reloads_; }
 
-    /// Longest steps and fullest rings begin anew; totals do not.
+    /// Resets the longest steps and the high-water marks of the rings, but not the totals.
     void clear_maxima();
 
-    /// Those of all cores. What is not for any thread is to be read after stop().
+    /// The actors of this kind on all cores. Data that not every thread may read must be read after
+    /// stop().
     [[nodiscard]] std::vector<const Actor*> actors(std::string_view kind) const;
 
-    // Views for metrics and people, at any time from any cold thread: counters behind const
-    // references. Nothing here is added or taken away after build().
+    // For metrics and people. Any cold thread may call these at any time: they return const
+    // references to counters. No object is added or removed after build().
 
     [[nodiscard]] const FeedConfig& config() const { return config_; }
 
     [[nodiscard]] const Topology& topology() const { return topology_; }
 
-    /// What the day's file announced; the series themselves have gone to the cores.
+    /// The counts of the series map; the series themselves have gone to the cores.
     [[nodiscard]] const SeriesList& series() const { return series_; }
 
     [[nodiscard]] std::size_t pollers_count() const { return pollers_.size(); }
 
     [[nodiscard]] PollerTask& poller(std::size_t i) { return *pollers_[i].task; }
 
-    /// What is tapped of the poller's packets comes out here; null where captures are replayed.
-    /// Control thread.
+    /// Control thread. The tapped packets of a poller; null if captures are replayed.
     [[nodiscard]] Consumer<TappedPacket>* tapped(std::size_t poller) {
         return pollers_[poller].tapped ? &*pollers_[poller].tapped : nullptr;
     }
@@ -118,50 +118,50 @@ class Appliance {
 
     [[nodiscard]] const Core& core(std::size_t i) const { return *cores_[i].core; }
 
-    /// Times that a core went to sleep; nothing for one that spins.
+    /// How often a core went to sleep; 0 for a core that spins.
     [[nodiscard]] std::uint64_t sleeps(std::size_t core) const;
 
-    /// Of every poller, then of every core: what the kernel was asked for and did not do.
+    /// The system calls that the filter refused, for every poller, then for every core.
     [[nodiscard]] std::vector<RefusedCalls> refused_calls() const;
 
-    /// Null where there is none.
+    /// Null if there is no recovery.
     [[nodiscard]] const RecoveryTask* recovery() const { return recovery_.task.get(); }
 
-    /// Has the thread of recovery and peers ended by itself? Why; empty: no. Any thread.
+    /// Any thread. Why the thread of recovery and peers ended by itself; empty: it did not.
     [[nodiscard]] std::string_view recovery_failure() const;
 
-    /// Null where no state is taken from a peer.
+    /// Null if no state is requested from a peer.
     [[nodiscard]] const peer::StateTransfer* state_transfer() const {
         return recovery_.transfer.get();
     }
 
-    /// Null where nothing is kept and nobody is asked.
+    /// Null if no history is kept and no peer is asked.
     [[nodiscard]] const peer::PeerTask* peers() const { return recovery_.peers.get(); }
 
     [[nodiscard]] const nic::Clock& clock() const { return clock_; }
 
-    /// When captures' packets are due; unknown where the input is live or has no pace.
+    /// When packets of captures are due; unknown if the input is live or has no pace.
     [[nodiscard]] nic::DueTimes due() const;
 
-    /// Since start(), until stop(). Any thread.
+    /// Seconds since start(), until stop(). Any thread.
     [[nodiscard]] double seconds() const;
 
-    /// What a person should know though it stops nothing: placements, captures cut short.
+    /// Information that does not prevent the start: placements of threads, truncated captures.
     [[nodiscard]] std::vector<std::string> remarks() const;
 
   private:
     struct PollerThread {
         PollerConfig config;
         std::unique_ptr<PollerTask> task;
-        std::unique_ptr<PollerSettings> settings;      ///< offered last
-        std::optional<Consumer<TappedPacket>> tapped;  ///< none: captures are replayed
+        std::unique_ptr<PollerSettings> settings;      ///< last offered to the poller
+        std::optional<Consumer<TappedPacket>> tapped;  ///< nullopt: captures are replayed
         std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
         std::thread thread;
     };
 
     struct CoreThread {
         CoreConfig config;
-        std::unique_ptr<Parking> bell;  ///< null where the core spins
+        std::unique_ptr<Parking> bell;  ///< null if the core spins
         std::unique_ptr<Core> core;
         std::unique_ptr<ThreadControl> control = std::make_unique<ThreadControl>();
         std::thread thread;
@@ -170,10 +170,10 @@ class Appliance {
     struct RecoveryThread {
         [[nodiscard]] bool runs() const { return task || peers; }
 
-        std::unique_ptr<peer::StateExchange> exchange;  ///< null: state goes nowhere
-        std::unique_ptr<peer::StateTransfer> transfer;  ///< null: none is taken
-        std::unique_ptr<peer::PeerTask> peers;  ///< null: nothing is kept, and nobody is asked
-        std::unique_ptr<RecoveryTask> task;     ///< null: there is no recovery
+        std::unique_ptr<peer::StateExchange> exchange;  ///< null: no state is exchanged
+        std::unique_ptr<peer::StateTransfer> transfer;  ///< null: no state is requested
+        std::unique_ptr<peer::PeerTask> peers;          ///< null: no history, and no peer is asked
+        std::unique_ptr<RecoveryTask> task;             ///< null: there is no recovery
         ThreadControl control;
         std::thread thread;
     };
@@ -208,14 +208,15 @@ class Appliance {
     std::vector<PollerThread> pollers_;
     std::vector<CoreThread> cores_;
     RecoveryThread recovery_;
-    std::vector<std::optional<StateRings>> state_rings_;  ///< by core, until its actor has them
+    std::vector<std::optional<StateRings>>
+        state_rings_;  ///< by core; nullopt once its actor has taken it
     std::vector<std::string> remarks_;
     ReloadCounters reloads_;
     bool running_ = false;
     bool control_misplaced_ = false;
 
-    // Monotonic; 0: not yet. Written by the control thread, read by scrapes; figures and no more:
-    // nobody concludes from them what else has happened, so relaxed is enough.
+    // Monotonic time; 0: not yet. The control thread writes, metrics requests read. Relaxed order
+    // is enough, because no other data depends on these figures.
     std::atomic<std::int64_t> started_ns_{0};
     std::atomic<std::int64_t> stopped_ns_{0};
 };

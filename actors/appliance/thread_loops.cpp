@@ -16,15 +16,15 @@
 namespace pinstrike::actors {
 namespace {
 
-constexpr std::int64_t spin_before_sleep_ns = 50'000;  // a wake-up costs about as much
-constexpr std::int64_t poller_nap_ns_max =
-    1'000'000;                                    // about 1 % of a processor when idle for long
-constexpr std::int64_t core_nap_ns = 20'000'000;  // timers of a parked core run at least so often
+constexpr std::int64_t spin_before_sleep_ns = 50'000;  // about the cost of a wake-up
+constexpr std::int64_t poller_nap_ns_max = 1'000'000;  // about 1 % of a CPU after a long idle time
+constexpr std::int64_t core_nap_ns =
+    20'000'000;  // a parked core runs its timers at least this often
 
-/// How long a loop has found nothing to do.
+/// Measures how long a loop has had no work.
 class Idleness {
   public:
-    /// No work at this moment: how long so, if that is long enough to sleep; else 0.
+    /// There is no work now. Returns the idle time in ns once it is long enough to sleep, else 0.
     std::int64_t grows(std::int64_t now_ns) {
         if (since_ns_ == 0) {
             since_ns_ = now_ns;
@@ -58,7 +58,8 @@ void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& cl
         }
         const std::int64_t idle_ns = wait == WaitStrategy::park ? idleness.grows(now_ns) : 0;
         if (idle_ns != 0) {
-            nap(std::min(idle_ns, poller_nap_ns_max));  // short pauses of the traffic, short naps
+            nap(std::min(idle_ns,
+                         poller_nap_ns_max));  // a nap is no longer than the idle time before
             poller.slept();
         } else {
             _mm_pause();
@@ -68,7 +69,7 @@ void poll_until_told(PollerTask& poller, WaitStrategy wait, const nic::Clock& cl
 
 void recover_until_told(RecoveryTask* recovery, peer::PeerTask* peers, const nic::Clock& clock,
                         ThreadControl& control) {
-    constexpr std::int64_t peers_nap_ns = 200'000;  // peers wait for answers, and rings fill
+    constexpr std::int64_t peers_nap_ns = 200'000;  // short: peers wait for answers, and rings fill
     while (!control.stop.load(std::memory_order_acquire)) {
         const std::int64_t now_ns = clock.wall_ns();
         const std::size_t done = (peers != nullptr ? peers->step(now_ns) : 0) +
@@ -80,7 +81,7 @@ void recover_until_told(RecoveryTask* recovery, peer::PeerTask* peers, const nic
     }
 }
 
-/// From here on a hot thread calls the kernel by its list alone.
+/// From here on the filter restricts the system calls of a hot thread.
 void confine(ThreadControl& control) {
     if (control.filter) {
         control.unfiltered.store(control.filter->install(), std::memory_order_relaxed);
@@ -106,7 +107,7 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
         std::optional<FrozenHeap> frozen;
         if (live) {
             poller.step(
-                clock.wall_ns());  // the first may make room for this thread in its libraries
+                clock.wall_ns());  // the first step may allocate per-thread memory in libraries
         }
         confine(control);
         if (live) {
@@ -115,7 +116,7 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
         poll_until_told(poller, wait, clock, control);
         poller.finish();
         while (!poller.settle()) {
-            ::sched_yield();  // a core may need this very processor
+            ::sched_yield();  // a core's thread may need this CPU
         }
     }
     control.ended.store(true, std::memory_order_release);

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The threads: loops around step(). What runs in them can as well be stepped by a test or a
-// simulation; only the clock, the waiting and the signals to stop are here.
+// The loops around step() that threads run. Tests and simulations can call step() themselves, so
+// only the clock, the waiting and the stop flags are here.
 #pragma once
 
 #include "actors/core/core.h"
@@ -20,45 +20,45 @@
 
 namespace pinstrike::actors {
 
-/// What the control thread and one hot thread tell each other. The flags are read and written with
-/// acquire and release: what a thread did before `ended` is seen by whoever saw `ended`.
+/// The flags between the control thread and one other thread. Acquire and release order: a thread
+/// that reads `ended` sees everything that the other thread did before.
 struct ThreadControl {
-    std::atomic<bool> stop{false};       ///< control: come to an end
-    std::atomic<bool> started{false};    ///< thread: the first step is next
-    std::atomic<bool> ended{false};      ///< thread: nothing more will come of it
-    std::string failure;                 ///< thread, before `ended`: why it ended by itself
-    std::atomic<bool> misplaced{false};  ///< thread: the system refused its cpu
-    std::atomic<int> unfiltered{0};      ///< thread: the errno with which its filter was refused
-    std::unique_ptr<CallFilter> filter;  ///< of hot threads; null: they may call what they like
+    std::atomic<bool> stop{false};     ///< set by control: the thread must end
+    std::atomic<bool> started{false};  ///< set by the thread: the first step comes next
+    std::atomic<bool> ended{false};    ///< set by the thread: it does nothing more
+    std::string failure;               ///< set by the thread before `ended`: why it ended by itself
+    std::atomic<bool> misplaced{false};  ///< set by the thread: the system refused its CPU
+    std::atomic<int> unfiltered{0};  ///< set by the thread: errno if installing the filter failed
+    std::unique_ptr<CallFilter> filter;  ///< for hot threads; null: all calls are allowed
 };
 
-/// Of a hot thread, since its start.
+/// The system calls of a hot thread that were refused since its start.
 struct RefusedCalls {
     std::string thread;
     std::uint64_t count = 0;
-    std::string last;  ///< "openat"; empty: none
-    int unfiltered =
-        0;  ///< the errno with which the kernel refused the filter itself; 0: it did not
+    std::string last;    ///< name of the last call, such as "openat"; empty: none
+    int unfiltered = 0;  ///< errno if the kernel refused the filter itself; else 0
 };
 
 [[nodiscard]] RefusedCalls refused_calls(const std::string& thread, const ThreadControl& control);
 
-// Each thread gives up all rights before anything else, and a hot one the system calls that it has
-// no use for as soon as it is ready.
+// Each thread drops all rights before anything else. A hot thread also installs its system call
+// filter as soon as it is ready.
 
-/// Polls until told to stop or the input is exhausted; then finishes. `live`: its memory is fixed
-/// after the start (captures may be read with allocations).
+/// Polls until `control.stop` is set or the input is exhausted, then finishes. `live`: the thread
+/// must not allocate after the start (reading captures may allocate).
 void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
                 const nic::Clock& clock, ThreadControl& control);
 
-/// Starts the actors, runs them until told to stop, drains, stops the actors. Producers have ended
-/// when `control.stop` is set. `bell` is what the producers wake it by; null where it spins.
+/// Starts the actors, runs them until `control.stop` is set, drains the rings, stops the actors.
+/// Producers must have ended when `control.stop` is set. `bell`: wakes the thread; null if it
+/// spins.
 void run_core(Core& core, CpuIndex cpu, Parking* bell, const nic::Clock& clock,
               ThreadControl& control);
 
-/// Steps recovery and what is done for peers until told to stop; either may be null. An exception
-/// ends this thread alone, and becomes `control.failure`. `cpu`: of housekeeping; negative: not
-/// pinned.
+/// Steps recovery and the peer task until `control.stop` is set; either may be null. An exception
+/// ends only this thread, and its text becomes `control.failure`. `cpu`: the housekeeping CPU;
+/// negative: not pinned.
 void run_recovery(RecoveryTask* recovery, peer::PeerTask* peers, CpuIndex cpu,
                   const nic::Clock& clock, ThreadControl& control);
 

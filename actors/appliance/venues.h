@@ -1,6 +1,6 @@
 // path: cold
 //
-// From a config's `kind` to what is compiled for that venue. The list of venues itself stands in
+// Finds the compiled code of a venue by the config's `kind`. The list of venues is in
 // feed/meson.build.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace pinstrike::actors {
 
-/// A poller of the venue's blocks; null: no such venue.
+/// A poller with the venue's codec; null: there is no such venue.
 [[nodiscard]] std::unique_ptr<PollerTask> make_poller(std::string_view kind, PollerSetup setup,
                                                       Router router);
 
 /// How the venue numbers the messages of a line. The venue must be known.
 [[nodiscard]] feed::Numbering numbering_of(std::string_view kind);
 
-/// Makes the frames of sim ports; empty where no traffic generator of the venue is registered.
+/// The factory for the frames of sim ports; empty if the venue has no traffic generator.
 [[nodiscard]] nic::FrameSourceFactory frame_sources(const FeedConfig& config);
 
 }  // namespace pinstrike::actors

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr std::array<std::string_view, 4> level_words{"debug", "info", "warning", "error"};
 
-/// Figures, one a line; who only looks is not logged.
+/// Views, one a line. Requests for them are not logged.
 constexpr std::array<std::string_view, 9> views{"status", "lines",   "ports",  "threads", "rings",
                                                 "actors", "latency", "config", "all"};
 
@@ -47,7 +47,7 @@ actors::admin::Reply done() {
     return {line_of({{"done", true}}), {}};
 }
 
-/// A whole number in the request, within the range.
+/// Reads a whole number within the range from the request.
 std::optional<std::uint32_t> number_in(const json& request, const char* name, std::uint32_t least,
                                        std::uint32_t most) {
     const auto found = request.find(name);
@@ -215,7 +215,7 @@ AdminDesk::Reply AdminDesk::capture(const json& request, const std::string& by) 
     }
     tell(by, fmt::format("capture of {} packets of line {}", *packets, *line));
     capturing_ = true;
-    // Freed with the connection, whichever way that ends.
+    // Released with the connection, however it ends.
     const std::shared_ptr<void> turn{nullptr, [this](void*) { capturing_ = false; }};
     return {{}, [capture, turn](std::string& out) { return capture->step(out); }};
 }

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the admin socket can be asked, and what is then done: on the control thread, which owns the
-// log, the config that runs, and the end. actors/telemetry/admin/README.md is the list.
+// The commands of the admin socket. They run on the control thread, which owns the log, the config
+// in use, and the decision to stop. actors/telemetry/admin/README.md lists them.
 #pragma once
 
 #include "actors/appliance/appliance.h"
@@ -19,14 +19,14 @@ namespace pinstrike::command {
 
 class AdminDesk {
   public:
-    /// All outlive it. `socket` may be null: then nobody can ask.
+    /// All arguments must outlive the object. `socket` may be null: then there is no admin socket.
     AdminDesk(std::unique_ptr<actors::admin::AdminSocket> socket, actors::Appliance& appliance,
               Reloader& reloader, DriveLog& log);
 
-    /// Call often.
+    /// Must be called often.
     void step();
 
-    /// Who asked for the end; empty: nobody.
+    /// The user who asked to stop; empty: nobody has.
     [[nodiscard]] const std::string& drain_asked() const { return drain_asked_; }
 
   private:
@@ -50,7 +50,8 @@ class AdminDesk {
     double cleared_s_ = 0;
     bool capturing_ = false;
     std::string drain_asked_;
-    std::unique_ptr<actors::admin::AdminSocket> socket_;  ///< last: replies that go on use the rest
+    std::unique_ptr<actors::admin::AdminSocket>
+        socket_;  ///< last: its unfinished replies use the members above
 };
 
 }  // namespace pinstrike::command

@@ -12,21 +12,21 @@
 
 namespace pinstrike::command {
 
-/// What brought the end of a run.
+/// Why a run ended.
 struct End {
     enum class Kind : std::uint8_t {
         input,
         time,
         asked,
-        port_lost,  ///< no packet can come any more from one of the ports
+        port_lost,  ///< one of the ports can bring no more packets
     };
 
     Kind kind = Kind::input;
     std::string cause;
 };
 
-/// What is wrong with the reading of captures, one sentence each; none without captures. After the
-/// stop. An end by --for was wanted, so that the rest of a capture is not missed.
+/// The problems with the reading of captures, one sentence each; empty without captures. To be
+/// called after the stop. If --for ended the run, the rest of a capture does not count as missed.
 [[nodiscard]] std::vector<std::string> capture_faults(actors::Appliance& appliance, const End& end);
 
 }  // namespace pinstrike::command

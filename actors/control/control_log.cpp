@@ -51,7 +51,7 @@ DriveLog::DriveLog(actors::LogLevel level)
       log_({level, actors::is_journal(STDERR_FILENO),
             [this](std::string_view line) { return write(line); }, journal()}) {}
 
-/// Null where the journal does not read standard error.
+/// Null unless standard error goes to the journal.
 const actors::JournalWriter* DriveLog::journal() {
     return actors::is_journal(STDERR_FILENO) ? &journal_.emplace() : nullptr;
 }
@@ -79,7 +79,7 @@ nic::dpdk::LogSink DriveLog::device_sink() const {
     };
 }
 
-/// Strangers are one subject, however many there are.
+/// All unknown hosts have one subject, however many there are.
 actors::peer::PeerListener DriveLog::peer_sink() const {
     return [mailbox = mailbox_](const actors::peer::PeerEvent& event) {
         const bool stranger = event.kind == actors::peer::PeerEvent::Kind::turned_away;

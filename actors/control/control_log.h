@@ -1,7 +1,7 @@
 // path: cold
 //
-// The log of a running appliance on standard error, joined: who watches it, who else may speak, and
-// where the lines go. Used by the control thread.
+// Combines the log of a running appliance: the checks that create entries, the entries of other
+// threads, and the outputs. Used by the control thread.
 #pragma once
 
 #include "actors/appliance/appliance.h"
@@ -29,37 +29,38 @@ class DriveLog {
 
     void tell(actors::LogCode code, std::string subject, std::string text);
 
-    /// Text that is no entry: a summary, a picture of the topology. Waits a second for a standard
-    /// error that takes nothing, then gives it up.
+    /// Writes text that is not a log entry, such as a summary or a picture of the topology. If
+    /// standard error does not accept it within a second, the rest is dropped.
     void say(std::string_view text);
 
-    /// For Appliance::build; any thread may call it, also after this object's end.
+    /// A log sink for Appliance::build. Any thread may call it, even after this object's end.
     [[nodiscard]] nic::dpdk::LogSink device_sink() const;
 
-    /// Likewise.
+    /// The same for events of peers.
     [[nodiscard]] actors::peer::PeerListener peer_sink() const;
 
-    /// Remarks that were not told yet.
+    /// Logs the appliance's remarks that were not logged before.
     void tell_remarks(const actors::Appliance& appliance);
 
-    /// About once a second: what changed since the look before.
+    /// Logs what changed since the last call. To be called about once a second.
     void look(const actors::CounterSnapshot& counters);
 
-    /// Call often.
+    /// Must be called often.
     void step();
 
-    /// What others left in the mailbox.
+    /// Logs the entries that other threads left in the mailbox.
     void fetch_mail();
 
-    /// After the appliance's stop: the last look, and all that was held back.
+    /// To be called after the appliance's stop: logs the last changes and the entries that were
+    /// held back.
     void finish(actors::Appliance& appliance);
 
     void set_level(actors::LogLevel level) { log_.set_level(level); }
 
-    /// While they are kept, lines go to last_lines() alone; else to standard error as well.
+    /// True: lines go to last_lines() only. False: they go to standard error too.
     void keep_off_screen(bool kept) { kept_ = kept; }
 
-    /// Without their ends.
+    /// The latest lines, without line ends.
     [[nodiscard]] const std::deque<std::string>& last_lines() const { return last_lines_; }
 
     [[nodiscard]] const actors::LogCounters& counters() const { return log_.counters(); }
@@ -71,7 +72,7 @@ class DriveLog {
     bool write(std::string_view line);
 
     actors::LineWriter writer_;
-    std::optional<actors::JournalWriter> journal_;  ///< where the journal reads standard error
+    std::optional<actors::JournalWriter> journal_;  ///< set if standard error goes to the journal
     std::deque<std::string> last_lines_;
     bool kept_ = false;
     actors::Log log_;

@@ -42,10 +42,11 @@ namespace {
 
 using actors::admin::AdminSocket;
 
-/// How long the end of a replay waits for a capture that is being read: a pipe may bring nothing.
+/// How long the end of a replay waits for a capture that is being read, because a pipe may bring
+/// nothing.
 constexpr std::int64_t read_patience_ns = 10'000'000'000;
 
-/// All that is read: no output may be one of them.
+/// All files that are read. No output may be one of them.
 std::vector<std::string> inputs_of(const actors::FeedConfig& config, const std::string& file) {
     const auto& tls = config.peer.tls;
     std::vector<std::string> inputs{
@@ -56,9 +57,10 @@ std::vector<std::string> inputs_of(const actors::FeedConfig& config, const std::
     return inputs;
 }
 
-/// SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP: waited for instead of handled. Made
-/// before any thread, which inherit that the signals are blocked, so that they come here and
-/// nowhere else. They stay blocked: whoever asks twice still gets a clean end and the account.
+/// Waits for SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP instead of handling them.
+/// Must be made before any thread. Threads inherit the blocked signals, so that only this object
+/// receives them. The signals stay blocked, so that a second signal does not prevent a clean end
+/// and the account.
 class ControlSignals {
   public:
     ControlSignals() {
@@ -74,7 +76,7 @@ class ControlSignals {
         ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     }
 
-    /// The one that comes; none after `timeout_ns`.
+    /// The signal that came; none after `timeout_ns`.
     [[nodiscard]] std::optional<int> wait(std::int64_t timeout_ns) const {
         constexpr std::int64_t ns_per_s = 1'000'000'000;
         const timespec timeout{timeout_ns / ns_per_s, timeout_ns % ns_per_s};
@@ -86,7 +88,7 @@ class ControlSignals {
     sigset_t set_{};
 };
 
-/// Writing to a pipe that was closed is an error like others, not the program's end.
+/// Makes writing to a closed pipe an ordinary error instead of the end of the program.
 class IgnoredPipeSignal {
   public:
     IgnoredPipeSignal() {
@@ -119,7 +121,7 @@ std::string running_text(const actors::Appliance& appliance) {
                        static_cast<double>(topology.actor_bytes()) / mebi);
 }
 
-/// SIGHUP also tells that the terminal is gone, and then nobody is left who would end the program.
+/// SIGHUP also means that the terminal was closed. Then no user is left who could stop the program.
 bool has_terminal() {
     const int terminal = ::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
     if (terminal >= 0) {
@@ -128,7 +130,7 @@ bool has_terminal() {
     return terminal >= 0;
 }
 
-/// What the control thread does while the others run.
+/// The work of the control thread while the other threads run.
 class ControlLoop {
   public:
     ControlLoop(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log,
@@ -145,7 +147,7 @@ class ControlLoop {
         }
     }
 
-    /// Returns what brought the end.
+    /// Returns the reason for the end.
     End run(const ControlSignals& signals) {
         constexpr std::int64_t tick_ns = 20'000'000;
         while (!appliance_.input_ended()) {
@@ -188,7 +190,7 @@ class ControlLoop {
         desk_.step();
     }
 
-    /// One look at the counters for all who show them.
+    /// Takes one snapshot of the counters for all outputs.
     void look() {
         for (const auto& [port, change] : appliance_.housekeep()) {
             tell_change(port, change);
@@ -222,8 +224,8 @@ class ControlLoop {
     bool has_terminal_ = has_terminal();
 };
 
-/// What is written at the end can be written: better known now than after a day, and with the
-/// rights that are left then.
+/// Checks at the start that the files written at the end can be written with the rights that
+/// remain. Otherwise an error would show only after a day.
 bool can_write_later(const DriveOptions& options) {
     bool good = true;
     for (const std::string& path : {options.account_file, options.book_file}) {
@@ -232,7 +234,7 @@ bool can_write_later(const DriveOptions& options) {
     return good;
 }
 
-/// Gives up what was needed to open everything, and says what is left.
+/// Drops the rights that were needed to open everything, and logs the remaining ones.
 void confine(const actors::FeedConfig& config, DriveLog& log) {
     const actors::Confinement confinement =
         actors::drop_rights(actors::rights_kept(config), config.peer.present());
@@ -276,7 +278,7 @@ std::string summary(const actors::Account& account) {
         account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
 }
 
-/// From the start to the end, which it names. The admin socket closes with it.
+/// Runs the control loop and returns the reason for the end. The admin socket is closed then.
 End control(actors::Appliance& appliance, const actors::FeedConfig& config,
             const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
             const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
@@ -287,7 +289,7 @@ End control(actors::Appliance& appliance, const actors::FeedConfig& config,
 
 bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
                    const DriveOptions& options) {
-    // A pipe that nobody reads would take for ever; a file is soon whole.
+    // Writing to a pipe without a reader would block for ever, whereas a file is written soon.
     std::optional<EndWhileOpening> writing;
     if (is_written_directly(options.account_file) || is_written_directly(options.book_file)) {
         writing.emplace("writing account and book");

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What `run` and `replay` share: an appliance from its start to its account.
+// Runs an appliance from its start to its account. The commands `run` and `replay` share this.
 #pragma once
 
 #include "actors/appliance/appliance.h"
@@ -15,20 +15,21 @@
 namespace pinstrike::command {
 
 struct DriveOptions {
-    std::string config_file;             ///< for the log; empty: none
-    std::optional<std::int64_t> for_ns;  ///< how long; none: until a signal or the input's end
-    std::string account_file;            ///< "-": standard output; empty: none
-    std::string book_file;               ///< empty: none
-    std::string admin_socket;            ///< path; empty: none
-    bool view = false;                   ///< show on standard output what goes on, once a second
-    bool metrics = false;                ///< serve them where the config says
-    /// What else there is to do at the end, with all threads joined; empty: nothing.
+    std::string config_file;  ///< for the log; empty: no file
+    std::optional<std::int64_t>
+        for_ns;                ///< run time; nullopt: until a signal or the end of the input
+    std::string account_file;  ///< "-": standard output; empty: none is written
+    std::string book_file;     ///< empty: none is written
+    std::string admin_socket;  ///< path; empty: no admin socket
+    bool view = false;         ///< show live figures on standard output once a second
+    bool metrics = false;      ///< serve metrics at the config's address
+    /// More work to do at the end, when all threads have been joined; may be empty.
     std::function<Exit(actors::Appliance&)> at_end;
 };
 
-/// Runs until the input ends, the time is over, SIGINT or SIGTERM comes, or somebody asks for it at
-/// the admin socket; stops in order, writes account and book. SIGHUP reads the config file anew;
-/// the SIGHUP of a terminal that was closed ends it.
+/// Runs until the input ends, the time is over, SIGINT or SIGTERM comes, or a user asks at the
+/// admin socket to stop. Then it stops in order and writes account and book. SIGHUP reloads the
+/// config file, but a SIGHUP because the terminal was closed stops the program.
 [[nodiscard]] Exit drive(const actors::FeedConfig& config, const DriveOptions& options);
 
 }  // namespace pinstrike::command

@@ -15,7 +15,7 @@ EndWhileOpening::EndWhileOpening(std::string doing) : doing_(std::move(doing)) {
     try {
         thread_ = std::thread{[this] { watch(); }};
     } catch (const std::system_error&) {
-        // Where no thread can be had the start ends soon, and says so: Appliance::start.
+        // If no thread can be created, the start fails soon and reports it: Appliance::start.
     }
 }
 
@@ -38,7 +38,7 @@ void EndWhileOpening::watch() const {
             continue;
         }
         complain("{} while {}: ended", signal == SIGINT ? "SIGINT" : "SIGTERM", doing_);
-        // Whoever waits for the program sees that a signal ended it.
+        // Raises the signal again, so that the parent process sees that a signal ended the program.
         static_cast<void>(std::signal(signal, SIG_DFL));
         ::pthread_sigmask(SIG_UNBLOCK, &ends, nullptr);
         static_cast<void>(std::raise(signal));

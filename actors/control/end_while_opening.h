@@ -1,7 +1,7 @@
 // path: cold
 //
-// SIGINT and SIGTERM while the control thread may be held up in the kernel: it opens a pipe that
-// nobody writes, or a file on a server that does not answer.
+// Handles SIGINT and SIGTERM while the control thread may be blocked in the kernel: it opens a pipe
+// that has no writer, or a file on a server that does not answer.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 namespace pinstrike::command {
 
 /// While an object exists, the signals end the program at once, with their default effect, after a
-/// line on standard error. They must be blocked in all threads when it is made.
+/// line on standard error. All threads must have blocked them when the object is made.
 class EndWhileOpening {
   public:
-    /// `doing`: "opening what the feed needs", for the sentence.
+    /// `doing`: the current activity for that line, such as "opening what the feed needs".
     explicit EndWhileOpening(std::string doing);
 
-    /// From here on the signals stay pending until somebody waits for them.
+    /// From here on the signals stay pending until a thread waits for them.
     ~EndWhileOpening();
 
     EndWhileOpening(const EndWhileOpening&) = delete;
@@ -28,7 +28,8 @@ class EndWhileOpening {
     void watch() const;
 
     std::string doing_;
-    // Only asks the thread to stop; no other data depends on it, so relaxed order is enough.
+    // This flag only asks the thread to stop. No other data depends on it, so relaxed order is
+    // enough.
     std::atomic<bool> over_{false};
     std::thread thread_;
 };

@@ -12,7 +12,7 @@
 namespace pinstrike::command {
 namespace {
 
-/// The control thread, which feeds the watchdog, waits meanwhile.
+/// Short, because the control thread, which feeds the watchdog, waits for the file.
 constexpr std::chrono::seconds read_patience{1};
 
 /// "log_level: info -> debug, silence.stream_down_after: 36s -> 60s"
@@ -57,7 +57,7 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     ReloadOutcome outcome;
     actors::FeedConfig next = config_;
     read(outcome, next);
-    // Pollers first: one that stands would leave half of the change undone.
+    // Pollers first: if one does not respond, nothing else of the change has been applied.
     Problems problems;
     if (outcome.reasons.empty() && !outcome.changes.empty() &&
         !appliance.give_settings(next, patience_ns, problems)) {

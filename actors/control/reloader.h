@@ -1,8 +1,8 @@
 // path: cold
 //
-// Reload: the config file is read anew, and what a running program can take of it is given to it.
-// All of it or nothing: where anything is wrong or needs a restart, the config that runs stays
-// whole as it is, so that what runs is always what one text said.
+// Reload: reads the config file again and gives the running program the changes that it can adopt.
+// If anything is wrong or needs a restart, none of the changes applies, so that the config in use
+// is always the content of one file.
 #pragma once
 
 #include "actors/appliance/appliance.h"
@@ -19,22 +19,22 @@ namespace pinstrike::command {
 struct ReloadOutcome {
     bool applied = false;
     std::vector<actors::ConfigChange> changes;
-    std::vector<std::string> reasons;  ///< why it was refused
+    std::vector<std::string> reasons;  ///< why the reload was refused
 };
 
 class Reloader {
   public:
-    /// `file`: empty, there is none (a replay).
+    /// `file`: empty if there is none (a replay).
     Reloader(const actors::FeedConfig& config, std::string file)
         : config_(config), file_(std::move(file)) {}
 
-    /// `by`: who asked, for the log.
+    /// `by`: the user who asked, for the log.
     ReloadOutcome reload(actors::Appliance& appliance, DriveLog& log, const std::string& by);
 
-    /// The level alone, until the next reload that changes it.
+    /// Changes only the log level, until the next reload that changes it.
     void set_log_level(actors::LogLevel level, DriveLog& log);
 
-    /// What is in force.
+    /// The config in use.
     [[nodiscard]] const actors::FeedConfig& config() const { return config_; }
 
     [[nodiscard]] const std::string& file() const { return file_; }

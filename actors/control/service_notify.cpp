@@ -48,12 +48,13 @@ void ServiceLink::ready(const actors::CounterSnapshot& counters) {
 
 void ServiceLink::reloading() {
     constexpr std::int64_t ns_per_us = 1000;
-    // Systemd tells by the time whether the word is of this reload or one before.
+    // The time tells systemd whether this message belongs to the current reload or to an earlier
+    // one.
     manager_.notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_ns() / ns_per_us));
 }
 
 void ServiceLink::stopping() {
-    // A drain ends by itself: the time for it is TimeoutStopSec's.
+    // TimeoutStopSec limits a drain, not the watchdog.
     manager_.notify("STOPPING=1\nSTATUS=draining\nWATCHDOG=1");
 }
 
@@ -74,7 +75,8 @@ void ServiceLink::tell_status(const actors::CounterSnapshot& counters) {
         totals.refused));
 }
 
-/// Four times in the time that the watchdog waits, if each hot thread took a turn since.
+/// Feeds the watchdog four times within its time, if every hot thread has made progress since the
+/// last feed.
 void ServiceLink::step(actors::Appliance& appliance) {
     constexpr std::int64_t feeds = 4;
     const std::int64_t now_ns = monotonic_ns();
@@ -88,7 +90,7 @@ void ServiceLink::step(actors::Appliance& appliance) {
     }
 }
 
-/// Without a watchdog as long as that of the shipped unit.
+/// The watchdog's time, or without a watchdog the time of the shipped unit.
 std::int64_t ServiceLink::patience_ns() const {
     constexpr std::int64_t default_ns = 10'000'000'000;
     return manager_.watchdog_ns().value_or(default_ns);

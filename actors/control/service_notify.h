@@ -1,8 +1,8 @@
 // path: cold
 //
-// What systemd is told of a running appliance: that it is ready, how it fares (`systemctl status`),
-// and, while every hot thread advances, that it lives. The metrics endpoint tells the latter to who
-// asks, also where there is no systemd.
+// Notifies systemd of a running appliance: that it is ready, its status (`systemctl status`), and
+// that it makes progress, as long as every hot thread does. The metrics endpoint reports progress
+// too, also without systemd.
 #pragma once
 
 #include "actors/appliance/appliance.h"
@@ -22,20 +22,20 @@ class ServiceLink {
     /// All threads run.
     void ready(const actors::CounterSnapshot& counters);
 
-    /// About once a second: how it fares.
+    /// Sends the status line. To be called about once a second.
     void tell_status(const actors::CounterSnapshot& counters);
 
-    /// Call often: feeds the watchdog if every hot thread takes turns.
+    /// Must be called often. Feeds the watchdog if every hot thread makes progress.
     void step(actors::Appliance& appliance);
 
-    /// The config is read anew; ready() says when it is done.
+    /// A reload begins; ready() ends it.
     void reloading();
 
-    /// Draining may take a while; the watchdog is not for it.
+    /// Draining begins. It may take a while, and the watchdog is not meant to limit it.
     void stopping();
 
-    /// The watchdog is fed: every hot thread advanced within the time that it waits, and so did
-    /// the thread that calls step(). By any thread.
+    /// Any thread. True if, within the watchdog's time, every hot thread made progress and step()
+    /// was called.
     [[nodiscard]] bool alive() const;
 
   private:
@@ -44,7 +44,8 @@ class ServiceLink {
     const actors::ServiceManager& manager_;
     actors::Heartbeat heartbeat_;
     double told_s_ = 0;
-    /// By the monotonic clock; 0: never. Relaxed: nothing else is read by it.
+    /// Monotonic time of the last feed; 0: never. Relaxed order is enough, because no other data
+    /// depends on it.
     std::atomic<std::int64_t> fed_ns_ = 0;
     std::uint64_t delivered_ = 0;
 };

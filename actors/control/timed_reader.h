@@ -10,12 +10,12 @@
 
 namespace pinstrike::command {
 
-/// Reads a text in a thread of its own, so that a pipe that nobody writes, or a file of a server
-/// that is gone, holds up nobody else.
+/// Reads a text in a separate thread, so that a pipe without a writer, or a file on a server that
+/// is gone, blocks no other thread.
 class TimedReader {
   public:
-    /// The text; or a Problem: it cannot be read, not within `timeout`, or the one before is still
-    /// being read.
+    /// Returns the text, or a Problem if it cannot be read, is not read within `timeout`, or the
+    /// text before is still being read.
     [[nodiscard]] std::optional<std::string> read(const std::string& path,
                                                   std::chrono::nanoseconds timeout,
                                                   Problems& problems);
@@ -26,7 +26,7 @@ class TimedReader {
         Problems problems;
     };
 
-    std::future<Outcome> reading_;  ///< of a thread that nobody waits for
+    std::future<Outcome> reading_;  ///< of a thread that is never joined
 };
 
 }  // namespace pinstrike::command

@@ -17,7 +17,7 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// As comments, so that what is printed as a whole is a config.
+/// Turns the text into comments, so that the whole output is a config.
 void add_comment(std::string& out, std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = text.find('\n');

@@ -1,7 +1,6 @@
 // path: cold
 //
-// What `check` says of a config that is sound: all that is in force with it, and what of this host
-// is against it.
+// The report of `check` on a valid config: all values in force, and the problems of this host.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -12,8 +11,8 @@
 namespace pinstrike::actors {
 
 struct CheckReport {
-    std::string text;   ///< a config: every key with its value; the rest as comments
-    Problems problems;  ///< of this host; none where only the config was asked for
+    std::string text;   ///< a config with every key and its value; all else as comments
+    Problems problems;  ///< problems of this host; empty if only the config was asked for
 };
 
 [[nodiscard]] CheckReport check_report(const FeedConfig& config, bool config_only);

@@ -32,7 +32,7 @@ void check_sources(const Host& host, const nic::PortConfig& port, Problems& prob
     if (port.kind == nic::PortKind::uring && !host.interfaces.contains(port.interface)) {
         tell(problems, Place{},
              fmt::format("port {}: there is no interface {}", port.name, port.interface),
-             Remedy::retry);  // it may come late
+             Remedy::retry);  // the interface may appear later
     }
     for (const std::string& file : port.files) {
         if (!host.files.contains(file)) {
@@ -41,7 +41,7 @@ void check_sources(const Host& host, const nic::PortConfig& port, Problems& prob
     }
 }
 
-/// What is left to the program once it runs.
+/// The rights and system calls that remain while the program runs.
 std::string confinement_text(const FeedConfig& config, const Topology& topology) {
     std::string text =
         fmt::format("rights kept after the start: {}\n", to_text(rights_kept(config)));
@@ -71,7 +71,7 @@ Host read_host(const FeedConfig& config) {
     Host host{read_machine(), nic::dpdk::read_machine(), read_interfaces(), {}};
     for (const nic::PortConfig& port : config.ports) {
         for (const std::string& file : port.files) {
-            if (::access(file.c_str(), R_OK) == 0) {  // opening would take a pipe's bytes
+            if (::access(file.c_str(), R_OK) == 0) {  // opening a pipe would consume its bytes
                 host.files.insert(file);
             }
         }

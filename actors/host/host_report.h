@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a config needs of the host it would run on, beside what the host has. Looking is
-// read_host()'s, deciding report_on()'s, which is tested on hosts made by hand.
+// Compares the needs of a config with the host that it would run on. read_host() reads the host,
+// and report_on() decides, so that tests can describe hosts by hand.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -19,14 +19,14 @@ namespace pinstrike::actors {
 struct Host {
     Machine machine;
     nic::dpdk::Machine dpdk;           ///< hugepages, rights, devices
-    std::set<std::string> interfaces;  ///< of the kernel
-    std::set<std::string> files;       ///< captures of the config that can be read
+    std::set<std::string> interfaces;  ///< network interfaces of the kernel
+    std::set<std::string> files;       ///< the config's captures that can be read
 };
 
 struct HostReport {
-    std::string text;                  ///< memory and hugepages, needed and there; for people
-    Problems problems;                 ///< would forbid the start
-    std::vector<std::string> remarks;  ///< would not
+    std::string text;                  ///< for people: memory and hugepages, required and available
+    Problems problems;                 ///< they would prevent the start
+    std::vector<std::string> remarks;  ///< they would not prevent it
 };
 
 [[nodiscard]] Host read_host(const FeedConfig& config);

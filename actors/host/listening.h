@@ -6,16 +6,16 @@
 
 namespace pinstrike::actors {
 
-/// At which ports this process may listen.
+/// The TCP ports at which this process may listen.
 struct ListeningRights {
-    unsigned first_free_port = 1024;  ///< those below need CAP_NET_BIND_SERVICE
+    unsigned first_free_port = 1024;  ///< lower ports need CAP_NET_BIND_SERVICE
     bool below_too = false;
 };
 
 [[nodiscard]] ListeningRights read_listening_rights();
 
-/// Endpoints of the config that can never be opened with these rights. Whether an address is in use
-/// or there now, the start itself sees.
+/// Reports the config's endpoints that can never be opened with these rights. It does not check
+/// whether an address exists or is in use; the start itself finds that.
 void check_listening(const FeedConfig& config, ListeningRights rights, Problems& problems);
 
 }  // namespace pinstrike::actors

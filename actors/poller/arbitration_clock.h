@@ -1,13 +1,14 @@
 // path: hot
 //
-// The time that arbitration runs on, live. It stands still while packets wait unseen.
+// The clock that live arbitration runs on. It does not advance while received packets may wait in
+// the queues.
 //
-// A hole in one stream waits a short while for the other to fill it. When this thread was stopped,
-// or cannot keep up, the copy that fills the hole may already be here, behind others in the queue:
-// by wall time the wait would be over before the copy was looked at, and what both streams brought
-// would be declared lost. So time passes only while the queues are being seen empty; what it lags
-// behind wall time it makes up slowly, and it never lags by more than a bound, so that a thread
-// that stays behind still comes to its decisions (what may wait is bounded in bytes as well).
+// A hole in one stream waits a short time for the other stream to fill it. If this thread was
+// preempted or cannot keep up, the packet that fills the hole may already be in a queue behind
+// other packets. By wall time, the window would close before that packet is read, and messages that
+// both streams brought would be declared lost. So this clock advances only while the poller sees
+// the queues empty. It catches up with wall time slowly. Its lag has a bound, so that a thread that
+// stays behind still closes its windows (the memory for held blocks is bounded as well).
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,13 @@ namespace pinstrike::actors {
 
 class ArbitrationClock {
   public:
-    static constexpr std::int64_t glance_ns = 1'000'000;    ///< between looks that miss nothing
-    static constexpr std::int64_t lag_ns_max = 50'000'000;  ///< no stop is waited for longer
-    static constexpr std::int64_t catch_up_share = 8;       ///< an eighth faster than wall time
+    static constexpr std::int64_t glance_ns = 1'000'000;    ///< longest step without lag
+    static constexpr std::int64_t lag_ns_max = 50'000'000;  ///< bound of the lag
+    static constexpr std::int64_t catch_up_share =
+        8;  ///< the clock runs 1/8 faster than wall time to catch up
 
-    /// The time of this step; `now_ns` is wall time. Never decreases; a wall clock that is set
-    /// moves it by lag_ns_max at most.
+    /// Returns the time of this step in nanoseconds; `now_ns` is wall time. The result never
+    /// decreases. A step of the wall clock moves it by lag_ns_max at most.
     std::int64_t step(std::int64_t now_ns) noexcept {
         if (time_ns_ == 0) {
             time_ns_ = seen_ns_ = now_ns;
@@ -39,14 +41,14 @@ class ArbitrationClock {
         return time_ns_;
     }
 
-    /// After the queues were looked at: `behind` if one of them gave all it was asked for, so that
-    /// more may wait in it.
+    /// Called after the queues were read. `behind`: one of them filled the burst, so that more
+    /// packets may wait in it.
     void looked(bool behind) noexcept { behind_ = behind; }
 
   private:
     std::int64_t seen_ns_ = 0;  ///< wall time of the last step
     std::int64_t time_ns_ = 0;
-    std::int64_t lag_ns_ = 0;  ///< what time_ns_ has yet to make up
+    std::int64_t lag_ns_ = 0;  ///< of time_ns_ behind wall time
     bool behind_ = false;
 };
 

@@ -1,16 +1,17 @@
 // path: hot
 //
-// The ring of first copies, from a poller to the history of its lines (feed/recovery/history.h),
-// which another thread keeps. ring.h says why its memory orders are enough. The poller never waits:
-// a block that does not fit is skipped and counted, and the history does not get it.
+// The ring that carries first copies of blocks from a poller to the thread that keeps the history
+// of its lines (feed/recovery/history.h). ring.h explains the memory orders. The poller never
+// waits: if the ring is full, a block is skipped and counted, and the history lacks it.
 //
-// Where the port can keep packets, a block goes by reference: the record says where it lies, and
-// the port keeps the packet until the other thread has released the record (kept_packets.h). The
-// poll thread gives it back itself: a buffer freed by another thread leaves its head in that
-// core's cache, and the next packet waits for it. Where the port cannot keep, since its buffers go
-// back to the kernel with the next burst, the bytes are copied behind the record (record_ring.h).
+// If the port can keep packets, the record holds a pointer to the block, and the port keeps the
+// packet until the other thread has released the record (kept_packets.h). The poll thread itself
+// returns the buffer to the port. If another thread freed the buffer, its first bytes would stay in
+// the cache of that thread's core, and the next packet in that buffer would wait for them. If the
+// port cannot keep packets, because the next burst returns their buffers to the kernel, the bytes
+// of the block are copied behind the record (record_ring.h).
 //
-// Two records share a cache line: each line comes over from the other core's cache and goes back.
+// Two records share a cache line, because each cache line moves to the other core's cache and back.
 #pragma once
 
 #include "actors/poller/kept_packets.h"
@@ -28,17 +29,17 @@
 
 namespace pinstrike::actors {
 
-/// A block that an arbiter took, in whole or in part.
+/// A block whose first copy an arbiter accepted, in whole or in part.
 struct alignas(32) FirstCopy {
-    const std::byte* kept_bytes = nullptr;  ///< null: they lie in the records behind this one
+    const std::byte* kept_bytes = nullptr;  ///< null: the block's bytes lie in the records behind
     std::int64_t ts_exchange_ns = 0;
-    std::uint32_t first = 0;  ///< number(), the low 32 bits
+    std::uint32_t first = 0;  ///< number of the first message, low 32 bits
     std::uint16_t messages = 0;
     std::uint16_t bytes = 0;
-    std::uint16_t line = 0;       ///< its place among the poller's
-    std::uint8_t first_high = 0;  ///< number(), bits 32 to 39
+    std::uint16_t line = 0;       ///< index of the line within the poller
+    std::uint8_t first_high = 0;  ///< number of the first message, bits 32 to 39
 
-    /// Of its first message.
+    /// The number of the block's first message.
     [[nodiscard]] std::uint64_t number() const { return std::uint64_t{first_high} << 32 | first; }
 
     [[nodiscard]] std::size_t bytes_behind() const { return kept_bytes == nullptr ? bytes : 0; }
@@ -46,18 +47,18 @@ struct alignas(32) FirstCopy {
 
 static_assert(sizeof(FirstCopy) == 32 && std::is_trivially_copyable_v<FirstCopy>);
 
-/// The poller's end. Its counters may be read by any thread.
+/// The poller's end. Any thread may read its counters.
 class HistoryRingWriter {
   public:
-    /// Of a poller whose ports keep packets: as many (4 ms of two million packets a second, and the
-    /// other thread looks more often).
+    /// Slots for a poller whose ports keep packets: one for each kept packet. That is 4 ms at two
+    /// million packets a second, and the other thread reads the ring more often.
     static constexpr std::size_t keeping_slots = nic::kept_packets_max;
-    /// Of any other: about 4000 full blocks.
+    /// Slots for any other poller: about 4000 full blocks.
     static constexpr std::size_t copying_slots = 131'072;
 
     explicit HistoryRingWriter(Producer<FirstCopy> copies) : copies_(std::move(copies)) {}
 
-    /// The block lies in the burst of a port that keeps.
+    /// Records a block that lies in the burst of a port that keeps packets.
     void keep(const feed::Block& block, std::size_t line) {
         if (describe(copies_.claim(1), block, line, block.bytes.data())) {
             burst_is_read_ = true;
@@ -68,7 +69,7 @@ class HistoryRingWriter {
         describe(claim_record(copies_, block.bytes), block, line, nullptr);
     }
 
-    /// A burst of so many packets is done, or none has come. Of a port that keeps.
+    /// Ends a burst of `packets` packets (0: none came) of a port that keeps packets.
     void end_burst(nic::Port& port, KeptPackets& kept, std::size_t packets) {
         publish();
         if (std::exchange(burst_is_read_, false)) {
@@ -82,16 +83,17 @@ class HistoryRingWriter {
 
     void publish() { copies_.publish(); }
 
-    /// A block is not kept: too many packets are.
+    /// Counts a block as skipped because too many packets are kept.
     void skip() { skipped_.add(); }
 
     [[nodiscard]] const Counter& skipped() const { return skipped_; }
 
   private:
-    /// While packets come, the other thread's index is looked at for so many at once.
+    /// While packets come, the poller reads the other thread's index once for this many packets.
     static constexpr std::size_t look_packets = 128;
 
-    /// Fills what was claimed; false: nothing was, for want of room, and the block is skipped.
+    /// Fills the claimed record. False if `record` is null because the ring is full: the block is
+    /// skipped.
     bool describe(FirstCopy* record, const feed::Block& block, std::size_t line,
                   const std::byte* kept_bytes) {
         if (record == nullptr) [[unlikely]] {
@@ -113,9 +115,9 @@ class HistoryRingWriter {
     Counter skipped_;
 };
 
-/// The history's end.
+/// The end of the thread that keeps the history.
 struct HistoryRingReader {
-    std::vector<std::uint16_t> lines;  ///< of the poller, in its order
+    std::vector<std::uint16_t> lines;  ///< the poller's line numbers, in its order
     Consumer<FirstCopy> copies;
 };
 

@@ -10,12 +10,12 @@
 
 namespace pinstrike::actors {
 
-/// The bursts of one port that another thread may still read, oldest first, each with the count of
-/// records whose release says that it has been read (history_ring.h). Of the poll thread; allocates
-/// when it is made.
+/// The bursts of one port that another thread may still read, oldest first. Each has the count of
+/// records whose release shows that the burst has been read (history_ring.h). Used by the poll
+/// thread only. The constructor allocates all memory.
 class KeptPackets {
   public:
-    /// `most` packets are kept at once; 0: of a port that keeps none.
+    /// `most`: packets that can be kept at once; 0 if the port keeps none.
     explicit KeptPackets(std::size_t most) : most_(most), bursts_(std::bit_ceil(most + 1)) {}
 
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
@@ -24,13 +24,14 @@ class KeptPackets {
         return count_ + packets <= most_;
     }
 
-    /// A burst is kept until `records` have been released, counted from the beginning.
+    /// Keeps a burst until `records` records, counted from the start, have been released.
     void add(std::size_t packets, std::uint64_t records) noexcept {
         bursts_[end_++ & (bursts_.size() - 1)] = {packets, records};
         count_ += packets;
     }
 
-    /// So many records have been released. The packets that go back for it.
+    /// `records` records have been released. Returns the number of packets that can be returned to
+    /// the port.
     std::size_t release(std::uint64_t records) noexcept {
         std::size_t packets = 0;
         while (begin_ != end_ && oldest().records <= records) {

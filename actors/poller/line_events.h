@@ -1,7 +1,7 @@
 // path: hot
 //
-// Where a codec puts the events of a line: an EventSink (feed/opra/decode.h) in front of a router.
-// What a control among the numbered messages means for its line happens here as well.
+// The EventSink (feed/event/event_sink.h) through which a codec writes the events of a line to a
+// router. It also applies the effects of numbered control messages to the line.
 #pragma once
 
 #include "actors/poller/router.h"
@@ -14,12 +14,12 @@
 
 namespace pinstrike::actors {
 
-/// For one call of the codec. `Line` is a PollerLine that the router was told of.
+/// Lives for one call of the codec. `Line` is the PollerLine that Router::begin() selected.
 template <class Line>
 struct LineEvents {
     Router& router;
     Line& line;
-    bool test_symbols;  ///< wanted
+    bool test_symbols;  ///< the config wants test symbols
 
     feed::Event* claim(const feed::SeriesKey& series, unsigned records) {
         return router.claim(series, records);
@@ -37,7 +37,7 @@ struct LineEvents {
 
     void take(std::size_t messages, std::size_t records) { router.take(messages, records); }
 
-    /// A control among the numbered messages.
+    /// A control message with a number of its own.
     void broadcast(const feed::Event& event) {
         line.arbiter.counters().bump(feed::LineCount::controls);
         router.broadcast(event);

@@ -1,7 +1,7 @@
 // path: hot
 //
-// How far a line has come: what a core is told now and then, which gets a share of the line's
-// messages alone.
+// Makes the marks that tell each core how far a line has come. A core gets only its share of the
+// line's messages, so it cannot know this from the messages.
 #pragma once
 
 #include "feed/arbitration/arbiter.h"
@@ -13,10 +13,11 @@
 
 namespace pinstrike::actors {
 
-/// Of one line. Of tests, which no core is given, none learns a number either.
+/// For one line. Data of tests is delivered to no core, so no mark counts it.
 class LineMarker {
   public:
-    /// Number and stamp of what was delivered last; false: there is nothing to tell.
+    /// Writes number and block time of the last delivered message to `into`. False: nothing to
+    /// report.
     [[nodiscard]] bool look(const feed::Arbiter& arbiter, const feed::LineDay& day,
                             feed::Header& into) {
         const std::int64_t reached_ts_ns = arbiter.reached_ts_ns();
@@ -31,8 +32,8 @@ class LineMarker {
     }
 
   private:
-    /// How far it came while no core was given any of it: the hours of a day may begin before the
-    /// day does.
+    /// The block time reached while no data went to the cores. The session hours may begin before
+    /// the start of day.
     std::int64_t tests_ts_ns_ = std::numeric_limits<std::int64_t>::min();
 };
 

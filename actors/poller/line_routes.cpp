@@ -7,7 +7,7 @@
 namespace pinstrike::actors {
 namespace {
 
-/// The groups at which a line arrives.
+/// The groups on which a line arrives.
 void add_routes(const feed::LineConfig& line, std::uint32_t index,
                 std::vector<LineRoutes::Entry>& entries) {
     for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {

@@ -1,6 +1,6 @@
 // path: hot
 //
-// From a datagram's destination to the line whose data it carries: one probe of a flat table.
+// Finds the line for a datagram's destination with one probe of a flat table.
 #pragma once
 
 #include "feed/event/block.h"
@@ -13,11 +13,11 @@
 
 namespace pinstrike::actors {
 
-/// What arrives at one group and UDP port.
+/// The line and stream that arrive at one group and UDP port.
 struct LineRoute {
-    std::uint32_t line = 0;  ///< counted from 0 among the poller's
+    std::uint32_t line = 0;  ///< index within the poller
     feed::Stream stream = feed::Stream::a;
-    bool retransmission = false;  ///< may only fill what is missing
+    bool retransmission = false;  ///< may only fill gaps
 };
 
 class LineRoutes {
@@ -32,7 +32,8 @@ class LineRoutes {
     /// Cold. Several lines may share a group.
     explicit LineRoutes(const std::vector<Entry>& entries);
 
-    /// Cold: these, and `lines` behind the `known` that it has.
+    /// Cold. Returns a table with the routes of this one and those of `lines`, whose indices start
+    /// at `known`.
     [[nodiscard]] LineRoutes with(const std::vector<feed::LineConfig>& lines,
                                   std::size_t known) const;
 
@@ -53,7 +54,8 @@ class LineRoutes {
     }
 
   private:
-    /// No key: keys have 48 bits. 0 is the key of what is sent to 0.0.0.0, port 0.
+    /// Marks an empty slot. Keys have 48 bits, so no key has this value. Key 0 is address 0.0.0.0,
+    /// port 0.
     static constexpr std::uint64_t empty = ~std::uint64_t{0};
 
     struct Slot {

@@ -1,12 +1,13 @@
 // path: hot
 //
-// The tap of a poller: copies of the next packets of one line, for who wants to look at them. While
-// nobody does, it costs a compare a burst.
+// The tap of a poller: copies the next packets of one line for another thread. While no tap is
+// active, it costs one compare for each burst.
 //
-// An order is one word, so the poller takes all of it or nothing, and relaxed is enough: the word
-// guards nothing else. What was tapped goes over a ring (ring.h says why its orders are enough),
-// and each record bears the number of its order: those of an order given up are thrown away. The
-// poller never waits: a packet that finds no room is skipped and counted.
+// An order is one word, so the poller reads all of it or nothing. A relaxed load is enough, because
+// the word guards no other data. Copied packets go through a ring (ring.h explains the memory
+// orders). Each record has the number of its order, so that the reader can discard records of an
+// order that was cancelled. The poller never waits: if the ring is full, a packet is skipped and
+// counted.
 #pragma once
 
 #include "actors/threads/record_ring.h"
@@ -24,15 +25,15 @@
 
 namespace pinstrike::actors {
 
-/// The head of a frame (record_ring.h).
+/// The record in front of a frame's bytes (record_ring.h).
 struct alignas(32) TappedPacket {
     std::int64_t ts_receive_ns = 0;
-    std::uint32_t bytes = 0;         ///< that are there
-    std::uint32_t length_bytes = 0;  ///< that the frame had
+    std::uint32_t bytes = 0;         ///< bytes copied
+    std::uint32_t length_bytes = 0;  ///< bytes of the whole frame
     std::uint16_t order = 0;
-    std::uint16_t port = 0;  ///< its place among the poller's
+    std::uint16_t port = 0;  ///< index of the port within the poller
 
-    /// Larger frames than any network of market data has are cut.
+    /// Longer frames are cut. No market data network has longer ones.
     static constexpr std::size_t bytes_max = 9216;
 
     [[nodiscard]] std::size_t bytes_behind() const { return bytes; }
@@ -40,10 +41,10 @@ struct alignas(32) TappedPacket {
 
 static_assert(sizeof(TappedPacket) == 32 && std::is_trivially_copyable_v<TappedPacket>);
 
-/// Which packets, how many.
+/// Which packets to copy, and how many.
 struct TapOrder {
-    std::uint16_t number = 0;  ///< differs from the order before
-    std::uint16_t line = 0;    ///< its place among the poller's
+    std::uint16_t number = 0;  ///< differs from the number of the order before
+    std::uint16_t line = 0;    ///< index of the line within the poller
     std::uint32_t packets = 0;
 
     [[nodiscard]] std::uint64_t word() const {
@@ -56,15 +57,15 @@ struct TapOrder {
     }
 };
 
-/// What the poller's thread has of it.
+/// The poll thread's side, with the word through which another thread places an order.
 class PacketTap {
   public:
-    /// Some 350 of the largest blocks, between two looks of the reader.
+    /// Enough for some 350 of the largest blocks between two reads of the ring.
     static constexpr std::size_t slots = 16'384;
 
     explicit PacketTap(Producer<TappedPacket> ring) : ring_(std::move(ring)) {}
 
-    /// Once a burst: is anything to be copied?
+    /// Called once for each burst: whether there are packets to copy.
     [[nodiscard]] bool wants() noexcept {
         const std::uint64_t word = order_word_.load(std::memory_order_relaxed);
         if (word != seen_word_) [[unlikely]] {
@@ -92,19 +93,19 @@ class PacketTap {
 
     void publish() noexcept { ring_.publish(); }
 
-    // For the thread that orders.
+    // Called by the thread that places orders.
 
     void order(const TapOrder& order) noexcept {
         order_word_.store(order.word(), std::memory_order_relaxed);
     }
 
-    /// Packets that found no room, of all orders.
+    /// Packets of all orders that were skipped because the ring was full.
     [[nodiscard]] const Counter& skipped() const noexcept { return skipped_; }
 
   private:
     std::atomic<std::uint64_t> order_word_{0};
     std::uint64_t seen_word_ = 0;
-    TapOrder order_;  ///< `packets`: still to come
+    TapOrder order_;  ///< `packets`: still to be copied
     Producer<TappedPacket> ring_;
     Counter skipped_;
 };

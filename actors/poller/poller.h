@@ -386,8 +386,8 @@ class Poller final : public PollerTask {
         }
     }
 
-    /// Copies the packets of the tapped line. A separate walk over the burst, so that the usual way
-    /// costs nothing while no tap is active.
+    /// Copies the packets of the tapped line. This is a separate pass over the burst, so that the
+    /// fast path costs nothing while no tap is active.
     void copy_to_tap(const Input& input) {
         for (std::size_t i = input.taken; i < input.filled; ++i) {
             const nic::Packet& packet = input.burst[i];
@@ -426,7 +426,7 @@ class Poller final : public PollerTask {
         sample_ts_exchange_ns_ = 0;
     }
 
-    // Low-rate work, at random intervals, so that the pollers do not fall into step
+    // Low-rate work at random intervals, so that the pollers do not do it at the same time
     // (poller_housekeeping.h).
 
     void housekeep();
@@ -455,7 +455,7 @@ class Poller final : public PollerTask {
         router_.settle();
     }
 
-    // What other threads and the control thread ask.
+    // Functions for other threads, the control thread among them.
 
     bool settle() override { return router_.settle(); }
 
@@ -524,17 +524,17 @@ class Poller final : public PollerTask {
     bool begun_ = false;
     std::int64_t wall_ns_ = 0;
     EvenClock even_clock_;
-    std::int64_t even_ns_ = 0;  ///< of this step, for what ports do again and again
+    std::int64_t even_ns_ = 0;  ///< wall time of this step without clock steps, for periodic work
     ArbitrationClock arbitration_clock_;
-    std::int64_t now_ns_ = 0;  ///< the time of arbitration: of packets where captures are replayed
+    std::int64_t now_ns_ = 0;  ///< arbitration time; when captures are replayed, packet time
     std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;
     std::int64_t next_housekeeping_ns_ = 0;
     std::int64_t next_look_ns_ = 0;
-    std::int64_t sample_ts_exchange_ns_ = 0;  ///< of the step's first block that was delivered
-    std::uint64_t burst_packets_ = 0;         ///< of the last step that had any
+    std::int64_t sample_ts_exchange_ns_ = 0;  ///< of the first block that this step delivered
+    std::uint64_t burst_packets_ = 0;         ///< packets of the last step that had any
     nic::DueTimes due_;
-    std::int64_t burst_ts_ns_ = 0;  ///< of a replay: when the step's first packet was captured
-    Line* line_ = nullptr;          ///< whose messages are being delivered
+    std::int64_t burst_ts_ns_ = 0;  ///< of a replay: capture time of the step's first packet
+    Line* line_ = nullptr;          ///< the line whose messages are being delivered
     Router router_;
     typename Codec::Scratch scratch_;
     typename Codec::Scratch waited_scratch_;

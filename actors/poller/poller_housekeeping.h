@@ -1,7 +1,7 @@
 // path: hot
 //
-// Low-rate work of a poller: which streams are heard, the start and end of days, changes of the
-// config, lines that are added. Included by poller.h.
+// Low-rate work of a poller: silence of streams, start and end of days, changes of the config,
+// added lines. Included by poller.h.
 #pragma once
 
 #include "actors/poller/poller.h"
@@ -17,7 +17,7 @@ std::array<std::uint64_t, feed::streams_count> packets_of(Line& line) {
     return {of(Stream::a), of(Stream::b)};
 }
 
-/// Low-rate work, at random intervals, so that the pollers do not fall into step.
+/// Runs at random intervals, so that the pollers do not do this work at the same time.
 template <class Codec>
 void Poller<Codec>::housekeep() {
     loop_clock_.acted();
@@ -52,7 +52,7 @@ void Poller<Codec>::adopt(PollerSettings& settings) {
     }
 }
 
-/// Their groups last: by then each has its line.
+/// Joins the groups last, so that each group has its line when its first packet comes.
 template <class Codec>
 void Poller<Codec>::take_lines(typename Lines::Prepared& more) {
     for (auto& line : more.lines) {
@@ -66,7 +66,7 @@ void Poller<Codec>::take_lines(typename Lines::Prepared& more) {
     }
 }
 
-/// Which streams are heard, and whether a day has begun.
+/// Updates the state of each line's day and reports streams that fall silent or come back.
 template <class Codec>
 void Poller<Codec>::look_at_lines() {
     for (auto& line : lines_) {
@@ -83,8 +83,8 @@ void Poller<Codec>::look_at_lines() {
     }
 }
 
-/// A core gets its share of a line's messages: so it knows how far the line has come even where
-/// none was for it.
+/// Reports to each core how far each line has come. A core gets only its share of a line's
+/// messages, and may get none for a long time.
 template <class Codec>
 void Poller<Codec>::mark_lines() {
     for (auto& line : lines_) {

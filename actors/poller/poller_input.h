@@ -1,6 +1,6 @@
 // path: hot
 //
-// A port of a poller, and the burst that it gave last.
+// A port of a poller, and the last burst that it received.
 #pragma once
 
 #include "actors/poller/kept_packets.h"
@@ -28,7 +28,7 @@ struct PollerInput : PollerPort {
                                               [=](auto subnet) { return subnet.contains(source); });
     }
 
-    /// A frame with no datagram for anybody here; the port answers queries for its groups.
+    /// Counts a frame that carries no datagram. The port answers IGMP queries for its groups.
     void drop(const nic::Packet& packet, nic::Drop reason, std::int64_t now_ns) {
         drops.bump(reason);
         if (reason == nic::Drop::igmp) {
@@ -36,21 +36,21 @@ struct PollerInput : PollerPort {
         }
     }
 
-    /// By value, so that the caller's datagram can stay in registers.
+    /// Takes the datagram by value, so that the caller can keep its own in registers.
     void drop_unknown(nic::Datagram datagram) noexcept {
         unknown_groups.count(datagram);
         drops.bump(nic::Drop::unknown_group);
     }
 
-    std::size_t index;  ///< among the poller's
+    std::size_t index;  ///< within the poller
     bool keeps;
     KeptPackets kept;
     std::vector<nic::Packet> burst;
     std::size_t filled = 0;  ///< packets in the burst
-    std::size_t taken = 0;   ///< of these, admitted
+    std::size_t taken = 0;   ///< packets of the burst that were processed
     DropCounters drops;
     UnknownGroups unknown_groups;
-    Counter handed;  ///< packets handed to lines
+    Counter handed;  ///< packets given to lines
 };
 
 }  // namespace pinstrike::actors

@@ -1,7 +1,7 @@
 // path: hot
 //
-// The lines of a poller: what is known of each, what it counts, and the way to it from a group.
-// More can be added while the poller runs; none goes.
+// The lines of a poller: state and counters of each, and the routes from groups to lines. Lines can
+// be added while the poller runs, but not removed.
 #pragma once
 
 #include "actors/poller/line_marker.h"
@@ -27,7 +27,7 @@ template <class Codec>
 struct alignas(64) PollerLine {
     using RejectCounters = Counters<typename Codec::Reject, Codec::reject_rows.size()>;
 
-    /// `hours` outlives it.
+    /// `hours` must outlive the object.
     PollerLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
                const LineHours& hours)
         : index(position),
@@ -37,12 +37,12 @@ struct alignas(64) PollerLine {
           arbiter(setup.arbitration, Codec::numbering),
           watch(setup.silence, setup.received) {}
 
-    std::size_t index;  ///< among the poller's
+    std::size_t index;  ///< within the poller
     std::uint16_t number;
-    bool is_gth;  ///< its series are their own
+    bool is_gth;  ///< carries the GTH session, whose series are their own
     [[no_unique_address]] Codec codec;
     feed::LineDay day;
-    StreamLead lead;  ///< up to here one cache line, touched by every block
+    StreamLead lead;  ///< the members up to here share one cache line, which every block touches
     feed::Arbiter arbiter;
     feed::LineWatch watch;
     LineMarker marker;
@@ -55,10 +55,10 @@ class PollerLines {
   public:
     using Line = PollerLine<Codec>;
 
-    /// Made ready, and not yet the poller's.
+    /// Lines that the control thread has built and the poller has not added yet.
     struct Prepared final : MoreLines {
         std::vector<std::unique_ptr<Line>> lines;
-        LineRoutes routes;  ///< of all the poller's lines, these among them
+        LineRoutes routes;  ///< routes of all the poller's lines, the new ones included
     };
 
     PollerLines(const PollerSetup& setup, std::size_t lines_max)
@@ -68,8 +68,8 @@ class PollerLines {
         take(all);
     }
 
-    /// Poll thread: the line that the datagram is for; nullptr: none. Where lines share a group,
-    /// the codec reads the number of the line from the payload.
+    /// Poll thread. The route for a datagram; nullptr: there is none. If several lines share a
+    /// group, the codec reads the line number from the payload.
     [[nodiscard]] const LineRoute* find(const nic::Datagram& datagram) const noexcept {
         return routes_.find(datagram.group_ip, datagram.port, [&](const LineRoute& route) {
             return !Codec::lines_share_groups ||
@@ -77,7 +77,7 @@ class PollerLines {
         });
     }
 
-    // Any thread, up to the size that it saw.
+    // Any thread may use these for the lines below the size() that it read.
 
     [[nodiscard]] std::size_t size() const noexcept { return lines_.size(); }
 
@@ -89,7 +89,7 @@ class PollerLines {
 
     [[nodiscard]] std::size_t room() const noexcept { return lines_.room(); }
 
-    /// Poll thread: neither allocates nor frees.
+    /// Poll thread. Adds the prepared lines. It neither allocates nor frees memory.
     void take(Prepared& more) noexcept {
         for (auto& line : more.lines) {
             lines_.add(std::move(line));
@@ -97,8 +97,8 @@ class PollerLines {
         std::swap(routes_, more.routes);
     }
 
-    /// Control thread, while none that were prepared wait to be taken: `setup.lines` behind those
-    /// that there are.
+    /// Control thread. Builds the lines of `setup.lines`, with indices behind the existing lines.
+    /// Not to be called while other prepared lines wait to be added.
     void prepare(const PollerSetup& setup, Prepared& more) const;
 
   private:

@@ -1,12 +1,13 @@
 // path: hot
 //
-// What a poller can be given while it runs, and how: thresholds, filters and more lines, which lose
-// no message by their change.
+// Settings of a poller that can change while it runs: thresholds, filters and more lines. A change
+// loses no message.
 //
-// Orders: the control thread fills the settings and offers them (release), the poller takes them at
-// its next housekeeping (acquire) and says so (release), the control thread frees what was taken
-// (acquire). So each side touches them only while the other does not. The poller neither allocates
-// nor frees: it exchanges what it has for what it was given.
+// Memory orders: the control thread fills the settings and offers them (release). The poller adopts
+// them at its next housekeeping (acquire) and clears the offer (release). The control thread sees
+// this (acquire) and frees what the poller left in the settings. So only one thread at a time
+// accesses them. The poller neither allocates nor frees memory: it swaps its own data with the
+// offered data.
 #pragma once
 
 #include "feed/lines/line_watch.h"
@@ -20,11 +21,11 @@
 
 namespace pinstrike::actors {
 
-/// Lines that a poller is to have as well: made ready for it, by its kind.
+/// Additional lines for a poller. The poller's own codec type builds them.
 struct MoreLines {
     virtual ~MoreLines() = default;
 
-    std::vector<std::unique_ptr<nic::MoreGroups>> groups;  ///< for each of its ports; null: none
+    std::vector<std::unique_ptr<nic::MoreGroups>> groups;  ///< one for each port; null: no groups
 };
 
 struct PollerSettings {
@@ -32,23 +33,24 @@ struct PollerSettings {
     feed::SilenceConfig silence;
     bool block_checksum = true;
     bool test_symbols = false;
-    std::vector<std::vector<nic::Subnet>> sources;  ///< allowed senders, of each of its ports
-    std::unique_ptr<MoreLines> lines;               ///< null: no more
+    std::vector<std::vector<nic::Subnet>> sources;  ///< allowed senders, for each port
+    std::unique_ptr<MoreLines> lines;               ///< null: no additional lines
 };
 
 class SettingsOffer {
   public:
-    /// Control thread. They stay as they are until taken() is true of them; one offer at a time.
+    /// Control thread. The settings must not change until taken() returns true. One offer at a
+    /// time.
     void make(PollerSettings& settings) noexcept {
         offered_.store(&settings, std::memory_order_release);
     }
 
-    /// Control thread: has the poller taken the last offer?
+    /// Control thread: whether the poller has adopted the last offer.
     [[nodiscard]] bool taken() const noexcept {
         return offered_.load(std::memory_order_acquire) == nullptr;
     }
 
-    /// Poller. Calls adopt(PollerSettings&) if there is an offer; true then.
+    /// Poll thread. Calls adopt(PollerSettings&) if there is an offer, and returns true then.
     template <class Adopt>
     bool take(Adopt adopt) {
         PollerSettings* const settings = offered_.load(std::memory_order_acquire);

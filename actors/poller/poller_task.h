@@ -1,6 +1,7 @@
 // path: hot
 //
-// A poller as its thread, the account and the metrics see it, whatever venue it decodes.
+// The interface of a poller for its thread, the account and the metrics. It does not depend on the
+// venue.
 #pragma once
 
 #include "actors/poller/history_ring.h"
@@ -34,17 +35,17 @@ namespace pinstrike::actors {
 
 using DropCounters = Counters<nic::Drop, nic::Drop_count>;
 
-/// A port of a poller: one receive queue, which is the poller's alone.
+/// A port of a poller: one receive queue, which no other poller reads.
 struct PollerPort {
-    std::string config_name;  ///< the port of the config that it is a queue of
+    std::string config_name;  ///< name of the port in the config whose queue this is
     std::unique_ptr<nic::Port> port;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::offload;
     std::vector<nic::Subnet> sources;  ///< allowed senders; empty: all
     std::size_t burst_packets = 64;
 };
 
-/// When lines are on the air: those of the venue's main session, and those whose series are a
-/// session's of their own. Without any stretch: always.
+/// When lines are expected to send: the lines of the venue's main session, and the lines whose
+/// session has series of its own (GTH). Without any hours: always.
 struct LineHours {
     feed::SessionHours main;
     feed::SessionHours separate;
@@ -60,37 +61,40 @@ struct PollerSetup {
     LineHours hours;
     bool block_checksum = true;
     bool test_symbols = false;
-    bool marks = false;                               ///< cores are told how far each line has come
-    nic::DueTimes due{};                              ///< of captures that have a pace
-    std::unique_ptr<PollerRepairRings> repair_rings;  ///< from and to recovery; null: there is none
-    std::unique_ptr<HistoryRingWriter> history;       ///< null: none is kept
-    std::unique_ptr<PacketTap> tap;                   ///< null: nobody can look at packets
+    bool marks = false;   ///< cores get marks that say how far each line has come
+    nic::DueTimes due{};  ///< for captures that are replayed at a pace
+    std::unique_ptr<PollerRepairRings>
+        repair_rings;  ///< to and from the recovery task; null: no recovery
+    std::unique_ptr<HistoryRingWriter> history;  ///< null: no history is kept
+    std::unique_ptr<PacketTap> tap;              ///< null: packets cannot be tapped
 };
 
 struct PollerCounters : LoopCounters {
-    /// By wall time; of captures from when due. Each packet as the first of its burst.
+    /// In nanoseconds of wall time, from the exchange's stamp, or from the time when a capture's
+    /// packet was due. Each packet of a burst counts with the figure of the first.
     Histogram exchange_to_decoded_ns;
-    Histogram exchange_to_decoded_disturbed_ns;  ///< of these, those that overlap a stop
+    Histogram exchange_to_decoded_disturbed_ns;  ///< of these, the samples affected by preemption
+                                                 ///< of the thread
 };
 
 class PollerTask {
   public:
     virtual ~PollerTask() = default;
 
-    /// One burst of each port. Packets handled; 0: there were none.
+    /// Reads one burst from each port. Returns the number of packets handled; 0: there were none.
     virtual std::size_t step(std::int64_t now_ns) = 0;
 
-    /// The thread slept since the last step: no stop of the machine.
+    /// The thread slept since the last step, so the time between is not counted as preemption.
     void slept() noexcept { loop_clock_.slept(); }
 
-    /// After the last step: nothing received is left behind.
+    /// Called after the last step: delivers or gives up all held blocks.
     virtual void finish() = 0;
 
-    /// After finish(), again and again while the cores are alive: tells them what their full rings
-    /// refused. True once they know all of it.
+    /// Called repeatedly after finish() while the cores run: writes the events that full rings
+    /// refused. True once all of them are written.
     virtual bool settle() = 0;
 
-    /// No packet will ever come again.
+    /// Whether no more packets will ever come.
     [[nodiscard]] virtual bool exhausted() const = 0;
 
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -106,10 +110,10 @@ class PollerTask {
     /// Null: packets cannot be tapped.
     [[nodiscard]] PacketTap* tap() { return tap_.get(); }
 
-    /// New thresholds, filters and lines, taken at the next housekeeping.
+    /// Offers new thresholds, filters and lines, which the poller adopts at its next housekeeping.
     [[nodiscard]] SettingsOffer& settings() { return settings_; }
 
-    /// Longest step and fullest rings begin anew; any thread (loop_counters.h).
+    /// Resets the longest step and the high-water marks of the rings. Any thread (loop_counters.h).
     void clear_maxima() {
         counters_.clear_maxima();
         for (std::size_t i = 0; i < router().rings_count(); ++i) {
@@ -117,50 +121,55 @@ class PollerTask {
         }
     }
 
-    // What follows is for cold threads; the figures behind it are counters, readable at any time.
+    // The functions below are for cold threads. The figures are counters, which any thread may read
+    // at any time.
 
     [[nodiscard]] virtual std::size_t ports_count() const = 0;
     [[nodiscard]] virtual const nic::Port& port(std::size_t i) const = 0;
     [[nodiscard]] virtual const DropCounters& drops(std::size_t i) const = 0;
     /// The destinations of the packets that were dropped as unknown_group.
     [[nodiscard]] virtual const UnknownGroups& unknown_groups(std::size_t i) const = 0;
-    /// Packets that were handed to lines: what is not dropped.
+    /// Packets that were given to lines, which are all that were not dropped.
     [[nodiscard]] virtual std::uint64_t handed(std::size_t i) const = 0;
 
     [[nodiscard]] virtual std::size_t lines_count() const = 0;
     [[nodiscard]] virtual std::uint16_t line_number(std::size_t i) const = 0;
-    /// Its counters; gaps() only after the poller's thread has ended.
+    /// Its counters may be read at any time; gaps() only after the poller's thread has ended.
     [[nodiscard]] virtual feed::Arbiter& arbiter(std::size_t i) = 0;
 
-    /// Which of its streams are heard; watched where packets are live.
+    /// Which streams of the line are up. Only for live packets, not for replays.
     [[nodiscard]] virtual const feed::LineWatch& watch(std::size_t i) const = 0;
 
-    /// Did the line's stream ever bring anything?
+    /// Whether the stream of the line ever brought a packet.
     [[nodiscard]] bool heard(std::size_t i, feed::Stream stream) {
         return arbiter(i).counters(stream).read(feed::StreamCount::packets) != 0;
     }
 
-    /// Never heard is not up, whatever its watch says in the first seconds.
+    /// Whether the line is up. A line that was never heard is not up, whatever its watch says in
+    /// the first seconds.
     [[nodiscard]] bool line_up(std::size_t i) {
         return !watch(i).down() && (heard(i, feed::Stream::a) || heard(i, feed::Stream::b));
     }
 
-    /// How much later the line's other stream brought a block that this one brought first; sampled.
+    /// Nanoseconds between a block's first copy on this stream and its copy on the other; sampled.
     [[nodiscard]] virtual const Histogram& lead(std::size_t i, feed::Stream stream) const = 0;
 
-    /// Datagrams of the line's retransmission groups: in none of its streams' figures.
+    /// Datagrams of the line's retransmission groups. The figures of the streams do not include
+    /// them.
     [[nodiscard]] virtual std::uint64_t retransmission_packets(std::size_t i) const = 0;
 
-    /// Why blocks, or the ends of blocks, were refused: the venue's rows, and a line's counts.
+    /// The venue's reasons for refusing blocks or parts of blocks. rejects() counts them for a
+    /// line.
     [[nodiscard]] virtual std::span<const Row> reject_rows() const = 0;
     [[nodiscard]] virtual std::uint64_t rejects(std::size_t line, std::size_t row) const = 0;
 
     [[nodiscard]] virtual const Router& router() const = 0;
 
-    /// Makes `setup.lines` ready for the settings of this poller, which has none of them, and has
-    /// room for them (Router::lines_max); of the setup, arbitration and silence count as well.
-    /// `groups`: what of them comes by each of its ports. Null, with the reasons told, where a port
-    /// takes no more. Control thread, while no settings wait to be taken.
+    /// Control thread, while no settings wait to be adopted. Builds the lines of `setup.lines` for
+    /// this poller's settings. The poller must have none of them yet, and space for all
+    /// (Router::lines_max). Of the setup, arbitration and silence are used as well. `groups`: the
+    /// groups of the new lines, for each of the poller's ports. Returns null and adds to `problems`
+    /// if a port cannot take the groups.
     [[nodiscard]] virtual std::unique_ptr<MoreLines> prepare_lines(
         const PollerSetup& setup, const std::vector<std::vector<nic::Group>>& groups,
         Problems& problems) const = 0;
@@ -175,7 +184,7 @@ class PollerTask {
     PollerTask(const PollerTask&) = delete;
     PollerTask& operator=(const PollerTask&) = delete;
 
-    /// Housekeeping is due about once in this time, at random.
+    /// A random interval of 0.5 to 1.55 ms until the next housekeeping.
     [[nodiscard]] std::int64_t next_housekeeping_interval_ns() noexcept {
         constexpr std::int64_t shortest_ns = 500'000;
         random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -190,7 +199,7 @@ class PollerTask {
     SettingsOffer settings_;
 
   private:
-    /// By name, so that pollers differ and a run can be repeated (FNV-1a).
+    /// Hashes the name (FNV-1a), so that pollers get different seeds and a run can be repeated.
     static std::uint64_t seed_of(const std::string& name) noexcept {
         std::uint64_t hash = 0xCBF2'9CE4'8422'2325ULL;
         for (const char letter : name) {

@@ -1,26 +1,26 @@
 // path: hot
 //
-// What a core has yet to be told about a line, when its ring was full: bounded, whatever happens.
+// The events that a core has yet to get about a line because its ring was full. Their memory is
+// bounded.
 //
-// Silence must mean that nothing was lost, so what a full ring refuses is owed to the core as a
-// gap of cause ring_full, and what is told to every core (controls, gaps, line states) is owed as
-// itself. A core may stand still for long, so debts merge:
+// A core may conclude from silence that nothing was lost. So a message that a full ring refuses
+// becomes a pending gap event of cause ring_full, and an event for every core (control, gap, line
+// state) becomes pending itself. A core may stand still for long, so pending events are merged:
 //
-//   - refused messages: one range and a count (`messages` of first..last were refused);
-//   - a control that forgets more replaces one that forgets less, a later one an equal one; the
-//     one replaced, being a message, counts as refused. So the last start of day or flush that the
-//     core missed is told, and that something was lost before it;
-//   - what is refused before the control owed and what after it are two ranges: a control may
-//     restart the numbering;
-//   - a gap of the line becomes part of the range (what neither stream brought is lost to this
-//     core too);
-//   - `repaired` tells of no loss: it is dropped, and counted by the router. The core goes on
-//   believing in a
-//     loss that was mended, which is the safe side;
-//   - of line states the last one stands.
+//   - Refused messages become one range and a count (`messages` of first..last were refused).
+//   - A control replaces a pending control that forgets as much or less. The control that is not
+//     kept is a message, so it counts as refused. So the core gets the last start of day or flush
+//     that it missed, and learns that something was lost before it.
+//   - Messages refused before the pending control and after it are two ranges, because a control
+//     may restart the numbering.
+//   - A gap of the line becomes part of the range, because messages that neither stream brought are
+//     lost to this core too.
+//   - A gap event of cause `repaired` is dropped, and the router counts it. The core then keeps
+//     counting a loss that was repaired, which errs on the safe side.
+//   - Only the last line state is kept.
 //
-// Owed events are written in this order: state, range before, control, range after. Bound: one
-// LineDebt a line and ring.
+// Pending events are written in this order: state, range before, control, range after. There is one
+// LineDebt for each line and ring.
 #pragma once
 
 #include "feed/event/event.h"
@@ -30,14 +30,14 @@
 
 namespace pinstrike::actors {
 
-/// Numbers first..last of which `messages` were lost to one core.
+/// The numbers first..last, of which `messages` were lost to one core.
 struct LostRange {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     std::uint64_t messages = 0;
 
     void add(std::uint64_t from, std::uint64_t to, std::uint64_t count) noexcept {
-        // Serial arithmetic: numbers wrap, and a late one may be older than the range.
+        // Serial number arithmetic, because numbers wrap and a late one may precede the range.
         if (messages == 0 || before(from, first)) {
             first = from;
         }
@@ -62,13 +62,13 @@ class LineDebt {
   public:
     static constexpr std::size_t events_max = 4;
 
-    /// A data message that the ring refused.
+    /// Adds a data message that the ring refused.
     void refuse(const feed::Header& header) noexcept {
         remember(header);
         latest().add(header.number(), header.number(), 1);
     }
 
-    /// An event for every core that found no room.
+    /// Adds an event for every core that the ring refused.
     void owe(const feed::Event& event) noexcept {
         remember(event.header);
         switch (event.header.kind) {
@@ -82,7 +82,7 @@ class LineDebt {
                 state_ = event;
                 break;
             default:
-                break;  // a mark: the next one says more
+                break;  // a mark: the next one replaces it
         }
     }
 
@@ -92,7 +92,7 @@ class LineDebt {
                static_cast<std::size_t>(after_.messages != 0);
     }
 
-    /// Writes what is owed into `slots`, of which there are events_count(), and forgets it.
+    /// Writes the pending events into `slots`, which has events_count() slots, and clears them.
     void settle(feed::Event* slots) noexcept {
         if (owes(state_)) {
             *slots++ = state_;
@@ -112,7 +112,8 @@ class LineDebt {
         after_ = {};
     }
 
-    bool listed = false;  ///< kept by the router: is it in the list of lines that owe?
+    bool listed =
+        false;  ///< set by the router: the line is in its list of lines with pending events
 
   private:
     [[nodiscard]] static bool owes(const feed::Event& event) noexcept {

@@ -81,7 +81,8 @@ LineDebt& Router::debt(Lane& lane) noexcept {
     return owed;
 }
 
-/// Tells what is owed of a line, all of it or nothing.
+/// Writes the pending events of a line. If the ring lacks space for all of them, it writes none and
+/// returns false.
 bool Router::settle_line(Lane& lane, std::size_t line) noexcept {
     LineDebt& owed = lane.debts[line];
     const std::size_t count = owed.events_count();
@@ -96,7 +97,7 @@ bool Router::settle_line(Lane& lane, std::size_t line) noexcept {
     return true;
 }
 
-/// Tells what is owed, line by line, as long as `room` slots are free before each.
+/// Writes the pending events line by line while `room` slots are free before each line.
 void Router::settle(Lane& lane, std::size_t room) noexcept {
     while (lane.owing_count != 0 && lane.ring.has_room(room)) {
         const std::uint32_t line = lane.owing[lane.owing_count - 1];
@@ -127,14 +128,14 @@ bool Router::settle() noexcept {
 
 // --- cold ---
 
-/// Only in replays, where the input can wait. The core may need this very processor.
+/// Only in replays, where the input can wait. Yields, because the core's thread may need this CPU.
 void Router::wait_for_room(Lane& lane, std::size_t records) noexcept {
     constexpr unsigned spins_before_yield = 256;
     if (lane.ring.has_room(records)) {
         return;
     }
     lane.counters->waits.add();
-    lane.publish();  // what the core cannot see it cannot release
+    lane.publish();  // the core cannot release records that are not published
     for (unsigned spins = 0; !lane.ring.has_room(records); ++spins) {
         _mm_pause();
         if (spins >= spins_before_yield) {

@@ -1,23 +1,26 @@
 // path: hot
 //
-// The last step of the poll thread: which core gets a message, and its place in that core's ring.
-// A Router is the sink of a poller's decoder, which writes events straight into the rings.
+// The last step of the poll thread: selects the core for a message and gives the decoder space in
+// that core's ring. A Router is the sink of a poller's decoder, which writes events straight into
+// the rings.
 //
 // A claim never fails. With WhenFull::wait (replays) it waits for the core. With WhenFull::refuse
-// (live) a message that finds no room is written to a place apart, noted when it is complete, and
-// forgotten: the core gets a gap event for it (ring_gaps.h). So the decoder needs no branch for a
-// full ring. The price: a claimed event must be complete, header included, before the next call.
+// (live) and a full ring, it returns a scratch buffer. The router counts the message as refused
+// once the message is complete, and the core gets a gap event for it (ring_gaps.h). So the decoder
+// needs no branch for a full ring. In return, a claimed event must be complete, header included,
+// before the next call.
 //
-// What is told to all cores (controls, gaps, line states) must not be lost to a full ring. Data
-// leaves the last 1/16 of a ring free for it; if that is used up too, it is owed, merged, bounded.
-// What is owed of a line is told before any later control or gap of that line, since a control may
-// restart the numbering. It is told when another 1/16 has become free, so that a ring that wavers
-// about full gets one gap for many refused messages, and at the latest at the next settle()
-// (housekeeping), so that steady overload is not silent.
+// Events for all cores (controls, gaps, line states) must not be lost to a full ring. Data leaves
+// the last 1/16 of a ring free for them. If that is used up too, they become pending and are
+// merged, in bounded memory. Pending events of a line are written before any later control or gap
+// of that line, because a control may restart the numbering. They are written once another 1/16 is
+// free, so that a ring whose level varies around full gets one gap for many refused messages. At
+// the latest they are written at the next settle() (housekeeping), so that a core learns of steady
+// overload too.
 //
-// Order within a line and core is kept: every message of a line comes through one Router, into
-// one ring. Nothing is visible to a core until publish(), once a burst: one release store, and at
-// most one wake call, for each core that got something.
+// The order within a line and core is kept, because every message of a line goes through one Router
+// into one ring. A core sees nothing until publish(), which is called once for each burst: one
+// release store, and at most one wake call, for each core that got events.
 #pragma once
 
 #include "actors/poller/ring_gaps.h"
@@ -39,56 +42,59 @@
 
 namespace pinstrike::actors {
 
-/// Of one ring, in messages: routed = pushed + refused, each counted where it happens. Broadcasts
-/// are in none of them.
+/// Counters of one ring, in messages: routed = pushed + refused. Each is counted on its own where
+/// it happens. None of the three includes broadcasts.
 struct RingCounters {
     Counter routed;
     Counter pushed;
     Counter refused;
     Counter broadcast;       ///< controls, gaps and line states written to the ring
-    Counter repairs_untold;  ///< repairs that were not told, for want of room
-    Counter waits;           ///< times the poller waited for room (WhenFull::wait)
+    Counter repairs_untold;  ///< gap events of cause `repaired` that were dropped because the ring
+                             ///< was full
+    Counter waits;           ///< times the poller waited for a full ring (WhenFull::wait)
 };
 
 struct RouterConfig {
     Sharding sharding = Sharding::series;
     WhenFull when_full = WhenFull::refuse;
-    std::size_t lines_max = 0;  ///< that the poller ever has
+    std::size_t lines_max = 0;  ///< the most that the poller can ever have
 };
 
 class Router {
   public:
-    /// `bells[i]` wakes the core of `rings[i]`; null for a core that spins.
+    /// `bells[i]` wakes the core of `rings[i]`; null if that core spins.
     Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
            const std::vector<Parking*>& bells);
 
-    /// What follows is of line `line`, counted from 0 among the poller's.
+    /// Selects the line of the calls that follow, by its index within the poller.
     void begin(std::size_t line) noexcept {
         note_refused();
         line_ = line;
     }
 
-    /// Room for a message of `records` records, at the core of its series.
+    /// Returns `records` slots for a message in the ring of the core of its series.
     [[nodiscard]] feed::Event* claim(const feed::SeriesKey& series, std::size_t records) noexcept {
         return claim_from(lane_of(series), records);
     }
 
-    /// At the core of an underlying: its value belongs to no series.
+    /// The same in the ring of the core of an underlying, whose value belongs to no series.
     [[nodiscard]] feed::Event* claim_symbol(std::uint64_t symbol_word,
                                             std::size_t records) noexcept {
         return claim_from(lane_of(symbol_word), records);
     }
 
-    /// At one core for all messages of the line that name no series and no symbol (text).
+    /// The same in the ring of one core, for all messages of the line that have no series and no
+    /// symbol (text).
     [[nodiscard]] feed::Event* claim_line(std::uint16_t line, std::size_t records) noexcept {
         return claim_from(lanes_[line % lanes_.size()], records);
     }
 
-    /// Room for messages of a series or a symbol each, of `records` records in all, side by side,
-    /// or nullptr where there is none: they are claimed one by one then. It is in the ring where
-    /// there is one core only. Else it is a place apart, from which take() hands them to their
-    /// cores: where a message goes is known late, by its series, and stores that wait for it would
-    /// hold up what is decoded behind it.
+    /// Returns `records` contiguous slots in all, for messages that each have a series or a symbol.
+    /// nullptr: there is no space, and the caller claims slots message by message. With one core
+    /// the slots are in its ring. With several cores they are in a buffer, from which take() copies
+    /// the messages to the rings. The decoder could not write into the rings at once: the ring
+    /// depends on the series, which is known late, and stores to an address not yet known would
+    /// delay the loads behind them.
     [[nodiscard, gnu::always_inline]] feed::Event* offer(std::size_t records) noexcept {
         note_refused();
         if (lanes_.size() == 1) {
@@ -97,8 +103,7 @@ class Router {
         return records <= apart_.size() ? apart_.data() : nullptr;
     }
 
-    /// So much of what was offered last has been filled, all of it with messages of a series or a
-    /// symbol each.
+    /// The first `records` slots that offer() returned have been filled with `messages` messages.
     [[gnu::always_inline]] void take(std::size_t messages, std::size_t records) noexcept {
         if (lanes_.size() != 1) {
             return hand_out(records);
@@ -109,7 +114,7 @@ class Router {
         lane.pushed_count += messages;
     }
 
-    /// One record to every core.
+    /// Writes one record to the ring of every core.
     void broadcast(const feed::Event& event) noexcept {
         note_refused();
         for (Lane& lane : lanes_) {
@@ -117,7 +122,7 @@ class Router {
         }
     }
 
-    /// Shows the cores what the burst brought.
+    /// Makes the events of the burst visible to the cores.
     void publish() noexcept {
         note_refused();
         for (Lane& lane : lanes_) {
@@ -130,8 +135,8 @@ class Router {
         }
     }
 
-    /// Tells what is owed wherever there is any room; for housekeeping, and at the end of input
-    /// until it says that nothing is owed any more.
+    /// Writes pending events if the rings have space for them. Called by housekeeping, and at the
+    /// end of input until it returns true: no events are pending.
     bool settle() noexcept;
 
     [[nodiscard]] std::size_t rings_count() const noexcept { return lanes_.size(); }
@@ -146,10 +151,10 @@ class Router {
         return lanes_[ring].ring.high_water();
     }
 
-    /// Any thread (ring.h).
+    /// Any thread may call it (ring.h).
     void clear_high_water(std::size_t ring) const noexcept { lanes_[ring].ring.clear_high_water(); }
 
-    /// Records of messages and broadcasts, as the ring's own position says.
+    /// Records of messages and broadcasts, from the ring's own position.
     [[nodiscard]] std::uint64_t published(std::size_t ring) const {
         return lanes_[ring].ring.published();
     }
@@ -162,25 +167,27 @@ class Router {
     static constexpr std::size_t message_records_max = 255;
     static constexpr std::size_t offered_records_max = 512;  ///< two for each message of a block
 
-    /// The way to one core.
+    /// The output to one core.
     struct Lane {
         explicit Lane(Producer<feed::Event> half) : ring(std::move(half)) {}
 
         Producer<feed::Event> ring;
         Parking* bell = nullptr;
-        std::size_t spare = 0;  ///< slots that data leaves free, when nothing is owed
-        /// Likewise now. More than there are while something is owed: no data goes before a control
-        /// or a gap that the core has yet to be told of.
+        std::size_t spare = 0;  ///< slots that data leaves free while no events are pending
+        /// Slots that data must leave free now. More than the capacity while events are pending, so
+        /// that no data precedes a control or a gap that the core has yet to get.
         std::size_t closed = 0;
         std::uint64_t routed_count = 0;
         std::uint64_t pushed_count = 0;
         std::uint64_t refused_count = 0;
         std::unique_ptr<RingCounters> counters;
-        std::vector<LineDebt> debts;       ///< by line
-        std::vector<std::uint32_t> owing;  ///< lines with a debt, `owing_count` of them
+        std::vector<LineDebt> debts;  ///< pending events, by line
+        std::vector<std::uint32_t>
+            owing;  ///< the lines with pending events; the first `owing_count` are valid
         std::size_t owing_count = 0;
 
-        /// Much, so that a full ring is not told of message by message.
+        /// A large number, so that a ring that stays full does not get a gap event for each
+        /// message.
         [[nodiscard]] std::size_t room_to_settle() const noexcept { return 2 * spare; }
 
         void publish() noexcept {
@@ -209,7 +216,7 @@ class Router {
         return lanes_[core_of(feed::hash_symbol(symbol_word), lanes_.size())];
     }
 
-    /// Of a message that was offered room.
+    /// For a message that was written to the buffer of offer().
     [[nodiscard]] Lane& lane_of(const feed::Event& event) noexcept {
         if (event.header.kind == feed::EventKind::underlying) [[unlikely]] {
             return lane_of(event.body.underlying.symbol);
@@ -228,7 +235,7 @@ class Router {
         return slots;
     }
 
-    /// Each message of those apart to the core of its series.
+    /// Copies each message in the buffer to the ring of the core of its series.
     [[gnu::noinline]] void hand_out(std::size_t records) noexcept {
         const feed::Event* event = apart_.data();
         const feed::Event* const end = event + records;
@@ -242,7 +249,8 @@ class Router {
         }
     }
 
-    /// The message refused last is complete now: its numbers can be read.
+    /// Adds the message refused last to the pending events. It is complete now, so its number can
+    /// be read.
     void note_refused() noexcept {
         if (refused_by_ != nullptr) [[unlikely]] {
             Lane& lane = *refused_by_;
@@ -263,9 +271,9 @@ class Router {
     RouterConfig config_;
     std::vector<Lane> lanes_;
     std::size_t line_ = 0;
-    Lane* refused_by_ = nullptr;        ///< whose message `refused_` holds, not yet noted
-    std::vector<feed::Event> refused_;  ///< where a refused message is written
-    std::vector<feed::Event> apart_;  ///< what several cores are offered, a block's quotes at most
+    Lane* refused_by_ = nullptr;        ///< refused the message in `refused_`, not yet noted
+    std::vector<feed::Event> refused_;  ///< scratch buffer for a refused message
+    std::vector<feed::Event> apart_;    ///< buffer of offer() if there are several cores
 };
 
 }  // namespace pinstrike::actors

@@ -1,7 +1,6 @@
 // path: hot
 //
-// Which core a series belongs to: the one rule that router, book and reader of the day's file
-// share.
+// Selects the core for a series. The router, the book and the series map's reader share this rule.
 #pragma once
 
 #include "feed/event/series_key.h"
@@ -11,11 +10,10 @@
 
 namespace pinstrike::actors {
 
-/// Which part of a series decides on the core: all of it, or its root alone.
+/// The part of a series that selects the core: the whole series, or its root alone.
 enum class Sharding : std::uint8_t { series, underlying };
 
-/// The high half of the hash times the count: the table of the book takes the low bits
-/// (series_key.h).
+/// Uses the high half of the hash, because the table of the book uses the low bits (series_key.h).
 inline std::size_t core_of(std::uint64_t hash, std::size_t cores_count) {
     return ((hash >> 32) * cores_count) >> 32;
 }

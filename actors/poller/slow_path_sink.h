@@ -15,7 +15,7 @@
 
 namespace pinstrike::actors {
 
-/// Carries out what the arbiters' slow path decides, for one poller.
+/// Carries out the decisions of the arbiters' slow path for one poller.
 template <class Poller>
 class SlowPathSink final : public feed::ArbiterSink {
   public:
@@ -26,7 +26,7 @@ class SlowPathSink final : public feed::ArbiterSink {
         if (block.places != nullptr) {
             return poller_.decode(block, first, count, flags);
         }
-        // A block that was held lost its places, so they are found again.
+        // The message offsets of a held block are not kept, so they are found again.
         feed::Block whole = block;
         static_cast<void>(poller_.line_->codec.walk(poller_.waited_scratch_, whole));
         PINSTRIKE_CHECK(whole.decodable >= first + count);
@@ -41,7 +41,7 @@ class SlowPathSink final : public feed::ArbiterSink {
     void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, feed::GapCause cause,
              std::int64_t ts_exchange_ns) override {
         if (!poller_.line_->day.original(ts_exchange_ns)) {
-            return;  // of tests, which no core is given
+            return;  // a gap in test data, which no core gets
         }
         feed::Event event = poller_.event_of(feed::EventKind::gap, *poller_.line_);
         event.header.set_number(first);
@@ -56,7 +56,7 @@ class SlowPathSink final : public feed::ArbiterSink {
         poller_.line_->codec.note_reset(block);
         if (starts ? !day.start(block.ts_exchange_ns, poller_.wall_ns_)
                    : !day.original(block.ts_exchange_ns)) {
-            return;  // of tests: wipes nothing
+            return;  // a reset in test data, which clears no state
         }
         feed::Event event{};
         event.header = poller_.header_of(
@@ -73,7 +73,7 @@ class SlowPathSink final : public feed::ArbiterSink {
 
     void committed(const feed::Block& block) override {
         if (poller_.history_ != nullptr && block.role == feed::BlockRole::data) {
-            poller_.history_->copy(block, poller_.line_->index);  // shown with the burst
+            poller_.history_->copy(block, poller_.line_->index);  // published with the burst
         }
     }
 

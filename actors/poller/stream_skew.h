@@ -1,7 +1,7 @@
 // path: hot
 //
-// By how much one stream of a line is ahead of the other: the time between the two copies of a
-// block, of one block at a time, so that it costs a compare.
+// Measures the skew between the two streams of a line: the time between the two copies of a block.
+// It follows one block at a time, so that the cost is one compare for each block.
 #pragma once
 
 #include "config/histogram.h"
@@ -16,8 +16,8 @@ namespace pinstrike::actors {
 
 class StreamLead {
   public:
-    /// The first copy of a block was taken. If the stream that is waited for brings a newer one
-    /// first, it had lost its copy.
+    /// Called for the first copy of a block. If the stream whose copy is awaited brings a newer
+    /// block first, that stream lost its copy.
     void first(const feed::Block& block, feed::Stream stream) noexcept {
         if (!waiting_ || stream != stream_) {
             waiting_ = true;
@@ -27,7 +27,7 @@ class StreamLead {
         }
     }
 
-    /// Its other copy, or that of an older or a newer block.
+    /// Called for a duplicate, which may belong to the block followed, or to an older or newer one.
     [[gnu::always_inline]] void second(const feed::Block& block, feed::Stream stream) noexcept {
         if (!waiting_ || stream == stream_) {
             return;
@@ -36,15 +36,15 @@ class StreamLead {
             (*ahead_ns_)[static_cast<std::size_t>(stream_)].record(block.ts_receive_ns -
                                                                    ts_receive_ns_);
         }
-        // If it is newer than the one waited for, that copy will not come any more. The low 32 bits
-        // decide, because numbers may wrap.
+        // After a block newer than the one followed, the awaited copy will not come. The low 32
+        // bits decide, because numbers may wrap.
         waiting_ = static_cast<std::int32_t>(block.sequence - sequence_) < 0;
     }
 
-    /// Numbers begin anew.
+    /// The numbering restarts.
     void reset() noexcept { waiting_ = false; }
 
-    /// By how much the stream was ahead, where it was first.
+    /// Nanoseconds by which this stream was ahead, for blocks that it brought first.
     [[nodiscard]] const Histogram& of(feed::Stream stream) const noexcept {
         return (*ahead_ns_)[static_cast<std::size_t>(stream)];
     }
@@ -54,7 +54,7 @@ class StreamLead {
     feed::Stream stream_ = feed::Stream::a;
     std::uint64_t sequence_ = 0;
     std::int64_t ts_receive_ns_ = 0;
-    /// Apart, so that what every block touches stays small.
+    /// Allocated separately, so that the members that every block touches stay small.
     std::unique_ptr<std::array<Histogram, feed::streams_count>> ahead_ns_ =
         std::make_unique<std::array<Histogram, feed::streams_count>>();  // tidy: allowed, at start
 };

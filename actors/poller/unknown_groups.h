@@ -1,16 +1,16 @@
 // path: hot
 //
-// The most frequent destinations of packets that no line listens to, so that somebody can add them
-// to the config or filter them before the port. Memory and time are bounded, whoever sends.
+// The most frequent destinations of packets that no line listens to, so that an operator can add
+// them to the config or filter them before the port. Memory and time are bounded for any traffic.
 //
 // The hash of a destination selects a bucket of four entries. A destination that finds no entry
 // lowers the score of the entry with the lowest score, and replaces that entry when its score is 0
 // (the Boyer-Moore majority vote algorithm): rare destinations do not replace frequent ones. The
 // packet count of an entry starts when its destination enters it, so it is never too high.
 //
-// Roles: the poll thread counts; cold threads read, rarely. Order: relaxed everywhere, as each
-// figure needs only to be whole. While a place changes its destination, a reader may see the new
-// one with figures of the old; it sees the right ones when it looks again.
+// The poll thread counts; cold threads read, rarely. Relaxed order is enough, because each figure
+// is used on its own. While an entry changes its destination, a reader may see the new destination
+// with figures of the old one. The next read shows the right ones.
 #pragma once
 
 #include "config/counter.h"
@@ -29,13 +29,13 @@ namespace pinstrike::actors {
 /// A destination that no line listens to.
 struct UnknownGroup {
     nic::Group group;
-    nic::Ipv4 from;  ///< who sent there last
+    nic::Ipv4 from;  ///< the last sender
     std::uint64_t packets = 0;
 };
 
 class UnknownGroups {
   public:
-    /// The most that are reported.
+    /// The most destinations that are reported.
     static constexpr std::size_t reported_max = 8;
 
     /// Poll thread.
@@ -55,7 +55,7 @@ class UnknownGroups {
         place.packets.add();
     }
 
-    /// Any thread: the most frequent first.
+    /// Any thread. The most frequent destination comes first.
     [[nodiscard]] std::vector<UnknownGroup> most_frequent() const;
 
   private:
@@ -66,10 +66,10 @@ class UnknownGroups {
         std::atomic<std::uint64_t> key{0};
         std::atomic<std::uint32_t> from{0};
         Counter packets;
-        std::uint64_t score = 0;  ///< the poll thread's alone
+        std::uint64_t score = 0;  ///< used by the poll thread only
     };
 
-    /// The place of this destination, or the one of its bucket with the lowest score.
+    /// The entry of this destination, or the entry of its bucket with the lowest score.
     [[nodiscard]] Place& place_of(std::uint64_t key) noexcept {
         const std::uint64_t bucket = key * 0x9E37'79B9'7F4A'7C15ULL >> (64 - bucket_bits);
         Place* const first = places_.data() + bucket * bucket_places;

@@ -5,8 +5,8 @@
 
 namespace pinstrike::actors {
 
-/// What a poller does when the ring of a core is full: it drops the message and declares it lost,
-/// or it waits (replays).
+/// What a poller does when the ring of a core is full: drop the message and declare it lost, or
+/// wait (replays).
 enum class WhenFull : std::uint8_t { refuse, wait };
 
 }  // namespace pinstrike::actors

@@ -15,10 +15,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Collects what does not hold.
+/// Collects the identities that do not hold.
 class Findings {
   public:
-    /// `what`: whose; `identity`: the equation in words, the two sides in its order.
+    /// `what`: the object; `identity`: the equation in words; then its two sides in that order.
     void expect_equal(std::uint64_t left, std::uint64_t right, const std::string& what,
                       const char* identity) {
         if (left != right) {
@@ -221,7 +221,7 @@ Json core_json(const CoreAccount& core) {
     return out;
 }
 
-/// `"name": [` and one element a line.
+/// Writes `"name": [` and one element a line.
 template <class Element>
 std::string list(const char* name, const std::vector<Element>& elements,
                  Json (*json)(const Element&)) {

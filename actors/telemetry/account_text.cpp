@@ -27,7 +27,7 @@ void add_head(std::string& out, std::string_view subject,
     out += '\n';
 }
 
-/// A count that nobody keeps is a dash.
+/// A dash if the count is unknown.
 void add_row(std::string& out, std::string_view name,
              std::initializer_list<std::optional<std::uint64_t>> counts) {
     out += fmt::format("{:<20}", name);
@@ -37,7 +37,7 @@ void add_row(std::string& out, std::string_view name,
     out += '\n';
 }
 
-/// "name 3, name 1" of what is not zero.
+/// "name 3, name 1" for the counts that are not zero.
 std::string reasons_text(const std::vector<NamedCount>& counts) {
     std::string text;
     for (const auto& [name, count] : counts) {
@@ -55,7 +55,7 @@ std::uint64_t dropped_for(const PortAccount& port, nic::Drop drop) {
     return found == port.dropped.end() ? 0 : found->second;
 }
 
-/// Some wrong checksums are damage; where none is right, nobody has filled them in.
+/// Some wrong checksums are damaged packets. If all are wrong, the sender did not fill them in.
 bool has_only_wrong_checksums(const PortAccount& port) {
     return port.handed == 0 && dropped_for(port, nic::Drop::udp_checksum) != 0 &&
            dropped_for(port, nic::Drop::unknown_group) == 0 &&

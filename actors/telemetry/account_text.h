@@ -1,6 +1,6 @@
 // path: cold
 //
-// The account as a person reads it: tables, where to_json() has every figure.
+// The account for people, as tables. They leave out some figures; to_json() has all of them.
 #pragma once
 
 #include "actors/telemetry/account.h"
@@ -9,8 +9,8 @@
 
 namespace pinstrike::actors {
 
-/// A row a port, ring and core. A row a line where lines are few; else their sum, and rows of the
-/// first that lost something. Ends with a newline; at most 100 columns.
+/// One row for each port, ring and core. One row for each line if there are few; else their sum,
+/// and rows of the first lines that lost messages. Ends with a newline; at most 100 columns.
 [[nodiscard]] std::string to_text(const Account& account);
 
 }  // namespace pinstrike::actors

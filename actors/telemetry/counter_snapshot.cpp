@@ -23,7 +23,7 @@ void read_loop(LoopSnapshot& into, const LoopCounters& counters) {
     into.longest_step_ns = counters.longest_step_ns.read();
 }
 
-/// Likewise.
+/// Reads the affected samples before all samples, for the same reason.
 StageSnapshot stage_snapshot(const Histogram& all, const Histogram& disturbed) {
     StageSnapshot stage;
     stage.disturbed = disturbed.snapshot();

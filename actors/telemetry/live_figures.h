@@ -1,6 +1,6 @@
 // path: cold
 //
-// What the live view and the service's status show: counters summed up.
+// The figures of the live view and the service's status: sums of counters.
 #pragma once
 
 #include "actors/telemetry/counter_snapshot.h"
@@ -13,7 +13,7 @@ namespace pinstrike::actors {
 
 struct LineFigures {
     std::uint16_t line = 0;
-    bool a_up = false;  ///< the stream was heard, and is not silent
+    bool a_up = false;  ///< the stream was heard and is not silent
     bool b_up = false;
     feed::StreamsReceived received = feed::both_streams;
 };
@@ -30,9 +30,9 @@ struct ThreadFigures {
 /// An actor of a core.
 struct ActorTotals {
     std::string name;          ///< "core0 book"
-    std::uint64_t events = 0;  ///< data messages given to it
+    std::uint64_t events = 0;  ///< data messages delivered to it
     Histogram::Snapshot waiting;
-    Histogram::Snapshot service;  ///< of a call, which brings it a batch
+    Histogram::Snapshot service;  ///< of one call with a batch
 };
 
 struct RingFigures {
@@ -47,13 +47,13 @@ struct LiveFigures {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;
     std::uint64_t dropped = 0;   ///< packets, for any reason
-    std::uint64_t missed = 0;    ///< packets lost by devices, where they count them
+    std::uint64_t missed = 0;    ///< packets lost by devices that count them
     std::uint64_t rejected = 0;  ///< messages that cannot be decoded
     std::uint64_t delivered = 0;
     std::uint64_t lost = 0;
     std::uint64_t gaps = 0;
     std::uint64_t repaired = 0;
-    std::uint64_t refused = 0;  ///< messages that found a full ring
+    std::uint64_t refused = 0;  ///< messages refused by a full ring
     std::vector<LineFigures> lines;
     std::vector<ThreadFigures> threads;
     std::vector<ActorTotals> actors;

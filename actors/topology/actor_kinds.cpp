@@ -48,7 +48,8 @@ std::size_t actor_bytes(std::string_view kind, const FeedConfig& config) {
     return known == nullptr ? 0 : known->bytes(actor_setup(config));
 }
 
-/// Of its actor with state for peers; the rules of a config allow one.
+/// The size for the core's actor that exchanges state with peers. The rules allow one for each
+/// core.
 std::size_t transfer_bytes(const CoreConfig& core, bool takes) {
     for (const std::string& name : core.actors) {
         const ActorKind* known = find_actor_kind(name);

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a version keeps its groups, and what its files are called.
+/// The folder of a version's groups, and the names of its files.
 struct Version {
     std::string_view folder;
     std::string_view limit;
@@ -28,7 +28,7 @@ constexpr Version first{"sys/fs/cgroup/memory",
                         "memory.usage_in_bytes",
                         {"total_inactive_file", "total_active_file"}};
 
-/// Nothing where there is none, or the word "max" stands there.
+/// nullopt if the file is missing or contains "max".
 std::optional<std::size_t> number_in(const fs::path& file) {
     std::ifstream in(file);
     std::size_t number = 0;
@@ -47,7 +47,7 @@ std::size_t caches_in(const fs::path& group, const Version& version) {
     return bytes;
 }
 
-/// One group's share in the answer.
+/// Lowers the answer's figures to those of one group.
 void reckon_with(const fs::path& group, const std::string& name, const Version& version,
                  std::optional<CgroupMemory>& memory) {
     // Version 1 writes "no limit" as the largest number of whole pages.
@@ -65,8 +65,8 @@ void reckon_with(const fs::path& group, const std::string& name, const Version& 
     memory->free_bytes = std::min(memory->free_bytes, free);
 }
 
-/// The group of a line of /proc/self/cgroup and all around it. In a container the path may be the
-/// host's: then nothing is found at it, and the container's own limit at the top.
+/// The group in a line of /proc/self/cgroup and its ancestors. In a container the path may be the
+/// host's. Then no files exist at that path, and the root has the container's own limit.
 void reckon_with_all(const fs::path& root, fs::path path, const Version& version,
                      std::optional<CgroupMemory>& memory) {
     path = path.lexically_normal();

@@ -15,7 +15,7 @@ constexpr std::size_t shown_bytes_max = 60;
 
 bool has_keys(const Node& node);
 
-/// A section, or a list of them, would not fit on a line: how many there are says enough.
+/// A section, or a list of sections, does not fit on a line, so the text is the number of elements.
 std::string on_one_line(const Node& node) {
     if (has_keys(node)) {
         return node.kind == Node::Kind::mapping ? "a section"
@@ -36,7 +36,7 @@ bool has_keys(const Node& node) {
                         [](const Node& child) { return child.kind == Node::Kind::mapping; }));
 }
 
-/// Every line stays as it was, at its poller.
+/// True if every existing line is unchanged and stays at its poller.
 bool only_more_lines(const FeedConfig& before, const FeedConfig& after) {
     if (before.pollers.size() != after.pollers.size()) {
         return false;

@@ -1,7 +1,8 @@
 // path: cold
 //
-// The whole of one YAML file: one feed. The structs of a room stand in that room; this one joins
-// them. Defaults are the members' initialisers, and the tables of keys repeat none of them.
+// The config of one feed, which is the content of one YAML file. Each module defines the structs of
+// its own part, and this struct combines them. The members' initialisers are the defaults; the
+// tables of keys do not repeat them.
 #pragma once
 
 #include "actors/core/actor_configs.h"
@@ -37,8 +38,8 @@ enum class SystemCalls : std::uint8_t { filtered, free };
 struct PollerConfig {
     std::string name;
     CpuIndex cpu = -1;
-    std::vector<std::uint16_t> lines;        ///< numbers
-    std::vector<std::string> ports;          ///< names
+    std::vector<std::uint16_t> lines;        ///< line numbers
+    std::vector<std::string> ports;          ///< port names
     WaitStrategy wait = WaitStrategy::spin;  ///< park: sleeps briefly when idle (demos, uring)
 };
 
@@ -46,7 +47,7 @@ struct CoreConfig {
     std::string name;
     CpuIndex cpu = -1;
     WaitStrategy wait = WaitStrategy::spin;
-    std::vector<std::string> actors{"book"};  ///< kinds
+    std::vector<std::string> actors{"book"};  ///< kinds of actors
 };
 
 struct FeedConfig {
@@ -54,7 +55,8 @@ struct FeedConfig {
     std::string kind = "opra";
     std::vector<nic::PortConfig> ports;
     std::vector<feed::LineConfig> lines;
-    bool retransmission = false;  ///< also the lines' published retransmission groups
+    bool retransmission =
+        false;  ///< whether to receive the lines' published retransmission groups too
     std::vector<PollerConfig> pollers;
     std::vector<CoreConfig> cores;
     Sharding sharding = Sharding::series;
@@ -64,19 +66,22 @@ struct FeedConfig {
     feed::RecoveryConfig recovery;
     feed::SilenceConfig silence;
     feed::CalendarConfig calendar;
-    feed::HistoryConfig history;  ///< memory 0: none is kept
-    peer::PeerConfig peer;        ///< without a secret: no peers
+    feed::HistoryConfig history;  ///< memory 0: no history is kept
+    peer::PeerConfig peer;        ///< no secret: no peers
     bool block_checksum = true;
     bool test_symbols = false;  ///< true: tests reach the cores
-    ActorConfigs actors;        ///< a section of each kind of actor that has keys
-    std::string series_map;  ///< the day's list of series: a file, or a folder of them; empty: none
-    /// Of that key, for what turns out to be wrong with the file; none in a config made by hand.
+    ActorConfigs actors;        ///< a section for each kind of actor that has keys
+    std::string
+        series_map;  ///< the day's list of series: a file, or a folder of such files; empty: none
+    /// The key's place in the config file, for problems with the series map. None if the config was
+    /// not loaded from a file.
     std::optional<pinstrike::Place> series_map_place;
-    std::shared_ptr<const feed::Traffic> traffic;  ///< of sim ports; null: the generator's defaults
-    CpuIndex control_cpu = -1;                     ///< of all that is not hot
-    std::string metrics_address;                   ///< "127.0.0.1:9464"; empty: no endpoint
+    std::shared_ptr<const feed::Traffic>
+        traffic;                  ///< for sim ports; null: the generator's defaults
+    CpuIndex control_cpu = -1;    ///< CPU of all threads that are not hot
+    std::string metrics_address;  ///< "127.0.0.1:9464"; empty: no endpoint
     LogLevel log_level = LogLevel::info;
-    SystemCalls system_calls = SystemCalls::filtered;  ///< of hot threads
+    SystemCalls system_calls = SystemCalls::filtered;  ///< of the hot threads
 };
 
 }  // namespace pinstrike::actors

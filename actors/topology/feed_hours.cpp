@@ -15,7 +15,7 @@ std::optional<LineHours> hours_of(const FeedConfig& config, Problems& problems) 
     if (hours_of == nullptr) {
         return LineHours{};
     }
-    // From the oldest captures that anyone replays, for longer than a process lives.
+    // Covers the oldest captures in use and the lifetime of any process.
     const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
     constexpr std::chrono::days ten_years{3653};
     const feed::Days days{std::chrono::local_days{std::chrono::year{2008} / 1 / 1},

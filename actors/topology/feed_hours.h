@@ -9,8 +9,8 @@
 
 namespace pinstrike::actors {
 
-/// When the feed's lines are on the air, by its calendar; nothing, with a Problem, on a host that
-/// does not know the exchanges' time zone.
+/// The hours at which the feed's lines send, from the config's calendar. nullopt and a Problem if
+/// the host does not know the time zone of the exchanges.
 [[nodiscard]] std::optional<LineHours> hours_of(const FeedConfig& config, Problems& problems);
 
 }  // namespace pinstrike::actors

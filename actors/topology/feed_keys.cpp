@@ -25,7 +25,7 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// No processor has a number so high; a ring so large would not fit a host.
+/// Upper limits: no CPU has a higher number, and no host has memory for a larger ring.
 constexpr CpuIndex cpu_max = 4095;
 constexpr std::size_t ring_slots_max = std::size_t{1} << 28;
 
@@ -69,7 +69,7 @@ Section<CoreConfig> core_section() {
     return section;
 }
 
-/// A section for each kind of actor that has keys, by the kind's name.
+/// A section for each kind of actor that has keys, named like the kind.
 void add_actor_keys(Section<FeedConfig>& section) {
     for (const ActorKind* kind : actor_kinds()) {
         if (std::optional<ActorSection> own = kind->section()) {

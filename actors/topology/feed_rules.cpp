@@ -22,7 +22,7 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// A rule's surroundings: each rule is a function over them.
+/// The inputs of a rule. Each rule is a function of them.
 struct Rules {
     const FeedConfig& config;
     const Places& places;
@@ -59,7 +59,7 @@ void check_names(const Rules& rules, const std::vector<Named>& list, const char*
     }
 }
 
-/// A poller or core that shares its processor loses packets whenever the other one runs.
+/// A poller or core that shares its CPU loses packets whenever the other thread runs.
 void check_cpus(const Rules& rules) {
     std::map<CpuIndex, std::string> owners;
     const auto claim = [&](CpuIndex cpu, const std::string& path) {
@@ -89,7 +89,7 @@ std::vector<std::string> port_names(const FeedConfig& config) {
     return names;
 }
 
-/// Pollers name ports that there are, and every port is read by someone.
+/// Every port that a poller names exists, and every port is read by a poller.
 void check_port_use(const Rules& rules) {
     const std::vector<std::string> names = port_names(rules.config);
     std::set<std::string> used;
@@ -192,8 +192,8 @@ bool brings(const Rules& rules, const std::vector<std::string>& ports, char stre
     });
 }
 
-/// Both streams of a line meet in one poller, or their copies could not be told to be copies. A
-/// feed may do without one of them.
+/// Both streams of a line must reach the same poller, which could not detect duplicates otherwise.
+/// A feed may lack one stream altogether.
 void check_streams(const Rules& rules) {
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
         const PollerConfig& poller = rules.config.pollers[i];
@@ -228,8 +228,8 @@ void check_streams(const Rules& rules) {
     }
 }
 
-/// A poller that waits for a full ring leaves packets of a live port to be lost uncounted; and one
-/// with captures runs on their time, which live packets do not share.
+/// A poller that waits for a full ring would lose packets of a live port uncounted. A poller with
+/// captures runs on packet time, which does not apply to live packets.
 void check_live(const Rules& rules) {
     const auto& ports = rules.config.ports;
     const auto live = std::find_if(ports.begin(), ports.end(),
@@ -256,7 +256,8 @@ void check_live(const Rules& rules) {
     }
 }
 
-/// A venue never repeats its times: what looks so is old, or from behind a reset that was lost.
+/// A venue never repeats its times. Blocks that seem to repeat are old, or follow a reset that was
+/// lost.
 void check_looped_captures(const Rules& rules) {
     const auto& ports = rules.config.ports;
     const auto other = std::find_if(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
@@ -283,7 +284,7 @@ void check_silence(const Rules& rules) {
     }
 }
 
-/// Each source once, and none that there is not.
+/// Each source is named once, and exists.
 void check_recovery(const Rules& rules) {
     const feed::RecoveryConfig& recovery = rules.config.recovery;
     std::set<feed::RepairKind> named;
@@ -312,7 +313,7 @@ void check_recovery(const Rules& rules) {
     }
 }
 
-/// What is configured of peers is of use: somebody asks, or somebody can be asked.
+/// The settings for peers have a use: this host asks peers, or peers can ask it.
 void check_peers(const Rules& rules) {
     const FeedConfig& config = rules.config;
     if (!rules.places.sound("peer") || !rules.places.sound("history")) {
@@ -338,7 +339,7 @@ void check_peers(const Rules& rules) {
     }
 }
 
-/// True if the list and this key of all its elements were understood.
+/// True if the list was understood, and this key in each of its elements.
 bool all_sound(const Places& places, const std::string& list, std::size_t count, const char* key) {
     bool sound = places.reached(list);
     for (std::size_t i = 0; i < count; ++i) {
@@ -366,7 +367,7 @@ void check_sharding(const Rules& rules, const ActorKind& kind) {
     }
 }
 
-/// A core has one pair of rings for the exchange of state, so one of its actors can use it.
+/// A core has one pair of rings for the exchange of state, so only one of its actors can use it.
 void check_state_exchange(const Rules& rules, std::span<const ActorKind* const> kinds) {
     const auto exchanges = [&](const std::string& name) {
         return std::any_of(kinds.begin(), kinds.end(), [&](const ActorKind* kind) {
@@ -428,7 +429,8 @@ void check_feed(const FeedConfig& config, const Places& places, Problems& proble
     }
     const bool share_groups =
         places.sound("kind") && feed::venue_services(config.kind).lines_share_groups;
-    feed::check_lines(config.lines, share_groups, places, problems);  // of those understood
+    feed::check_lines(config.lines, share_groups, places,
+                      problems);  // the lines that were understood
     const bool lines = places.sound("lines") && !config.lines.empty();
     const bool line_use = lines && pollers("lines");
     const bool port_use = ports("name") && pollers("ports");

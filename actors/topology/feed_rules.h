@@ -10,12 +10,12 @@
 
 namespace pinstrike::actors {
 
-/// What the parts of a config must be together, beyond what each key says for itself: decided on
-/// the structs alone, without a look at the machine. Rules over keys that were not understood are
-/// passed over. Expects names, lines and groups to be filled in (load_config does it).
+/// Checks the rules that involve several keys. The rules use the structs alone, not the machine. A
+/// rule is skipped if one of its keys was not understood. Expects names, lines and groups to be
+/// filled in (load_config does this).
 void check_feed(const FeedConfig& config, const Places& places, Problems& problems);
 
-/// The part of it that these kinds of actors ask for.
+/// Checks only the rules of these kinds of actors.
 void check_actors(const FeedConfig& config, std::span<const ActorKind* const> kinds,
                   const Places& places, Problems& problems);
 

@@ -15,9 +15,9 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// What may be left out and follows from the rest.
+/// Fills in keys that were left out and follow from others.
 void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
-    // Who names the groups as a source means to hear them.
+    // A config with retransmission as a source of recovery also needs to receive its groups.
     config.retransmission |= has_source(config.recovery, feed::RepairKind::retransmission);
     if (places.sound("kind")) {
         feed::publish_groups(config.lines, feed::venue_services(config.kind).published_line,
@@ -41,7 +41,7 @@ void fill_in(FeedConfig& config, const Places& places, Problems& problems) {
     }
 }
 
-/// In the order of the file, as a reader mends it; those of one place stay in their order.
+/// Sorts problems by their place in the file. Problems of one place keep their order.
 Problems sorted_by_place(Problems problems) {
     std::multimap<std::pair<unsigned, unsigned>, Problem> by_place;
     for (Problem& problem : problems) {
@@ -65,7 +65,8 @@ std::optional<FeedConfig> parse_config(std::string_view text, const std::string&
         Places places{file};
         Reader reader{found, places};
         read_section(feed_section(), *root, "", config, reader);
-        // The rules run over what was understood even so: all problems are told at once.
+        // The rules run over the keys that were understood, so that all problems are reported at
+        // once.
         if (root->kind == Node::Kind::mapping) {
             fill_in(config, places, found);
             if (places.has("series_map")) {

@@ -10,15 +10,15 @@
 
 namespace pinstrike::actors {
 
-/// The config of a file, complete: names, lines and groups filled in, all rules kept. Nothing, with
-/// every problem told, if anything is wrong.
+/// Loads and completes the config of a file: names, lines and groups are filled in, and all rules
+/// are checked. nullopt, with all problems listed, if anything is wrong.
 std::optional<FeedConfig> load_config(const std::string& path, Problems& problems);
 
-/// The same of a text; `file` only names it in problems.
+/// The same for a text. `file` is the name used in problems.
 std::optional<FeedConfig> parse_config(std::string_view text, const std::string& file,
                                        Problems& problems);
 
-/// The whole config as YAML, every key with its value; loads as the same config.
+/// The whole config as YAML, every key with its value. Loading the text gives the same config.
 std::string effective_config(const FeedConfig& config);
 
 }  // namespace pinstrike::actors

@@ -32,7 +32,7 @@ struct FreeBitmap {
 
 using HwlocBitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
-/// Null where the host cannot be looked at.
+/// Null if hwloc cannot read the host.
 HwlocTopology load_topology(bool devices) {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) {
@@ -45,7 +45,7 @@ HwlocTopology load_topology(bool devices) {
     return hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
 }
 
-/// Null where the text describes none.
+/// Null if the text does not describe a machine.
 HwlocTopology described_topology(const std::string& text) {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) {
@@ -91,9 +91,9 @@ void read_pci(hwloc_topology* topology, Machine& machine) {
     }
 }
 
-/// A figure of the kernel's; 0: there is none. MemAvailable: free, or in caches that can be
-/// dropped; reserved hugepages are not in it. (hwloc adds up the nodes' memory, without what a
-/// virtual machine was given later and no node was told of.)
+/// A row of /proc/meminfo in bytes; 0: there is none. MemAvailable is memory that is free or in
+/// caches that can be dropped, without reserved hugepages. (hwloc sums the memory of the nodes,
+/// which lacks memory that was added to a virtual machine later and belongs to no node.)
 std::size_t read_memory_bytes(std::string_view name) {
     std::ifstream in("/proc/meminfo");
     for (std::string line; std::getline(in, line);) {

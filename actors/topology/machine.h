@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the host is, apart from what is decided from it: read_machine() looks, topology.h decides,
-// and tests make machines up.
+// Describes the hardware of a host. read_machine() reads it, and topology.h decides from it. Tests
+// make up machines.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -15,40 +15,40 @@
 namespace pinstrike::actors {
 
 struct MachineCpu {
-    CpuIndex index = 0;  ///< as the operating system numbers it
-    unsigned core = 0;   ///< physical; two cpus of one core share its units
+    CpuIndex index = 0;  ///< the operating system's number
+    unsigned core = 0;   ///< physical core; the CPUs of one core share its execution units
     unsigned numa_node = 0;
     unsigned package = 0;  ///< socket
 };
 
 struct Machine {
-    std::vector<MachineCpu> cpus;  ///< those this process may run on, ascending
-    std::size_t memory_bytes = 0;  ///< of the machine, or what a control group leaves of it
-    std::size_t free_bytes = 0;    ///< of it, what the kernel could give now; 0: unknown
+    std::vector<MachineCpu> cpus;  ///< the CPUs this process may use, ascending
+    std::size_t memory_bytes = 0;  ///< of the machine, or the part that a control group allows
+    std::size_t free_bytes = 0;    ///< the part of it that the kernel could give now; 0: unknown
     std::string memory_owner = "the machine";  ///< or "the control group /a/b"
 
-    std::optional<std::size_t> open_files_max;  ///< of this process; nullopt: no limit
+    std::optional<std::size_t> open_files_max;  ///< limit of this process; nullopt: none
 
     [[nodiscard]] const MachineCpu* find(CpuIndex index) const;
 
-    std::string no_call_filters;  ///< why the kernel has none for system calls; empty: it has
+    std::string no_call_filters;  ///< why the kernel has no system call filters; empty: it has them
 
-    /// The NUMA node of a PCI device ("0000:3b:00.0"); nullopt: unknown. Filled in by read_machine.
+    /// The NUMA nodes of PCI devices ("0000:3b:00.0"). read_machine() fills the list.
     std::vector<std::pair<std::string, unsigned>> pci_nodes;
 
     [[nodiscard]] std::optional<unsigned> node_of_pci(const std::string& address) const;
 };
 
-/// Looks, with hwloc. A host that tells nothing yields no cpus.
+/// Reads the host with hwloc. If the host reveals nothing, the result has no CPUs.
 [[nodiscard]] Machine read_machine();
 
-/// A machine elsewhere: of a file of hwloc's XML (`lstopo FILE.xml`), or else synthetic, as hwloc
-/// takes it ("pack:2 core:8 pu:2"). It has no memory and nothing that forbids filters. Nothing
-/// where hwloc can make nothing of it.
+/// Another machine: from a file of hwloc's XML (`lstopo FILE.xml`) or a synthetic description of
+/// hwloc ("pack:2 core:8 pu:2"). It has no memory figures, and its kernel has system call filters.
+/// nullopt if hwloc cannot read the text.
 [[nodiscard]] std::optional<Machine> described_machine(const std::string& text);
 
-/// Puts the calling thread, and threads that it makes meanwhile, on one cpu, and itself back in the
-/// end. A negative cpu changes nothing.
+/// Moves the calling thread, and the threads that it creates in the meantime, to one CPU. The
+/// destructor moves the calling thread back. A negative CPU changes nothing.
 class BoundToCpu {
   public:
     explicit BoundToCpu(CpuIndex cpu);
@@ -63,12 +63,12 @@ class BoundToCpu {
     std::unique_ptr<Before> before_;
 };
 
-/// Binds the calling thread to a cpu for good. A negative cpu binds nothing. False where the system
+/// Binds the calling thread to a CPU for good. A negative CPU binds nothing. False if the system
 /// refuses.
 bool bind_this_thread(CpuIndex cpu);
 
-/// Binds the calling thread to a cpu and names it (`name` is cut to 15 characters). A negative cpu
-/// only names it. False where the system refuses.
+/// Binds the calling thread to a CPU and names it (`name` is cut to 15 characters). A negative CPU
+/// only names it. False if the system refuses.
 bool place_this_thread(CpuIndex cpu, const std::string& name);
 
 }  // namespace pinstrike::actors

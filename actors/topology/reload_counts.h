@@ -13,9 +13,10 @@ namespace pinstrike::actors {
 
 PINSTRIKE_ROWS(ReloadCount, PINSTRIKE_RELOAD_COUNTS)
 
-/// The control thread writes.
+/// The control thread writes these.
 struct ReloadCounters : Counters<ReloadCount, ReloadCount_count> {
-    Counter last_refused;  ///< 1: the file differs from what runs, since the last reload
+    Counter last_refused;  ///< 1: the last reload was refused, so the file differs from the config
+                           ///< in use
 };
 
 }  // namespace pinstrike::actors

@@ -17,8 +17,8 @@
 namespace pinstrike::actors {
 namespace {
 
-/// Gives each series to its core, once. Holds at most twice as many as actors have memory
-/// for, whatever the file holds.
+/// Assigns each series once to its core. It holds at most twice as many series as the actors have
+/// memory for, whatever the size of the file.
 class Dealer {
   public:
     Dealer(const FeedConfig& config, SeriesList& list)
@@ -57,7 +57,7 @@ class Dealer {
         }
     }
 
-    /// True where the file holds more than was read of it.
+    /// True if the file has more rows than were read.
     [[nodiscard]] bool overfull() const { return overfull_; }
 
   private:
@@ -91,7 +91,7 @@ class Dealer {
     bool overfull_ = false;
 };
 
-/// The file that the key means; empty where it is a folder that has none.
+/// The file that the key names, or the newest file of the folder; empty if the folder has none.
 std::string file_of(const FeedConfig& config) {
     const std::string& path = config.series_map;
     std::error_code error;
@@ -100,7 +100,7 @@ std::string file_of(const FeedConfig& config) {
                : path;
 }
 
-/// What is wrong with the file, told at the key that names it.
+/// Adds a problem with the file at the key that names it.
 struct Complaints {
     const FeedConfig& config;
     Problems& problems;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The series that the day's file announces (config key series_map), dealt out to the cores as the
-// router deals out their messages. A core tells its actors of its own before the first message.
+// The series of the day's series map (config key series_map), split by core as the router splits
+// messages. Each core announces its series to its actors before the first message.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -30,22 +30,23 @@ namespace pinstrike::actors {
 PINSTRIKE_ROWS(SeriesRow, PINSTRIKE_SERIES_ROWS)
 
 struct SeriesList {
-    std::string file;  ///< the one that was read; empty: the config names none
-    std::array<std::uint64_t, SeriesRow_count> rows{};  ///< by SeriesRow
-    Problems malformed;                                 ///< the first few, with their places
-    std::vector<std::vector<feed::SeriesMap>> by_core;  ///< in the order of the config's cores
-    std::vector<std::size_t> counts;                    ///< of by_core
+    std::string file;  ///< the file that was read; empty: the config names none
+    std::array<std::uint64_t, SeriesRow_count> rows{};  ///< counts by SeriesRow
+    Problems malformed;  ///< the first few malformed rows, with their places
+    std::vector<std::vector<feed::SeriesMap>>
+        by_core;                      ///< series by core, in the order of the config
+    std::vector<std::size_t> counts;  ///< sizes of by_core
 
     [[nodiscard]] std::uint64_t count(SeriesRow row) const {
         return rows[static_cast<std::size_t>(row)];
     }
 };
 
-/// Reads the file, or the newest one of the folder. A Problem at the key's place where that cannot
-/// be, where no row is a series, and where the actors have no memory for all.
+/// Reads the file, or the newest file of the folder. Adds a Problem at the key's place if the file
+/// cannot be read, if no row is a series, or if the actors lack memory for all series.
 [[nodiscard]] SeriesList read_series_list(const FeedConfig& config, Problems& problems);
 
-/// For people: how many, on which core, against what capacity, and what was wrong with the file.
+/// A text for people: how many series each core has, its capacity, and the errors in the file.
 [[nodiscard]] std::string to_text(const SeriesList& list, const FeedConfig& config);
 
 }  // namespace pinstrike::actors

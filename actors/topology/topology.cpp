@@ -49,9 +49,9 @@ bool reads_captures(const FeedConfig& config) {
                        [](const nic::PortConfig& port) { return nic::row_of(port.kind).replays; });
 }
 
-/// Descriptors: a port of the kernel's sockets has one for each group; a peer, a connection. Beside
-/// these there are standard streams, rings of io_uring, endpoints and their connections, devices,
-/// captures.
+/// Descriptors that the process needs: one for each group of a port with kernel sockets. The other
+/// 128 are for connections of peers, standard streams, io_uring, endpoints and their connections,
+/// devices and captures.
 std::size_t plan_open_files(const FeedConfig& config, const Topology& topology) {
     constexpr std::size_t others = 128;
     std::size_t files = others;
@@ -65,8 +65,8 @@ std::size_t plan_open_files(const FeedConfig& config, const Topology& topology) 
     return files;
 }
 
-/// Captures run on their own time, as fast as they are read: nobody can be asked for what they
-/// lack, and what they hold of retransmissions fills holes by itself.
+/// Captures run on packet time, as fast as they can be read, so no source can be asked in time.
+/// Retransmissions in the captures fill holes without requests.
 RecoveryPlan plan_recovery(const FeedConfig& config) {
     RecoveryPlan plan;
     plan.runs = !config.recovery.sources.empty() && !reads_captures(config);
@@ -96,7 +96,7 @@ void tell(TopologyFindings& findings, std::string text, Remedy remedy = Remedy::
     pinstrike::tell(findings.problems, Place{}, std::move(text), remedy);
 }
 
-/// Every thread with a cpu of its own.
+/// Every thread has a CPU of its own.
 std::vector<std::pair<std::string, CpuIndex>> placed_threads(const Topology& topology) {
     std::vector<std::pair<std::string, CpuIndex>> threads;
     for (const PollerPlan& poller : topology.pollers) {
@@ -197,7 +197,7 @@ std::string memory_text(std::size_t bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / mebi);
 }
 
-/// More than is free would bring the kernel to kill something, most likely this program.
+/// If the program uses more memory than is free, the kernel kills a process, most likely this one.
 void check_memory(const Topology& topology, const Machine& machine, TopologyFindings& findings) {
     const std::size_t free_bytes =
         machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
@@ -215,7 +215,7 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
     }
 }
 
-/// A thread that finds none in the middle of its work cannot go on.
+/// A thread that runs out of descriptors in the middle of its work cannot continue.
 void check_open_files(const Topology& topology, const Machine& machine,
                       TopologyFindings& findings) {
     if (machine.open_files_max && *machine.open_files_max < topology.open_files) {
@@ -262,7 +262,7 @@ bool is_loopback(nic::Ipv4 address) {
     return address.value >> 24 == 127;
 }
 
-/// "127.0.0.1:9464", "localhost:9464" and "[::1]:9464" are this host's own.
+/// True for a loopback address, such as "127.0.0.1:9464", "localhost:9464" or "[::1]:9464".
 bool is_loopback(const std::string& listening) {
     return listening.starts_with("127.") || listening.starts_with("localhost:") ||
            listening.starts_with("[::1]:");
@@ -285,7 +285,7 @@ std::string peers_text(const RecoveryPlan& plan, const FeedConfig& config) {
     return text;
 }
 
-/// Who can reach what, beside this host.
+/// Adds a remark if no port brings one of the two streams.
 void check_streams(const FeedConfig& config, TopologyFindings& findings) {
     const feed::StreamsReceived received = streams_received(config);
     for (std::size_t i = 0; i < received.size(); ++i) {
@@ -428,7 +428,8 @@ Topology plan_topology(const FeedConfig& config) {
         }
     }
     const auto demands = dpdk_demands(config, topology);
-    if (!demands.empty() && !demands.front().config.hugepages) {  // all ports say the same
+    if (!demands.empty() &&
+        !demands.front().config.hugepages) {  // the setting is the same for all ports
         topology.dpdk_bytes = nic::dpdk::memory_need_bytes(demands);
     }
     topology.recovery = plan_recovery(config);

@@ -1,8 +1,9 @@
 // path: cold
 //
-// Which threads there are, where they run, and what joins them: data, made from the config, checked
-// against the machine, shown to people, and only then started (appliance.h). Pure functions, but
-// that captures which a DPDK port preloads are counted.
+// The plan of an appliance: its threads, their CPUs, and the rings between them. It is plain data,
+// made from the config, checked against the machine, shown to people, and then started
+// (appliance.h). The functions are pure, except that they count the captures that a DPDK port
+// preloads.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -19,7 +20,7 @@
 
 namespace pinstrike::actors {
 
-/// A thread that polls: which lines, from which ports.
+/// A poll thread: its lines and ports.
 struct PollerPlan {
     std::string name;
     CpuIndex cpu = -1;
@@ -33,11 +34,11 @@ struct CorePlan {
     std::string name;
     CpuIndex cpu = -1;
     WaitStrategy wait = WaitStrategy::spin;
-    std::vector<std::string> actors;  ///< kinds
-    std::size_t actor_bytes = 0;      ///< memory of its actors
+    std::vector<std::string> actors;  ///< kinds of actors
+    std::size_t actor_bytes = 0;      ///< memory of the core's actors
 };
 
-/// A ring, from one thread to another.
+/// A ring from one thread to another.
 struct RingPlan {
     std::string from;
     std::string to;
@@ -45,68 +46,69 @@ struct RingPlan {
     std::size_t bytes = 0;
 };
 
-/// The thread that asks for what is missing.
+/// The thread that requests missing messages.
 struct RecoveryPlan {
-    bool runs = false;                 ///< not without sources, nor on captures
+    bool runs = false;                 ///< false without sources, and for captures
     std::vector<std::string> sources;  ///< as in the config
     std::size_t ring_bytes = 0;        ///< rings from and to all pollers
-    std::size_t history_bytes = 0;     ///< 0: nothing is kept
-    std::vector<std::string> peers;    ///< whom it asks
-    std::string listens;               ///< where peers ask; empty: nowhere
+    std::size_t history_bytes = 0;     ///< 0: no history is kept
+    std::vector<std::string> peers;    ///< the peers that it asks
+    std::string listens;               ///< where it listens for requests of peers; empty: nowhere
 };
 
 struct Topology {
     std::vector<PollerPlan> pollers;
     std::vector<CorePlan> cores;
-    std::vector<RingPlan> rings;  ///< poller by poller, in the order of the cores
+    std::vector<RingPlan> rings;  ///< ordered by poller, then by core
     CpuIndex control_cpu = -1;
-    std::size_t line_bytes = 0;  ///< of all lines, for what waits and for what is missing
-    std::size_t dpdk_bytes = 0;  ///< ordinary memory of DPDK; 0 where it takes hugepages
+    std::size_t line_bytes = 0;  ///< of all lines, for held blocks and lists of gaps
+    std::size_t dpdk_bytes = 0;  ///< ordinary memory of DPDK; 0 if it uses hugepages
     RecoveryPlan recovery;
-    std::size_t open_files = 0;  ///< descriptors that must be allowed
+    std::size_t open_files = 0;  ///< number of descriptors the process needs
 
-    /// For each port the pollers that read it, a queue each, in the order of the pollers.
+    /// For each port the pollers that read it, one queue each, in the order of the pollers.
     std::vector<std::vector<std::size_t>> port_readers;
 
     [[nodiscard]] std::size_t ring_bytes() const;
     [[nodiscard]] std::size_t actor_bytes() const;
 
-    /// Of rings, lines, actors and DPDK, hugepages not counted.
+    /// Memory of rings, lines, actors and DPDK, without hugepages.
     [[nodiscard]] std::size_t memory_bytes() const;
 };
 
-/// What a topology is like on a machine: `problems` forbid the start, `remarks` do not.
+/// The result of checking a topology on a machine: `problems` prevent the start, `remarks` do not.
 struct TopologyFindings {
     Problems problems;
     std::vector<std::string> remarks;
 };
 
-/// Whether the state of series is taken from a peer at the start.
+/// Whether the appliance requests the state of series from a peer at the start.
 [[nodiscard]] bool takes_state(const FeedConfig& config);
 
-/// Records of the ring from a poller to the history: few and small where the ports keep packets.
+/// Records in the ring from a poller to the history. Fewer are needed if the ports keep packets.
 [[nodiscard]] std::size_t history_slots(const FeedConfig& config, const PollerConfig& poller);
 
 /// Expects a config that was checked (load_config.h).
 [[nodiscard]] Topology plan_topology(const FeedConfig& config);
 
-/// The streams that some port brings.
+/// The streams that at least one port receives.
 [[nodiscard]] feed::StreamsReceived streams_received(const FeedConfig& config);
 
-/// The groups of a poller's lines that come at a port.
+/// The groups of a poller's lines that arrive at a port.
 [[nodiscard]] std::vector<nic::Group> groups_at(const FeedConfig& config, const PollerPlan& poller,
                                                 const nic::PortConfig& port);
 
-/// What the config's ports of kind dpdk want of DPDK, in their order.
+/// What the config's ports of kind dpdk need from DPDK, in their order.
 [[nodiscard]] std::vector<nic::dpdk::PortDemand> dpdk_demands(const FeedConfig& config,
                                                               const Topology& topology);
 
-/// One producer and one consumer a ring, every ring drained, no cpu twice, every cpu there; ports,
-/// pollers and cores on one NUMA node; enough memory and descriptors.
+/// Checks that each ring has one producer and one consumer and is drained, that each CPU exists and
+/// is used once, that ports, pollers and cores are on one NUMA node, and that memory and
+/// descriptors suffice.
 [[nodiscard]] TopologyFindings check_topology(const Topology& topology, const FeedConfig& config,
                                               const Machine& machine);
 
-/// For people: ports, pollers, rings, cores, memory; lines of at most 100 columns.
+/// A text for people: ports, pollers, rings, cores and memory, in lines of at most 100 columns.
 [[nodiscard]] std::string to_text(const Topology& topology, const FeedConfig& config);
 
 }  // namespace pinstrike::actors

@@ -22,7 +22,7 @@ namespace pinstrike::actors::doctor {
 namespace {
 
 std::optional<ClockState> ask_clock() {
-    timex clock{};  // modes 0: changes nothing
+    timex clock{};  // modes 0: only reads
     const int state = ::adjtimex(&clock);
     if (state < 0) {
         return std::nullopt;
@@ -61,7 +61,7 @@ void ask_addresses(Host& host) {
     }
 }
 
-/// Version and firmware, as `ethtool -i` shows them.
+/// Driver version and firmware, as in `ethtool -i`.
 void ask_driver(int any_socket, HostNic& nic) {
     ethtool_drvinfo info{};
     info.cmd = ETHTOOL_GDRVINFO;
@@ -103,7 +103,7 @@ void ask_kernel(Host& host) {
         ::close(any_socket);
     }
     ask_disk("/var/log", host);  // the journal
-    ask_disk("/var/lib", host);  // captures, lists of series
+    ask_disk("/var/lib", host);  // captures, series maps
 }
 
 }  // namespace pinstrike::actors::doctor

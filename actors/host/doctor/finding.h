@@ -1,6 +1,6 @@
 // path: cold
 //
-// What is judged of a host, one matter at a time.
+// The result of one check of a host.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,37 @@
 
 namespace pinstrike::actors::doctor {
 
-/// Ascending; what is not known is neither good nor bad.
+/// In ascending order. `unknown` is neither good nor bad.
 enum class Severity : std::uint8_t { ok, unknown, advice, warning, error };
 
 [[nodiscard]] std::string_view word_of(Severity severity);
 
-/// How it is mended. Commands of `now` hold until the next boot; those of `lasting` write files
-/// that hold from the next boot on (some at once).
+/// How to fix a finding. The commands in `now` last until the next boot. The commands in `lasting`
+/// write files that apply from the next boot on (some at once).
 struct Mend {
-    std::string command;  ///< for a person, one line; empty: no command does it
-    std::string advice;   ///< in words: beside the command, or where there is none
+    std::string command;  ///< for a person, one line; empty: there is no command
+    std::string advice;   ///< in words: in addition to the command, or instead of one
     std::vector<std::string> now;
     std::vector<std::string> lasting;
     bool boot_loader = false;  ///< `lasting` changes the kernel's command line
 };
 
 struct Finding {
-    std::string id;  ///< "hugepages.node0": the same from run to run, unique in one
+    std::string id;  ///< "hugepages.node0": stable between runs, unique within a run
     Severity severity = Severity::ok;
     std::string what;
     std::string seen;
     std::string wanted;
     std::string why;
-    Mend mend;  ///< empty where nothing is to be mended
+    Mend mend;  ///< empty if there is nothing to fix
 };
 
 using Findings = std::vector<Finding>;
 
-/// Of so many of each severity, by its value.
+/// The number of findings of each severity, indexed by its value.
 [[nodiscard]] std::vector<std::size_t> counts_of(const Findings& findings);
 
-/// The highest there is; ok where there are none.
+/// The highest severity; ok if there are no findings.
 [[nodiscard]] Severity worst_of(const Findings& findings);
 
 }  // namespace pinstrike::actors::doctor

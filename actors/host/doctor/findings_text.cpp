@@ -12,15 +12,15 @@ namespace {
 constexpr std::size_t columns = 80;
 constexpr std::size_t severity_columns = 9;
 
-/// How many characters are shown: bytes that go on with one count nothing.
+/// The number of characters displayed. UTF-8 continuation bytes do not count.
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
         return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
     }));
 }
 
-/// Words broken into lines that begin behind `indent` columns; `used` of the first are taken. What
-/// has no blank is not broken: commands are copied.
+/// Wraps words into lines that are indented by `indent` columns; the first line has `used` columns
+/// already. Text without blanks is not broken, because commands are copied.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
     std::string out;
     std::size_t at = used;

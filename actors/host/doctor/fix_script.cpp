@@ -62,7 +62,7 @@ else
 fi
 )script";
 
-/// Text from outside (names of ports, drivers) must not end the comment it stands in.
+/// Text from outside (names of ports, drivers) must not end the comment that contains it.
 std::string comment(std::string_view name, std::string_view text) {
     std::string line = fmt::format("# {:<7} ", name);
     for (const char letter : text) {
@@ -117,7 +117,7 @@ std::string fix_script(const Findings& findings) {
         }
     }
     std::string out{head};
-    // Only functions that are used: who reads it has less to read.
+    // Includes only the functions that are used, so that the script is short to read.
     if (blocks.find("\nset_value ") != std::string::npos) {
         out += function_set_value;
     }

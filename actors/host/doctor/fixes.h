@@ -1,7 +1,7 @@
 // path: cold
 //
-// Ways to mend a host, each as the command for a person and as lines of the script. The script has
-// three functions of its own: set_value FILE VALUE, keep FILE LINE..., boot_parameters NAME WORDS.
+// Ways to fix a host, each as a command for a person and as lines of the script. The script defines
+// three functions: set_value FILE VALUE, keep FILE LINE..., boot_parameters NAME WORDS.
 #pragma once
 
 #include "actors/host/doctor/finding.h"
@@ -13,11 +13,11 @@
 
 namespace pinstrike::actors::doctor {
 
-/// A word of a shell's command line; in quotes where it needs them.
+/// A word of a shell command, quoted if necessary.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
-/// `sysctl -w`, kept by /etc/sysctl.d. Keys with slashes ("net/core/rmem_max"): names of interfaces
-/// may hold dots.
+/// `sysctl -w`, made permanent in /etc/sysctl.d. Keys have slashes ("net/core/rmem_max"), because
+/// names of interfaces may contain dots.
 [[nodiscard]] Mend sysctl_mend(std::string_view key, std::int64_t value);
 
 struct FileValue {
@@ -25,13 +25,13 @@ struct FileValue {
     std::string value;
 };
 
-/// Writes values into files of /sys, kept by /etc/tmpfiles.d/pinstrike-NAME.conf.
+/// Writes values to files of /sys, and makes them permanent in /etc/tmpfiles.d/pinstrike-NAME.conf.
 [[nodiscard]] Mend sysfs_mend(std::string_view name, const std::vector<FileValue>& values);
 
-/// Words for the kernel's command line, by GRUB's /etc/default/grub.d/pinstrike-NAME.cfg.
+/// Adds words to the kernel's command line in GRUB's /etc/default/grub.d/pinstrike-NAME.cfg.
 [[nodiscard]] Mend boot_mend(std::string_view name, std::string_view parameters);
 
-/// What no command mends.
+/// For findings that no command can fix.
 [[nodiscard]] Mend advice_mend(std::string advice);
 
 }  // namespace pinstrike::actors::doctor

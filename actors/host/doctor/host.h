@@ -1,8 +1,8 @@
 // path: cold
 //
-// A host as plain data: what `pinstrike doctor` saw of it. Who looks is read_host.h, who judges
-// judge.h; tests make hosts by hand. An optional that is empty could not be seen, which is not the
-// same as "none" or "zero", and is never judged as good.
+// A host as plain data, for `pinstrike doctor`. read_host.h reads it, judge.h judges it, and tests
+// describe hosts by hand. An empty optional means that the value could not be read, which differs
+// from "none" or "zero" and never counts as good.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -20,39 +20,39 @@ namespace pinstrike::actors::doctor {
 
 using CpuSet = std::set<CpuIndex>;
 
-/// A state in which an idle processor sleeps.
+/// A sleep state of an idle CPU.
 struct IdleState {
-    unsigned number = 0;  ///< of /sys/devices/system/cpu/cpuN/cpuidle/stateK
+    unsigned number = 0;  ///< as in /sys/devices/system/cpu/cpuN/cpuidle/stateK
     std::string name;
-    unsigned exit_us = 0;  ///< to wake from it, as the driver states
+    unsigned exit_us = 0;  ///< time to wake up, according to the driver
     bool disabled = false;
 };
 
 struct HostCpu {
     CpuIndex index = 0;
-    int node = -1;    ///< NUMA; negative: the kernel names none
-    CpuSet siblings;  ///< cpus of the same physical core, itself among them
-    CpuSet cache;     ///< cpus that share its last cache, itself among them; empty: not visible
-    std::string governor;  ///< of its frequency; empty: not visible
+    int node = -1;    ///< NUMA node; negative: the kernel names none
+    CpuSet siblings;  ///< CPUs of the same physical core, itself included
+    CpuSet cache;     ///< CPUs that share the last-level cache, itself included; empty: not visible
+    std::string governor;  ///< frequency governor; empty: not visible
     std::vector<IdleState> idle_states;
 };
 
-/// A PCI device beside a NIC in its IOMMU group.
+/// Another PCI device in a NIC's IOMMU group.
 struct GroupMember {
     std::string address;
     std::string driver;  ///< empty: none
     bool bridge = false;
 };
 
-/// A network device on PCI.
+/// A PCI network device.
 struct HostNic {
     std::string address;  ///< "0000:3b:00.0"
-    std::string driver;   ///< empty: bound to none
+    std::string driver;   ///< empty: no driver
     std::string driver_version;
-    std::string firmware;    ///< empty: no driver of the kernel's is there to ask
-    std::string interface;   ///< of the kernel; empty: taken from it
-    int node = -1;           ///< NUMA; negative: the kernel names none
-    std::string link_speed;  ///< PCIe, "8.0 GT/s PCIe x8"; empty: not told
+    std::string firmware;    ///< empty: no kernel driver that could report it
+    std::string interface;   ///< kernel interface; empty: there is none
+    int node = -1;           ///< NUMA node; negative: the kernel names none
+    std::string link_speed;  ///< PCIe link, "8.0 GT/s PCIe x8"; empty: unknown
     std::string link_best;
     std::optional<unsigned> iommu_group;
     std::vector<GroupMember> group_members;  ///< without the NIC itself
@@ -61,7 +61,7 @@ struct HostNic {
 struct HostInterface {
     bool up = false;
     bool multicast = false;
-    bool running = false;  ///< has a carrier, as far as the driver tells
+    bool running = false;  ///< has a carrier, according to the driver
     std::optional<int> reverse_path_filter;
     std::optional<std::vector<std::string>> addresses;  ///< IPv4
     bool default_route = false;
@@ -70,24 +70,24 @@ struct HostInterface {
 struct HostInterrupt {
     unsigned number = 0;
     std::string name;
-    CpuSet cpus;  ///< that it is delivered to, or may be
+    CpuSet cpus;  ///< CPUs that it is or may be delivered to
 };
 
-/// What the kernel says of its clock (adjtimex).
+/// The state of the kernel's clock (adjtimex).
 struct ClockState {
     bool synchronised = false;
     std::int64_t estimated_error_us = 0;
     std::int64_t maximum_error_us = 0;
-    std::int64_t offset_ns = 0;  ///< that is still being worked off
+    std::int64_t offset_ns = 0;  ///< offset that the kernel has yet to correct
 };
 
 struct HostDisk {
     std::string path;
-    std::uint64_t free_bytes = 0;  ///< to a user without rights
+    std::uint64_t free_bytes = 0;  ///< available to a user without rights
     std::uint64_t total_bytes = 0;
 };
 
-/// Limits of a process; nullopt inside: unlimited.
+/// Limits of a process. nullopt: unlimited.
 struct HostLimits {
     std::optional<std::uint64_t> locked_bytes;
     std::optional<std::uint64_t> open_files;
@@ -96,17 +96,17 @@ struct HostLimits {
 struct Host {
     // the machine
     bool hypervisor = false;  ///< runs in a virtual machine
-    std::string container;    ///< kind of it ("docker"); empty: none seen
+    std::string container;    ///< its kind ("docker"); empty: none detected
     bool battery = false;
     std::string cpu_vendor;  ///< "GenuineIntel"
     std::set<std::string> cpu_flags;
 
     // processors
     std::vector<HostCpu> cpus;  ///< online, ascending
-    CpuSet allowed_cpus;        ///< for this process
+    CpuSet allowed_cpus;        ///< CPUs this process may use
     std::optional<CpuSet> isolated;
-    std::optional<CpuSet> tickless;         ///< nohz_full; nullopt: the kernel was built without
-    std::optional<CpuSet> callback_free;    ///< rcu_nocbs, of the command line
+    std::optional<CpuSet> tickless;         ///< nohz_full; nullopt: not supported by the kernel
+    std::optional<CpuSet> callback_free;    ///< rcu_nocbs on the command line
     std::optional<bool> symmetric_threads;  ///< SMT is on
 
     // memory
@@ -117,14 +117,14 @@ struct Host {
     // devices
     std::vector<HostNic> nics;
     std::size_t iommu_groups = 0;
-    bool vfio_pci = false;  ///< the driver is there, loaded or built in
+    bool vfio_pci = false;  ///< the driver is available, loaded or built in
     bool vfio_without_iommu = false;
     std::map<std::string, HostInterface> interfaces;
 
     // interrupts
     std::vector<HostInterrupt> interrupts;
-    bool irqbalance_seen = false;             ///< what it was told, where it runs
-    std::optional<CpuSet> irqbalance_banned;  ///< cpus it was told to spare; nullopt: none
+    bool irqbalance_seen = false;  ///< whether the options of the running irqbalance could be read
+    std::optional<CpuSet> irqbalance_banned;  ///< CPUs excluded by its options; nullopt: none
 
     // time
     std::string clock_source;
@@ -133,12 +133,12 @@ struct Host {
     std::vector<std::string> hardware_clocks;  ///< "ptp0"
 
     // limits of the kernel and of this process
-    std::map<std::string, std::int64_t> sysctls;  ///< "net.core.rmem_max"; those it has
+    std::map<std::string, std::int64_t> sysctls;  ///< "net.core.rmem_max"; only those that exist
     std::optional<HostLimits> limits;
     nic::dpdk::Capabilities capabilities;
     std::vector<HostDisk> disks;
 
-    /// Short names of all processes but this one, as far as they can be seen.
+    /// Short names of all visible processes except this one.
     std::set<std::string> processes;
 
     [[nodiscard]] const HostCpu* find_cpu(CpuIndex index) const;
@@ -148,7 +148,7 @@ struct Host {
         return processes.contains(process);
     }
 
-    /// Highest NUMA node of a cpu, plus one; at least 1.
+    /// Highest NUMA node of any CPU, plus one; at least 1.
     [[nodiscard]] int nodes_count() const;
 };
 

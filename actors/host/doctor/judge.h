@@ -1,6 +1,6 @@
 // path: cold
 //
-// What is good and bad of a host for what shall run on it: pure functions of what was seen.
+// Judges a host for the configs that will run on it. Pure functions of the host's data.
 #pragma once
 
 #include "actors/host/doctor/finding.h"
@@ -9,15 +9,15 @@
 
 namespace pinstrike::actors::doctor {
 
-/// Everything, in the order in which it is shown: memory, devices, processors, interrupts, time,
-/// network, limits.
+/// All checks, in the order of the output: memory, devices, processors, interrupts, time, network,
+/// limits.
 [[nodiscard]] Findings judge(const Host& host, const Need& need);
 
-// Its parts.
+// The parts of judge().
 void judge_machine(const Host& host, const Need& need, Findings& findings);
 void judge_memory(const Host& host, const Need& need, Findings& findings);
 void judge_nics(const Host& host, const Need& need, Findings& findings);
-void judge_places(const Host& host, const Need& need, Findings& findings);  ///< of threads
+void judge_places(const Host& host, const Need& need, Findings& findings);  ///< CPUs of the threads
 void judge_processors(const Host& host, const Need& need, Findings& findings);
 void judge_interrupts(const Host& host, const Need& need, Findings& findings);
 void judge_time(const Host& host, const Need& need, Findings& findings);

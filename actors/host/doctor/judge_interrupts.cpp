@@ -10,7 +10,7 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
-/// Online cpus that no hot thread has.
+/// Online CPUs without a hot thread.
 CpuSet other_cpus(const Host& host, const CpuSet& hot) {
     CpuSet others;
     for (const HostCpu& cpu : host.cpus) {
@@ -26,7 +26,8 @@ bool meets(const CpuSet& some, const CpuSet& others) {
                        [&](CpuIndex cpu) { return others.contains(cpu); });
 }
 
-/// Moved now one by one; from the next boot on by the kernel, before any is made.
+/// The script moves them one by one now. From the next boot on, the kernel places them when it
+/// creates them.
 Mend interrupt_mend(const std::vector<unsigned>& numbers, const CpuSet& others) {
     if (others.empty()) {
         return advice_mend("leave the kernel a processor without a hot thread");
@@ -36,7 +37,7 @@ Mend interrupt_mend(const std::vector<unsigned>& numbers, const CpuSet& others) 
     mend.command = fmt::format("echo {} > /proc/irq/{}/smp_affinity_list", list, numbers.front());
     mend.advice = numbers.size() > 1 ? "the same for each" : "";
     for (const unsigned number : numbers) {
-        // The kernel manages some itself and refuses: that one stays, the rest are moved.
+        // The kernel refuses to move the interrupts that it manages. The others are moved.
         mend.now.push_back(fmt::format(
             "set_value /proc/irq/{0}/smp_affinity_list {1} || echo \"interrupt {0} stays\" >&2",
             number, list));
@@ -78,7 +79,7 @@ void judge_affinity(const Host& host, const CpuSet& hot, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
-/// Told nothing, irqbalance spares isolated and tickless cpus.
+/// Without options, irqbalance excludes isolated and tickless CPUs.
 CpuSet spared(const Host& host) {
     if (host.irqbalance_banned) {
         return *host.irqbalance_banned;

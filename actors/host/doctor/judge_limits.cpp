@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20;
 
-/// Below it, the journal stops keeping entries and a capture has no room; and what is merely
-/// little.
+/// Below the minimum the journal drops entries and captures do not fit. Between minimum and good,
+/// space is merely short.
 constexpr std::uint64_t disk_bytes_min = 256 * mebibyte;
 constexpr std::uint64_t disk_bytes_good = 4096 * mebibyte;
 

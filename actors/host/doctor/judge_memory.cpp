@@ -20,8 +20,8 @@ std::size_t mebibytes(std::size_t bytes) {
     return (bytes + mebibyte - 1) / mebibyte;
 }
 
-/// Bytes of hugepages by NUMA node. Of ports whose device has a node, there; all else, and what
-/// DPDK takes for itself, on the node that needs most anyway, or on any.
+/// Bytes of hugepages by NUMA node. Ports need them on the node of their device. All others, and
+/// DPDK itself, are counted on the node that needs most, or on any node.
 std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
     std::map<int, std::size_t> needs;
     std::size_t anywhere = need.dpdk_programs * nic::dpdk::runtime_bytes;
@@ -44,7 +44,7 @@ std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
 struct PagesOfNode {
     std::size_t total_bytes = 0;
     std::size_t free_bytes = 0;
-    std::size_t small_count = 0;  ///< of 2 MiB
+    std::size_t small_count = 0;  ///< pages of 2 MiB
 };
 
 PagesOfNode pages_on(const Host& host, int node) {
@@ -60,7 +60,7 @@ PagesOfNode pages_on(const Host& host, int node) {
     return pages;
 }
 
-/// What is in use is somebody else's, unless an instance runs already.
+/// Pages in use belong to other programs, unless an instance of pinstrike runs.
 std::size_t pages_wanted(const Host& host, const PagesOfNode& pages, std::size_t need_bytes) {
     const std::size_t usable = host.runs("pinstrike") ? pages.total_bytes : pages.free_bytes;
     const std::size_t lacking = need_bytes > usable ? need_bytes - usable : 0;
@@ -160,7 +160,7 @@ void judge_transparent(const Host& host, Findings& findings) {
 void judge_numa_balancing(const Host& host, Findings& findings) {
     const auto value = host.sysctls.find("kernel.numa_balancing");
     if (host.nodes_count() < 2 || value == host.sysctls.end()) {
-        return;  // one node, or a kernel that cannot: nothing to balance
+        return;  // one node, or a kernel without NUMA balancing
     }
     const bool off = value->second == 0;
     findings.push_back({.id = "numa_balancing",

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Ports that the kernel has a part in, and the way that multicast takes to them.
+// Judges ports that use the kernel, and the path of multicast to them.
 #include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
 #include "config/units.h"
@@ -14,7 +14,7 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
-/// Packets that may wait for a softirq that is 2 ms late at 8 M packets/s, the peak of one stream.
+/// Packets that queue up in 2 ms before a late softirq, at 8 M packets/s, the peak of one stream.
 constexpr std::int64_t backlog_packets = 16384;
 
 bool is_uring(const PortNeed& port) {
@@ -52,7 +52,7 @@ void judge_interface(const Host& host, const PortNeed& port, Findings& findings)
     findings.push_back(std::move(finding));
 }
 
-/// Reports need a sender that switches believe.
+/// Switches accept IGMP reports only with a valid source address.
 void judge_address(const Host& host, const PortNeed& port, Findings& findings) {
     const auto interface = host.interfaces.find(port.interface);
     if (interface == host.interfaces.end() || port.config.membership != nic::Membership::igmp) {
@@ -192,7 +192,7 @@ void judge_kernel_buffers(const Host& host, const Need& need, Findings& findings
         findings);
 }
 
-/// What only the wire shows.
+/// Group memberships can only be seen on the network.
 void judge_membership(const PortNeed& port, Findings& findings) {
     const bool reports = port.config.membership == nic::Membership::igmp;
     findings.push_back(
@@ -210,7 +210,8 @@ void judge_membership(const PortNeed& port, Findings& findings) {
                                      : "static groups on the switch's port")});
 }
 
-/// A service that cannot listen where it shall does not start. Of one config `check` tells more.
+/// A service that cannot listen at its address does not start. For one config `check` has more
+/// details.
 void judge_endpoints(const Need& need, Findings& findings) {
     std::string shared;
     for (auto first = need.endpoints.begin(); first != need.endpoints.end();) {

@@ -11,7 +11,7 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
-/// Drivers that give a device away whole.
+/// Drivers that pass a whole device to a user program.
 bool gives_away(const std::string& driver) {
     return driver == "vfio-pci" || driver == "uio_pci_generic" || driver == "igb_uio";
 }
@@ -63,7 +63,7 @@ void judge_vfio(const Host& host, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
-/// A NIC that the host itself is reached by is not taken away by a script.
+/// The script does not unbind a NIC that carries the host's default route.
 Mend binding_mend(const Host& host, const HostNic& nic) {
     Mend mend;
     mend.command = fmt::format("driverctl set-override {} vfio-pci", nic.address);
@@ -75,7 +75,7 @@ Mend binding_mend(const Host& host, const HostNic& nic) {
             nic.interface);
         return mend;
     }
-    mend.lasting = {mend.command};  // driverctl acts at once, and remembers
+    mend.lasting = {mend.command};  // driverctl applies the override at once and at each boot
     return mend;
 }
 
@@ -104,7 +104,7 @@ void judge_binding(const Host& host, const PortNeed& port, const HostNic& nic, F
 
 void judge_group(const PortNeed& port, const HostNic& nic, Findings& findings) {
     if (!nic.iommu_group) {
-        return;  // told by the IOMMU's own finding
+        return;  // the finding about the IOMMU reports it
     }
     Finding finding{.id = "iommu_group." + nic.address,
                     .severity = Severity::ok,
@@ -135,7 +135,7 @@ void judge_group(const PortNeed& port, const HostNic& nic, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
-/// Which driver and firmware go together stands in DPDK's release notes; here they are only shown.
+/// DPDK's release notes say which driver and firmware versions match. Here they are only shown.
 void judge_firmware(const PortNeed& port, const HostNic& nic, Findings& findings) {
     std::string seen = nic.firmware.empty() ? "not visible: no driver of the kernel holds the NIC"
                                             : "firmware " + nic.firmware;
@@ -154,7 +154,7 @@ void judge_firmware(const PortNeed& port, const HostNic& nic, Findings& findings
 
 void judge_link(const PortNeed& port, const HostNic& nic, Findings& findings) {
     if (nic.link_speed.empty() || nic.link_best.empty()) {
-        return;  // virtual NICs have none
+        return;  // virtual NICs have no PCIe link
     }
     const bool best = nic.link_speed == nic.link_best;
     findings.push_back({.id = "pcie." + nic.address,

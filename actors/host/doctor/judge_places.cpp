@@ -1,6 +1,6 @@
 // path: cold
 //
-// Where the threads run, whatever state those processors are in.
+// Judges the CPUs of the threads, except the state of these CPUs.
 #include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_files.h"
@@ -46,7 +46,7 @@ void judge_pinning(const Need& need, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
-/// What forbids a thread its processor; empty: nothing.
+/// Why a thread cannot use its CPU; empty: it can.
 std::string obstacle(const Host& host, CpuIndex cpu) {
     if (host.find_cpu(cpu) == nullptr) {
         return "not online";
@@ -104,10 +104,10 @@ void judge_control(const Need& need, Findings& findings) {
     }
 }
 
-/// Other cpus of the cores that hot threads run on.
+/// The other CPUs of the physical cores on which hot threads run.
 struct Siblings {
-    std::string shared;  ///< with another thread of the config
-    CpuSet free;         ///< to anything that the kernel puts there
+    std::string shared;  ///< used by other threads of the config
+    CpuSet free;         ///< available to anything that the kernel schedules there
 };
 
 Siblings siblings_of(const Host& host, const Need& need) {
@@ -120,7 +120,7 @@ Siblings siblings_of(const Host& host, const Need& need) {
             if (other == thread.cpu || host.find_cpu(other) == nullptr) {
                 continue;
             }
-            if (!who.empty() && other > thread.cpu) {  // told once a pair
+            if (!who.empty() && other > thread.cpu) {  // once for each pair
                 add_name(siblings.shared, fmt::format("{} (cpu {}) with {} (cpu {})", thread.name,
                                                       thread.cpu, who, other));
             } else if (who.empty() && control != need.control.end()) {
@@ -166,7 +166,7 @@ void judge_siblings(const Host& host, const Need& need, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
-/// Hot threads by the last cache that their processors share; empty: not all are visible.
+/// Hot threads by the last-level cache of their CPUs; empty: some caches are not visible.
 std::map<CpuSet, std::string> caches_of(const Host& host, const Need& need) {
     std::map<CpuSet, std::string> caches;
     for (const CpuIndex index : need.hot_cpus()) {
@@ -191,7 +191,7 @@ std::size_t cores_of(const Host& host, const CpuSet& cache) {
     return cores.size();
 }
 
-/// A cache with a physical core for each hot thread, that of a poller before others; empty: there
+/// A cache with a physical core for each hot thread, preferably the cache of a poller; empty: there
 /// is none.
 CpuSet cache_for_all(const Host& host, const Need& need) {
     const std::size_t threads = need.hot_cpus().size();

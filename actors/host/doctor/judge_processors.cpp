@@ -1,6 +1,6 @@
 // path: cold
 //
-// The state of the processors that hot threads run on.
+// Judges the state of the CPUs of hot threads.
 #include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_files.h"
@@ -13,7 +13,8 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
-/// A hot processor may sleep no deeper: rings hold 5 ms, but each wake-up is latency.
+/// The longest wake-up time of a sleep state for a hot CPU. Rings hold 5 ms, but each wake-up adds
+/// latency.
 constexpr unsigned exit_us_max = 10;
 
 CpuSet without(const CpuSet& cpus, const CpuSet& taken) {
@@ -26,7 +27,7 @@ CpuSet without(const CpuSet& cpus, const CpuSet& taken) {
 struct BootList {
     const char* id;
     const char* what;
-    const char* parameter;  ///< the cpus stand behind it
+    const char* parameter;  ///< the list of CPUs follows it
     const char* why;
     Severity lacking;
 };
@@ -45,7 +46,7 @@ constexpr BootList callback_free{
     "rcu_nocbs=", "what the kernel frees late is otherwise freed on the hot processor",
     Severity::advice};
 
-/// A list of cpus that the kernel is given at boot.
+/// A list of CPUs on the kernel's command line.
 void judge_boot_list(const BootList& list, const std::optional<CpuSet>& seen, const CpuSet& hot,
                      Findings& findings) {
     Finding finding{.id = list.id,
@@ -116,7 +117,7 @@ void judge_governor(const Host& host, const CpuSet& hot, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
-/// The deepest states that are in use, as switches to turn off.
+/// The settings that disable the deepest sleep states in use.
 std::vector<FileValue> deep_states(const Host& host, const CpuSet& hot, std::string& deepest) {
     std::vector<FileValue> values;
     for (const CpuIndex index : hot) {
@@ -172,7 +173,7 @@ void judge_idle_states(const Host& host, const Need& need, const CpuSet& hot, Fi
 void judge_processors(const Host& host, const Need& need, Findings& findings) {
     const CpuSet hot = need.hot_cpus();
     if (hot.empty()) {
-        return;  // nothing is pinned: told where threads are judged
+        return;  // no thread is pinned, which the checks of places report
     }
     judge_boot_list(isolation, host.isolated, hot, findings);
     judge_boot_list(tickless, host.tickless, hot, findings);

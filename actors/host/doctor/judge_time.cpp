@@ -9,8 +9,8 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
-/// Figures against the exchange's times are good to this; a packet's way through the program takes
-/// less than a hundredth of it.
+/// The required accuracy of figures that compare with the exchange's times. A packet's path through
+/// the program takes less than a hundredth of it.
 constexpr std::int64_t error_us_max = 1000;
 
 void judge_clock_source(const Host& host, Findings& findings) {
@@ -59,7 +59,7 @@ void judge_counter(const Host& host, Findings& findings) {
         finding.severity = Severity::unknown;
         finding.seen = "not visible";
     } else if (!constant || !nonstop) {
-        // A hypervisor may hide what the processor has.
+        // A hypervisor may hide features of the CPU.
         finding.severity = host.hypervisor ? Severity::warning : Severity::error;
         finding.seen = constant ? "constant_tsc, but not nonstop_tsc"
                                 : (nonstop ? "nonstop_tsc, but not constant_tsc" : "neither");
@@ -70,9 +70,9 @@ void judge_counter(const Host& host, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
-/// Who sets the clock, as far as can be seen.
+/// The programs that set the clock, as far as visible.
 std::string who_sets(const Host& host) {
-    // Names of processes are cut to 15 characters.
+    // The kernel cuts names of processes to 15 characters.
     constexpr std::array<const char*, 7> programs{"ptp4l", "phc2sys",  "timemaster",     "chronyd",
                                                   "ntpd",  "openntpd", "systemd-timesyn"};
     std::string names;

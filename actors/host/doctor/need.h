@@ -1,6 +1,6 @@
 // path: cold
 //
-// What one or several configs need of the host that runs them together.
+// The needs of one or several configs that run together on a host.
 #pragma once
 
 #include "actors/host/doctor/host.h"
@@ -16,39 +16,40 @@ namespace pinstrike::actors::doctor {
 
 /// A poll or actor thread.
 struct HotThread {
-    std::string name;  ///< "poller0"; of several configs "opra/poller0"
+    std::string name;  ///< "poller0"; with several configs "opra/poller0"
     CpuIndex cpu = -1;
     bool spins = true;
-    std::vector<std::string> nics;  ///< PCI addresses that it polls
+    std::vector<std::string> nics;  ///< PCI addresses of the NICs that it polls
 };
 
 struct PortNeed {
     std::string name;
     nic::PortConfig config;
-    std::string interface;    ///< of the kernel; empty: needs none
-    std::size_t sockets = 0;  ///< uring: one a group
+    std::string interface;    ///< of the kernel; empty: the port needs none
+    std::size_t sockets = 0;  ///< uring: one for each group
 };
 
 struct Need {
-    std::size_t configs = 0;  ///< 0: nothing is known of what will run
+    std::size_t configs = 0;  ///< 0: the configs that will run are unknown
     std::vector<HotThread> threads;
-    std::map<CpuIndex, std::string> control;  ///< cpus of the control threads
+    std::map<CpuIndex, std::string> control;  ///< CPUs of the control threads
     std::vector<PortNeed> ports;
-    std::vector<nic::dpdk::PortDemand> dpdk;            ///< that take hugepages
-    std::size_t dpdk_programs = 0;                      ///< that begin DPDK with hugepages
-    std::multimap<std::string, std::string> endpoints;  ///< of metrics, and the feeds that listen
-    std::size_t memory_bytes = 0;                       ///< ordinary
+    std::vector<nic::dpdk::PortDemand> dpdk;  ///< ports that use hugepages
+    std::size_t dpdk_programs = 0;            ///< programs that start DPDK with hugepages
+    std::multimap<std::string, std::string>
+        endpoints;                 ///< metrics addresses, with the feeds that listen there
+    std::size_t memory_bytes = 0;  ///< ordinary memory
     std::size_t open_files = 0;
 
-    /// Of hot threads that are pinned.
+    /// The CPUs of pinned hot threads.
     [[nodiscard]] CpuSet hot_cpus() const;
 
-    /// Who runs on a cpu, "poller0"; empty: no hot thread.
+    /// The name of the hot thread on a CPU, such as "poller0"; empty: none.
     [[nodiscard]] std::string who_on(CpuIndex cpu) const;
 };
 
-/// Pure, but that captures which a DPDK port preloads are counted, and where its device is, looked
-/// up (topology.h).
+/// Pure, except that it counts captures that a DPDK port preloads and looks up the location of its
+/// device (topology.h).
 [[nodiscard]] Need need_of(const std::vector<FeedConfig>& configs);
 
 }  // namespace pinstrike::actors::doctor

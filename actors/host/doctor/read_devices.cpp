@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 constexpr unsigned long class_network = 0x02;
 constexpr unsigned long class_bridge = 0x06;
 
-/// The base class of a PCI device: the highest of the three bytes of "0x020000".
+/// The base class of a PCI device: the highest of the three bytes in "0x020000".
 unsigned long base_class(const fs::path& device) {
     const std::string text = read_word(device / "class").value_or("0");
     return std::strtoul(text.c_str(), nullptr, 16) >> 16;
 }
 
-/// The kernel's interface of a device; a virtio device has another device between them.
+/// The kernel interface of a device. With virtio, another device lies in between.
 std::string interface_of(const fs::path& device) {
     if (const auto names = names_in(device / "net"); !names.empty()) {
         return names.front();
@@ -39,7 +39,7 @@ std::string interface_of(const fs::path& device) {
 std::string link_text(const fs::path& device, const std::string& which) {
     const auto speed = read_word(device / (which + "_link_speed"));
     const auto width = read_word(device / (which + "_link_width"));
-    // A device that is no real PCIe one says "Unknown", or a width of 0 or 255.
+    // Devices without a PCIe link report "Unknown", or a width of 0 or 255.
     const bool told =
         speed && width && !speed->starts_with("Unknown") && *width != "0" && *width != "255";
     return told ? *speed + " x" + *width : "";
@@ -76,7 +76,7 @@ HostNic read_nic(const fs::path& device, const std::string& address) {
 void read_default_routes(const fs::path& root, Host& host) {
     std::istringstream in(read_word(root / "proc/net/route").value_or(""));
     std::string line;
-    std::getline(in, line);  // the head of the table
+    std::getline(in, line);  // the table's head
     while (std::getline(in, line)) {
         std::istringstream row(line);
         std::string interface;
@@ -89,7 +89,7 @@ void read_default_routes(const fs::path& root, Host& host) {
     }
 }
 
-/// The name that a driver gave its interrupt, which has a folder.
+/// The name that a driver gave its interrupt, which is the name of a folder.
 std::string name_of_interrupt(const fs::path& folder) {
     std::string name;
     std::error_code error;
@@ -121,7 +121,7 @@ void read_interfaces(const fs::path& root, Host& host) {
     const fs::path folder = root / "sys/class/net";
     for (const std::string& name : names_in(folder)) {
         const auto text = read_word(folder / name / "flags");
-        if (!text) {  // bonding_masters and the like
+        if (!text) {  // bonding_masters and other files
             continue;
         }
         const unsigned long flags = std::strtoul(text->c_str(), nullptr, 16);
@@ -132,7 +132,7 @@ void read_interfaces(const fs::path& root, Host& host) {
         const fs::path conf = root / "proc/sys/net/ipv4/conf";
         const auto all = read_number(conf / "all/rp_filter");
         const auto own = read_number(conf / name / "rp_filter");
-        if (all && own) {  // the stricter of the two holds: the larger
+        if (all && own) {  // the kernel applies the larger, stricter value
             interface.reverse_path_filter = static_cast<int>(std::max(*all, *own));
         }
     }
@@ -146,13 +146,13 @@ void read_interrupts(const fs::path& root, Host& host) {
         if (!number) {
             continue;
         }
-        // Where it is delivered now, or, of kernels that do not say, where it may be.
+        // The current destination, or on kernels that do not report it, the allowed ones.
         auto cpus = read_cpus(folder / name / "effective_affinity_list");
         if (!cpus || cpus->empty()) {
             cpus = read_cpus(folder / name / "smp_affinity_list");
         }
         const std::string action = name_of_interrupt(folder / name);
-        if (cpus && !action.empty()) {  // without a name nobody uses it
+        if (cpus && !action.empty()) {  // an interrupt without a name is unused
             host.interrupts.push_back({static_cast<unsigned>(*number), action, *cpus});
         }
     }

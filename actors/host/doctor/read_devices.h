@@ -1,6 +1,6 @@
 // path: cold
 //
-// The part of read_host() that looks at devices.
+// The part of read_host() that reads devices.
 #pragma once
 
 #include "actors/host/doctor/host.h"
@@ -9,10 +9,10 @@
 
 namespace pinstrike::actors::doctor {
 
-/// Network devices on PCI, the IOMMU, vfio.
+/// Reads PCI network devices, the IOMMU and vfio.
 void read_nics(const std::filesystem::path& root, Host& host);
 
-/// Network interfaces of the kernel, but for what only it can be asked.
+/// Reads the kernel's network interfaces, except the data that only system calls return.
 void read_interfaces(const std::filesystem::path& root, Host& host);
 
 void read_interrupts(const std::filesystem::path& root, Host& host);

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// More than any kernel has; keeps a damaged list from filling memory.
+/// More than any kernel has; prevents a damaged list from filling the memory.
 constexpr int cpus_max = 8192;
 
 std::optional<int> parse_index(std::string_view text) {
@@ -33,8 +33,8 @@ std::optional<std::string> read_word(const fs::path& file) {
     if (!in) {
         return std::nullopt;
     }
-    // By read(), which takes a failure for what it is: many of these files can be opened, but not
-    // read ("carrier" of an interface that is down).
+    // Uses read() to detect errors: many of these files can be opened but not read ("carrier" of an
+    // interface that is down).
     std::string text;
     std::array<char, 4096> part{};
     while (in.read(part.data(), part.size()) || in.gcount() > 0) {

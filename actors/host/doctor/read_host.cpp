@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The value of "key<blanks>:<blanks>value" in a file of such lines; "" where there is none.
+/// The value of "key<blanks>:<blanks>value" in a file of such lines; "" if there is none.
 std::string value_in(const fs::path& file, std::string_view key) {
     std::istringstream in(read_word(file).value_or(""));
     for (std::string line; std::getline(in, line);) {
@@ -46,7 +46,7 @@ bool is_there(const fs::path& path) {
     return fs::exists(path, error);
 }
 
-/// systemd's own note of it first; then the marks that the usual engines leave.
+/// Reads systemd's record of the container first, then looks for files of the usual engines.
 std::string container_kind(const fs::path& root) {
     if (const auto kind = read_word(root / "run/systemd/container"); kind && !kind->empty()) {
         return *kind;
@@ -65,7 +65,7 @@ void read_kind(const fs::path& root, Host& host) {
     host.container = container_kind(root);
     const fs::path supplies = root / "sys/class/power_supply";
     for (const std::string& name : names_in(supplies)) {
-        // Mice have batteries too; theirs say "Device".
+        // Batteries of devices such as mice have the scope "Device".
         host.battery =
             host.battery || (read_word(supplies / name / "type") == "Battery" &&
                              read_word(supplies / name / "scope").value_or("System") != "Device");
@@ -103,7 +103,8 @@ void read_nodes(const fs::path& folder, Host& host) {
     }
 }
 
-/// "rcu_nocbs=2-7" of the command line; "rcu_nocbs" alone names none. nohz_full names them as well.
+/// The CPUs in "rcu_nocbs=2-7" of the command line; "rcu_nocbs" alone names none. nohz_full implies
+/// its CPUs as well.
 std::optional<CpuSet> callback_free_cpus(const fs::path& root) {
     const auto line = read_word(root / "proc/cmdline");
     if (!line) {
@@ -120,7 +121,7 @@ std::optional<CpuSet> callback_free_cpus(const fs::path& root) {
     return cpus;
 }
 
-/// Those that share the cache of the highest level.
+/// The CPUs that share the cache of the highest level.
 CpuSet sharers_of_last_cache(const fs::path& folder) {
     CpuSet cpus;
     std::int64_t highest = 0;
@@ -208,7 +209,7 @@ void read_limits(const fs::path& root, Host& host) {
     mask >> std::hex >> host.capabilities.effective;
 }
 
-/// What irqbalance was told to spare, from its environment.
+/// The CPUs that irqbalance's environment excludes.
 void read_irqbalance(const fs::path& process, Host& host) {
     const auto environment = read_word(process / "environ");
     host.irqbalance_seen = environment.has_value() && !environment->empty();

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Looks at a host, and judges nothing.
+// Reads the state of a host without judging it.
 #pragma once
 
 #include "actors/host/doctor/host.h"
@@ -9,12 +9,12 @@
 
 namespace pinstrike::actors::doctor {
 
-/// Reads the files of /proc, /sys, /run and /etc below `root`; writes nothing. What is not there,
-/// or may not be read, stays empty.
+/// Reads files of /proc, /sys, /run and /etc below `root` and writes nothing. Data of files that do
+/// not exist or cannot be read stays empty.
 [[nodiscard]] Host read_host(const std::filesystem::path& root = "/");
 
-/// Adds what no file tells but the running kernel: clock state, addresses of interfaces, firmware
-/// of NICs, free disk.
+/// Adds data that only system calls return: clock state, addresses of interfaces, firmware of NICs,
+/// free disk space.
 void ask_kernel(Host& host);
 
 }  // namespace pinstrike::actors::doctor

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Findings as people, programs and shells take them.
+// Findings as text for people, JSON for programs, and shell scripts.
 #pragma once
 
 #include "actors/host/doctor/finding.h"
@@ -9,15 +9,16 @@
 
 namespace pinstrike::actors::doctor {
 
-/// For people, in 80 columns: what is well in a line each, all else with what is wanted, why, and
-/// what mends it; and a sum.
+/// For people, in 80 columns: one line for each good finding. All others have what is wanted, why,
+/// and how to fix it. A summary comes last.
 [[nodiscard]] std::string findings_text(const Findings& findings);
 
-/// {"worst": "error", "counts": {...}, "findings": [...]}; ASCII, one document, a line end behind.
+/// {"worst": "error", "counts": {...}, "findings": [...]}; ASCII, one document, with a line end.
 [[nodiscard]] std::string findings_json(const Findings& findings);
 
-/// A shell script that mends what is not well, to be read before it is run: a block a finding; what
-/// holds until the next boot apart from what is kept. Nothing here runs it.
+/// A shell script that fixes the findings, to be read before it is run. It has one block for each
+/// finding, and separates commands that last until the next boot from permanent ones. This program
+/// does not run it.
 [[nodiscard]] std::string fix_script(const Findings& findings);
 
 }  // namespace pinstrike::actors::doctor

@@ -9,14 +9,14 @@
 
 namespace pinstrike::actors::admin {
 
-/// Where the instance of this name listens as a service: /run/pinstrike/NAME/admin.sock. What has a
-/// '/' is a path already.
+/// The admin socket of the service instance with this name: /run/pinstrike/NAME/admin.sock. A text
+/// that contains '/' is returned as a path.
 [[nodiscard]] std::string socket_path(const std::string& instance);
 
-/// None: the path is too long for a socket (107 bytes) or empty.
+/// nullopt if the path is empty or too long for a socket (107 bytes).
 [[nodiscard]] std::optional<sockaddr_un> socket_address(const std::string& path);
 
-/// For the socket API, which takes any family.
+/// Converts to the type that the socket API takes for all address families.
 [[nodiscard]] inline const sockaddr* as_any(const sockaddr_un& address) {
     return reinterpret_cast<const sockaddr*>(&address);  // tidy: the socket API
 }

@@ -46,7 +46,7 @@ bool send_all(int socket, const std::string& text) {
     return true;
 }
 
-/// Hands on the whole lines of `text` and keeps the rest; false: no more are wanted.
+/// Passes the whole lines of `text` to `take` and keeps the rest. False: `take` wants no more.
 bool take_lines(std::string& text, const std::function<bool(const std::string&)>& take) {
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos;
@@ -71,7 +71,7 @@ bool ask(const std::string& path, const std::string& request,
         return false;
     }
     const nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    const timeval to_ask{silence_s, 0};  // of connect as well
+    const timeval to_ask{silence_s, 0};  // for connect too
     const timeval to_hear{patient ? 0 : silence_s, 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &to_ask, sizeof to_ask);
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &to_hear, sizeof to_hear);

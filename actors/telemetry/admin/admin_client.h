@@ -1,6 +1,6 @@
 // path: cold
 //
-// Who asks an instance: a line of JSON there, lines of JSON back.
+// The client of the admin socket: sends a line of JSON and receives lines of JSON.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,10 @@
 
 namespace pinstrike::actors::admin {
 
-/// Asks the instance at `path` and calls `take(line)` for each line that comes, until there are no
-/// more or it answers false. False, and why: nobody listens there, this user may not, or the
-/// instance fell silent for 10 s (`patient`: it may be silent for as long as it likes).
+/// Sends the request to the instance at `path` and calls `take(line)` for each line of the answer,
+/// until there are no more or `take` returns false. False, with the reason: no instance listens
+/// there, this user lacks the permission, or the instance sent nothing for 10 s (`patient`: no such
+/// limit).
 bool ask(const std::string& path, const std::string& request,
          const std::function<bool(const std::string& line)>& take, bool patient,
          std::string& complaint);

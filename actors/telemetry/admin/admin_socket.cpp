@@ -18,19 +18,19 @@
 namespace pinstrike::actors::admin {
 namespace {
 
-/// What `more` may add before the client has taken what went before.
+/// The most bytes that `more` may add before the client reads.
 constexpr std::size_t pending_bytes_max = 1 << 20;
 
 bool would_wait() {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-/// True: nothing is at the path any more, or nothing was.
+/// Removes an unused socket file. True if no file is left at the path.
 bool make_way(const std::string& path, const sockaddr_un& address, Problems& problems) {
     struct stat found {};
 
     if (::lstat(path.c_str(), &found) != 0) {
-        return true;  // bind says what else is wrong
+        return true;  // bind reports other errors
     }
     if (!S_ISSOCK(found.st_mode)) {
         tell(problems, path, "found a file, expected a place for the admin socket: not replaced");
@@ -46,7 +46,7 @@ bool make_way(const std::string& path, const sockaddr_un& address, Problems& pro
     return true;
 }
 
-/// Both halves are shut: the other side has closed.
+/// True if the other side has closed both directions.
 bool has_gone(int socket) {
     pollfd looked_at{socket, 0, 0};
     return ::poll(&looked_at, 1, 0) == 1 && (looked_at.revents & (POLLHUP | POLLERR)) != 0;
@@ -80,7 +80,7 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
         return nullptr;
     }
     nic::FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    // Nobody may connect between bind and chmod: listen comes last.
+    // listen comes last, so that no client can connect between bind and chmod.
     if (socket.get() < 0 || ::bind(socket.get(), as_any(*address), sizeof *address) != 0) {
         const int error = errno;
         tell(problems, path, fmt::format("no admin socket: {}", std::strerror(error)),
@@ -99,7 +99,8 @@ std::unique_ptr<AdminSocket> AdminSocket::open(const std::string& path, Problems
 }
 
 void AdminSocket::step(std::int64_t now_ns, const Answer& answer) {
-    // First what is there already: a request that has come is not closed for a newer connection.
+    // Existing connections first, so that one whose request has arrived is not closed for a new
+    // one.
     step_connections(now_ns, answer);
     take_connections(now_ns);
     step_connections(now_ns, answer);
@@ -111,7 +112,7 @@ void AdminSocket::step_connections(std::int64_t now_ns, const Answer& answer) {
     });
 }
 
-/// Those for which nobody gives way wait in the kernel.
+/// New connections that no connection can be closed for wait in the kernel's queue.
 void AdminSocket::take_connections(std::int64_t now_ns) {
     while (true) {
         const bool full = connections_.size() >= connections_max;
@@ -135,8 +136,8 @@ void AdminSocket::take_connections(std::int64_t now_ns) {
     }
 }
 
-/// Of those that were waited for before now: who has not asked before who does not read, and of
-/// these the one that is due first.
+/// Chooses among the connections that have been waited for before now. One that has not sent its
+/// request comes before one that does not read, then the one with the earliest deadline.
 AdminSocket::Connections::iterator AdminSocket::latest(std::int64_t now_ns) {
     auto late = connections_.end();
     for (auto each = connections_.begin(); each != connections_.end(); ++each) {
@@ -183,7 +184,7 @@ bool AdminSocket::read(Connection& connection) {
         return would_wait();
     }
     if (count == 0) {
-        // A client that has shut down its half may still read what it asked for.
+        // A client that has closed its sending direction may still read the answer.
         return connection.answered && !has_gone(connection.socket.get());
     }
     if (!connection.answered) {

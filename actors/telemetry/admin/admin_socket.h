@@ -1,11 +1,11 @@
 // path: cold
 //
-// The admin socket: a Unix socket for root and the program's group. Who connects sends one line of
-// JSON, {"ask": "status"}, gets one or more lines of JSON, and the connection ends. README.md says
-// which. All of it happens on the control thread, between its other work, and nothing in it waits.
-// A client has `patience_ns` to send its whole request, and again for what waits to be read; single
-// bytes do not extend it. Where all connections are taken, the one that has been late the longest
-// is closed for a newer one.
+// The admin socket: a Unix socket for root and the program's group. A client sends one line of
+// JSON, {"ask": "status"}, and gets one or more lines of JSON; then the connection ends. README.md
+// lists the requests. The control thread does this between its other work, and never blocks here. A
+// client must send its whole request within `patience_ns`, and must read pending data within the
+// same time; single bytes do not extend the time. If all connections are in use, the one that is
+// overdue the longest is closed for a new one.
 #pragma once
 
 #include "config/problem.h"
@@ -20,7 +20,7 @@
 
 namespace pinstrike::actors::admin {
 
-/// Who asks, as the kernel knows it.
+/// The client's identity, from the kernel.
 struct Asker {
     unsigned user = 0;
     int process = 0;
@@ -28,8 +28,8 @@ struct Asker {
 
 struct Reply {
     std::string text;  ///< whole lines
-    /// For what goes on: called again and again, adds lines to what is to be sent; false: that was
-    /// all. It is destroyed when the client has gone, too.
+    /// For replies that continue: called repeatedly, it appends lines to `out`; false: the reply is
+    /// complete. It is also destroyed when the client disconnects.
     std::function<bool(std::string& out)> more;
 };
 
@@ -41,18 +41,18 @@ class AdminSocket {
     static constexpr std::size_t request_bytes_max = 4096;
     static constexpr std::int64_t patience_ns = 5'000'000'000;
 
-    /// Listens at `path`, mode 0660. A socket file that nobody listens at any more is replaced; any
-    /// other file there, or an instance that answers, is a problem. Null then.
+    /// Listens at `path`, mode 0660. Replaces a socket file on which no program listens. Any other
+    /// file there, or an instance that answers, is a problem; the result is null then.
     [[nodiscard]] static std::unique_ptr<AdminSocket> open(const std::string& path,
                                                            Problems& problems);
 
-    /// Closes all and removes the file.
+    /// Closes all connections and removes the file.
     ~AdminSocket();
 
     AdminSocket(const AdminSocket&) = delete;
     AdminSocket& operator=(const AdminSocket&) = delete;
 
-    /// Call often: takes connections, reads, answers, writes. `now_ns`: of a clock nobody sets.
+    /// Must be called often: accepts, reads, answers, writes. `now_ns`: monotonic time.
     void step(std::int64_t now_ns, const Answer& answer);
 
     [[nodiscard]] const std::string& path() const { return path_; }
@@ -61,10 +61,10 @@ class AdminSocket {
     struct Connection {
         nic::FileDescriptor socket;
         Asker asker;
-        std::int64_t due_ns = 0;  ///< when the request is whole, or `owed` bytes are taken
+        std::int64_t due_ns = 0;  ///< deadline for the request, then for reading `owed` bytes
         std::string in;
         bool answered = false;
-        Reply reply;           ///< `text`: what is still to be sent
+        Reply reply;           ///< `text`: bytes still to be sent
         std::size_t owed = 0;  ///< bytes of `reply.text` that the client must take until `due_ns`
     };
 
@@ -74,9 +74,9 @@ class AdminSocket {
 
     void step_connections(std::int64_t now_ns, const Answer& answer);
     void take_connections(std::int64_t now_ns);
-    /// The connection that gives way to a newer one; the end where all must be kept.
+    /// The connection to close for a new one; the end iterator if all must be kept.
     Connections::iterator latest(std::int64_t now_ns);
-    /// False: it has ended.
+    /// False: the connection has ended.
     static bool step(Connection& connection, std::int64_t now_ns, const Answer& answer);
     static bool read(Connection& connection);
     static bool write(Connection& connection);

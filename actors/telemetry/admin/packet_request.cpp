@@ -9,7 +9,7 @@
 namespace pinstrike::actors::admin {
 namespace {
 
-/// Of the control thread alone. 0 is what a tap has before its first order.
+/// Control thread only. 0 is the number in a tap before its first order.
 std::uint16_t next_order() {
     static std::uint16_t last = 0;
     last = static_cast<std::uint16_t>(last == 0xFFFF ? 1 : last + 1);

@@ -1,7 +1,7 @@
 // path: cold
 //
-// "The next N packets of line L", from the order to the last one: what a poller's tap brings
-// (actors/poller/packet_tap.h), as lines of JSON.
+// Handles the request for the next N packets of a line, from the order to the last packet. Returns
+// the packets of a poller's tap (actors/poller/packet_tap.h) as lines of JSON.
 #pragma once
 
 #include "actors/appliance/appliance.h"
@@ -13,26 +13,27 @@
 
 namespace pinstrike::actors::admin {
 
-/// Given out one at a time: a poller has one tap.
+/// Only one can exist at a time, because a poller has one tap.
 class PacketRequest {
   public:
     static constexpr std::uint32_t packets_max = 100'000;
 
-    /// Orders them. Null, and why: no such line, captures are replayed.
+    /// Orders the packets. Null, with the reason: there is no such line, or captures are replayed.
     [[nodiscard]] static std::unique_ptr<PacketRequest> make(Appliance& appliance,
                                                              std::uint16_t line,
                                                              std::uint32_t packets,
                                                              std::string& complaint);
 
-    /// What is still to come is not tapped any more.
+    /// Cancels the rest of the order.
     ~PacketRequest();
 
     PacketRequest(const PacketRequest&) = delete;
     PacketRequest& operator=(const PacketRequest&) = delete;
 
-    /// Adds a line of JSON for each packet that has come: {"ts_ns": 1, "port": "nic-a",
-    /// "length_bytes": 60, "frame": "01005e..."}; behind the last {"packets": 10, "skipped": 0},
-    /// those that came faster than they could be copied. False: that was the last.
+    /// Adds a line of JSON for each packet that arrived: {"ts_ns": 1, "port": "nic-a",
+    /// "length_bytes": 60, "frame": "01005e..."}. After the last one it adds {"packets": 10,
+    /// "skipped": 0}, where skipped packets came faster than they could be copied. False: that was
+    /// the last line.
     bool step(std::string& out);
 
   private:

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Counts since they were last cleared. The counters themselves go on: who scrapes them, and the
-// account, would take a total that falls for a restart.
+// Counts since the last clear. The counters themselves are not reset, because a scraper and the
+// account would take a total that falls for a restart.
 #pragma once
 
 #include "config/histogram.h"
@@ -14,7 +14,7 @@ namespace pinstrike::actors::admin {
 
 class Tally {
   public:
-    /// `name` is the counter's alone, the same each time.
+    /// `name` must belong to one counter only, and be the same in each call.
     [[nodiscard]] std::uint64_t count(const std::string& name, std::uint64_t now) {
         if (clearing_) {
             counts_[name] = now;
@@ -32,7 +32,7 @@ class Tally {
         return before == times_.end() ? now : since(now, before->second);
     }
 
-    /// `look_at_all` asks for every figure there is.
+    /// `look_at_all` must read every figure.
     template <class Look>
     void clear(Look look_at_all) {
         clearing_ = true;

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "-" where nobody counts.
+/// "-" if the count is unknown.
 std::string count_text(const json& of, const char* member) {
     const json& value = of.at(member);
     return value.is_null() ? "-" : grouped(value.get<std::uint64_t>());
@@ -54,7 +54,7 @@ std::string ago_text(const json& seconds) {
     return value < 1 ? "now" : fmt::format("{:.0f} s ago", value);
 }
 
-/// Of what both streams brought first, the share of A.
+/// The share of stream A in the messages that either stream brought first.
 std::string share_text(const json& line) {
     const auto a = line.at("a").at("accepted").get<double>();
     const auto b = line.at("b").at("accepted").get<double>();

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Views of the admin socket (views.h) as tables for people, 100 columns at most; they end with a
-// newline.
+// Views of the admin socket (views.h) as tables for people, at most 100 columns wide. Each ends
+// with a newline.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,16 +10,16 @@
 
 namespace pinstrike::actors::admin {
 
-/// Of `reply`, the view `name` ("status", "lines", ...), which it holds.
+/// The view `name` ("status", "lines", ...) that `reply` contains.
 [[nodiscard]] std::string view_text(const nlohmann::json& reply, const std::string& name);
 
-/// One line of `lines` whole: every count of it that is not zero.
+/// One line of the view `lines` in full: every count that is not zero.
 [[nodiscard]] std::string line_text(const nlohmann::json& line);
 
-/// "9.31 us", three digits and at most seven characters; "-" where nothing was measured.
+/// "9.31 us", three digits and at most seven characters; "-" if there are no samples.
 [[nodiscard]] std::string time_text(const nlohmann::json& times, const char* member);
 
-/// The share of what passed that the thread was busy, 0 to 1.
+/// The busy share of the thread's time, 0 to 1.
 [[nodiscard]] double busy_share(const nlohmann::json& thread);
 
 }  // namespace pinstrike::actors::admin

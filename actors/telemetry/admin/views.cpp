@@ -37,7 +37,7 @@ json or_null(const std::optional<std::uint64_t>& value) {
     return value ? json(*value) : json(nullptr);
 }
 
-/// Nothing was measured: no figures, rather than zeros.
+/// Without samples there are no percentiles, rather than zeros.
 json times_of(const Histogram::Snapshot& taken) {
     json times{{"count", taken.count}};
     if (taken.count != 0) {
@@ -50,12 +50,12 @@ json times_of(const Histogram::Snapshot& taken) {
     return times;
 }
 
-/// "line 3 delivered": a counter's own name.
+/// The name of a counter in the tally, such as "line 3 delivered".
 std::string named(std::string_view of, std::string_view what) {
     return fmt::format("{} {}", of, what);
 }
 
-/// Null: never heard.
+/// Null if the stream was never heard.
 json seconds_since(std::int64_t wall_ns) {
     if (wall_ns == 0) {
         return nullptr;
@@ -89,7 +89,7 @@ void add_counts(json& view, const std::string& of, const std::array<Row, Count>&
     }
 }
 
-/// Rows that are not 0.
+/// The rows that are not 0.
 template <class Rows, class Counts>
 json reasons_of(const std::string& of, const Rows& rows, const Counts& counts, Tally& tally) {
     json reasons = json::object();
@@ -168,7 +168,7 @@ json thread_of(const LoopSnapshot& loop, const std::string& name, std::string_vi
             {"stops", times_of(tally.times(named(name, "stops"), loop.stops))}};
 }
 
-/// Adds `with[name]` of each element of an array.
+/// The sum of member `name` over the elements of an array.
 std::uint64_t sum_of(const json& elements, const char* name) {
     std::uint64_t sum = 0;
     for (const json& element : elements) {

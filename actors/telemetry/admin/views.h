@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a running appliance shows at its admin socket, as JSON. Counts and times are since the last
-// clear (tally.h); README.md of this folder names the members.
+// The views of a running appliance at its admin socket, as JSON. Counts and times are since the
+// last clear (tally.h). README.md of this folder describes the members.
 #pragma once
 
 #include "actors/telemetry/admin/tally.h"
@@ -11,17 +11,17 @@
 
 namespace pinstrike::actors::admin {
 
-/// Sums, and which lines and streams are not up.
+/// Sums, and the lines and streams that are not up.
 [[nodiscard]] nlohmann::json status_view(const CounterSnapshot& counters, Tally& tally);
 
-/// An array each: one element a line, a queue of a port, a poll or actor thread, a ring, an actor.
+/// Arrays with one element for each line, queue of a port, poll or actor thread, ring, or actor.
 [[nodiscard]] nlohmann::json lines_view(const CounterSnapshot& counters, Tally& tally);
 [[nodiscard]] nlohmann::json ports_view(const CounterSnapshot& counters, Tally& tally);
 [[nodiscard]] nlohmann::json threads_view(const CounterSnapshot& counters, Tally& tally);
 [[nodiscard]] nlohmann::json rings_view(const CounterSnapshot& counters, Tally& tally);
 [[nodiscard]] nlohmann::json actors_view(const CounterSnapshot& counters, Tally& tally);
 
-/// The latency of each stage, over all its threads.
+/// The latency of each stage, for all its threads together.
 [[nodiscard]] nlohmann::json latency_view(const CounterSnapshot& counters, Tally& tally);
 
 }  // namespace pinstrike::actors::admin

@@ -25,7 +25,7 @@ std::string prefixed(std::string_view name) {
     return std::string{metric_prefix}.append(name);
 }
 
-/// "a, b": the words that a metric's label `reason` may be; empty where it has none.
+/// The values of a metric's label `reason`, as "a, b"; empty if it has no such label.
 std::string reasons_of(Metric metric, const std::vector<RowTable>& tables) {
     std::string words;
     for (const RowTable& table : tables) {
@@ -82,7 +82,7 @@ Explanation reason_of(const RowTable& table, const Row& row) {
     return one;
 }
 
-/// The rows of either the tables of counters or those of reasons.
+/// Adds the rows of the tables of counters, or those of the tables of reasons.
 void add_rows(std::vector<Explanation>& out, const std::vector<RowTable>& tables, bool reasons) {
     for (const RowTable& table : tables) {
         if (table.subject.empty() != reasons) {
@@ -106,7 +106,7 @@ void add_codes(std::vector<Explanation>& out) {
     }
 }
 
-/// Everything but keys.
+/// All explanations except those of keys.
 std::vector<Explanation> names_of_running() {
     const std::vector<RowTable> tables = row_tables();
     std::vector<Explanation> out;
@@ -119,7 +119,7 @@ std::vector<Explanation> names_of_running() {
     return out;
 }
 
-/// A histogram's series, as queries name them, are called by its name.
+/// Removes the suffix that queries add to the name of a histogram.
 std::string_view without_series(std::string_view name) {
     for (const std::string_view end : {"_bucket", "_sum", "_count"}) {
         if (name.ends_with(end)) {

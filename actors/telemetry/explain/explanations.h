@@ -1,7 +1,7 @@
 // path: cold
 //
-// What every name that the program shows means: keys of a config, metrics, counters, reasons, log
-// codes, alerts and what the rules record.
+// The meaning of every name that the program shows: config keys, metrics, counters, reasons, log
+// codes, alerts and recorded series.
 #pragma once
 
 #include "config/explain.h"
@@ -12,18 +12,18 @@
 
 namespace pinstrike::actors {
 
-/// All of them, kind by kind.
+/// All explanations, sorted by kind.
 [[nodiscard]] std::vector<Explanation> all_explanations();
 
 /// Alerts and recorded series. Generated from deploy/prometheus/pinstrike.rules.yml and
 /// deploy/RUNBOOK.md at each build.
 [[nodiscard]] std::vector<Explanation> alert_explanations();
 
-/// Those that a user may mean: of that name or metric ("pinstrike_line_lost_messages", with or
-/// without what a histogram's series end in); of keys, find_keys.
+/// The explanations with the name or metric name `asked` ("pinstrike_line_lost_messages", with or
+/// without the suffix of a histogram's series). For keys, find_keys applies.
 [[nodiscard]] std::vector<Explanation> find_explanations(std::string_view asked);
 
-/// Names near to what was asked, for a user who mistyped, best first.
+/// Names similar to `asked`, for a user who mistyped, best first.
 [[nodiscard]] std::vector<std::string> near_explanations(std::string_view asked);
 
 }  // namespace pinstrike::actors

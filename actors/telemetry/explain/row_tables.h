@@ -1,6 +1,6 @@
 // path: cold
 //
-// Every table of counters and reasons there is, for `explain`.
+// All tables of counters and reasons, for `explain`.
 #pragma once
 
 #include "actors/telemetry/metrics/metric_rows.h"
@@ -12,14 +12,14 @@
 
 namespace pinstrike::actors {
 
-/// A table of counters, each a metric of its own (metric_name), or of reasons, which stand in the
-/// label `reason` of other metrics.
+/// A table of counters, where each row is a metric (metric_name), or a table of reasons, where each
+/// row is a value of the label `reason` of other metrics.
 struct RowTable {
-    std::string_view of;  ///< what has them: "a line"
+    std::string_view of;  ///< the object that the rows count for, such as "a line"
     std::span<const Row> rows;
-    std::string_view subject;       ///< of counters: what their metrics begin with
-    std::vector<Metric> by_reason;  ///< of reasons: what is counted by them
-    bool gauges = false;            ///< of counters: they are gauges
+    std::string_view subject;       ///< counters only: prefix of their metrics
+    std::vector<Metric> by_reason;  ///< reasons only: the metrics with these reasons
+    bool gauges = false;            ///< counters only: they are gauges
 };
 
 [[nodiscard]] std::vector<RowTable> row_tables();

@@ -21,7 +21,7 @@ const char* samples_of(LatencyRow::Kind kind) {
     return "stops";
 }
 
-/// RFC 4180: names come from configs, and may hold what they like.
+/// Quoting by RFC 4180, because names come from configs and may contain any character.
 std::string quoted(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) {
         return text;

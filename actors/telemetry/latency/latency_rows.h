@@ -1,6 +1,6 @@
 // path: cold
 //
-// A reading as rows: what each figure is, in words, and its distribution. Text, CSV and plot show
+// Converts a latency reading to rows: a name in words and a distribution. Text, CSV and plot show
 // the same rows.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace pinstrike::actors {
 struct Percentile {
     const char* name;
     double share;
-    std::uint64_t one_in;  ///< so many values, and one of them lies above
+    std::uint64_t one_in;  ///< one in this many values exceeds the percentile
 };
 
 inline constexpr std::array<Percentile, 5> percentiles{{{"p50", 0.5, 2},
@@ -30,9 +30,9 @@ inline constexpr std::array<Percentile, 5> percentiles{{{"p50", 0.5, 2},
 struct LatencyRow {
     enum class Kind : std::uint8_t {
         all,            ///< every sample
-        without_stops,  ///< those that overlap no stop that was found
-        by_time,        ///< of no samples: by the time in which a packet could have come
-        stops,          ///< stops of the machine
+        without_stops,  ///< samples not affected by a detected preemption
+        by_time,        ///< not samples: computed for a packet that could have come at any time
+        stops,          ///< preemptions
     };
 
     std::string stage;  ///< "receive to actor"
@@ -47,7 +47,7 @@ struct LatencyRow {
 
 [[nodiscard]] std::vector<LatencyRow> latency_rows(const LatencyReading& reading);
 
-/// To 1/16. Nothing where there are too few values for one to lie above.
+/// Exact to 1/16. nullopt if there are too few values for one to exceed the percentile.
 [[nodiscard]] std::optional<std::uint64_t> percentile_ns(const LatencyRow& row,
                                                          const Percentile& percentile);
 

@@ -22,7 +22,7 @@ constexpr double legend_left = plot_left + plot_width + 25;
 constexpr double legend_row = 20;
 constexpr double picture_width = legend_left + 340;
 
-/// Told apart by those who do not see all colours as well (Okabe and Ito, 2008; black for yellow).
+/// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008; black for yellow).
 constexpr std::array<std::string_view, 8> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                   "#E69F00", "#56B4E9", "#000000", "#7F7F7F"};
 
@@ -82,7 +82,7 @@ class Plot {
 
     void curves() {
         double legend_y = plot_top + 10;
-        std::map<std::string, std::size_t> colour_of;  // with and without stops: the same
+        std::map<std::string, std::size_t> colour_of;  // one colour with and without preemptions
         for (const LatencyRow& row : rows_) {
             const std::size_t colour =
                 colour_of.try_emplace(row.thread + '\n' + row.stage, colour_of.size())
@@ -133,7 +133,7 @@ class Plot {
             y1, x2, y2, colour);
     }
 
-    /// Each bucket's highest value, at the share that lies up to it.
+    /// Draws each bucket's highest value at the share of the samples up to it.
     [[nodiscard]] std::string points(const LatencyRow& row) const {
         const auto count = static_cast<double>(row.taken.count);
         const double end = std::min(count, one_in_max);

@@ -18,7 +18,7 @@ std::string microseconds(std::optional<std::uint64_t> ns) {
     return ns ? fmt::format("{:.{}f}", static_cast<double>(*ns) / 1e3, *ns < 100'000 ? 2 : 0) : "-";
 }
 
-/// Columns whose names are longer than foreseen stay apart.
+/// Keeps columns apart whose names are longer than the usual width.
 std::string named(std::string_view stage, std::string_view thread) {
     return fmt::format("{:<22} {:<9}", stage, thread);
 }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Latencies as people and programs read them.
+// Latencies for people and programs.
 #pragma once
 
 #include "actors/telemetry/latency/reading.h"
@@ -9,14 +9,14 @@
 
 namespace pinstrike::actors {
 
-/// Tables of percentiles and of stops, and what the figures begin with and cannot see.
+/// Tables of percentiles and preemptions, with notes on where each figure starts and what it omits.
 [[nodiscard]] std::string latency_text(const LatencyReading& reading);
 
-/// A row each: stage, thread, actor, samples, count, percentiles and highest in ns; empty where
-/// there are too few values to tell.
+/// One row each: stage, thread, actor, samples, count, percentiles and maximum in ns. A percentile
+/// is empty if there are too few values for it.
 [[nodiscard]] std::string latency_csv(const LatencyReading& reading);
 
-/// A curve each: value over 1 / (1 - percentile), both on logarithmic scales.
+/// One curve each: value over 1 / (1 - percentile), both on logarithmic scales.
 [[nodiscard]] std::string latency_svg(const LatencyReading& reading);
 
 }  // namespace pinstrike::actors

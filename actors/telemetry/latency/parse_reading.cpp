@@ -1,7 +1,8 @@
 // path: cold
 //
-// The text format of Prometheus, as far as our own endpoint uses it: "name{label="value",...} 1.5",
-// one sample a line; comments begin with #. The text comes from another host: it is checked.
+// Parses the part of the Prometheus text format that pinstrike's endpoint uses:
+// "name{label="value",...} 1.5", one sample a line; comments begin with #. The text comes from
+// another host, so it is validated.
 #include "actors/telemetry/latency/parse_reading.h"
 
 #include "config/units.h"
@@ -28,7 +29,7 @@ struct Sample {
 
 constexpr std::string_view prefix = "pinstrike_";
 
-/// Takes what stands before `end` off the front; nothing where it does not come.
+/// Removes and returns the text before `end`; nullopt if `end` does not occur.
 std::optional<std::string_view> take_until(std::string_view& text, char end) {
     const std::size_t at = text.find(end);
     if (at == std::string_view::npos) {
@@ -39,7 +40,8 @@ std::optional<std::string_view> take_until(std::string_view& text, char end) {
     return taken;
 }
 
-/// What stands between quotes, the first of which is gone; takes the second as well.
+/// Returns the text up to the closing quote, and removes the quote too. The opening quote has been
+/// read.
 std::optional<std::string> take_quoted(std::string_view& text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -100,7 +102,7 @@ std::optional<Sample> parse_sample(std::string_view line) {
 }
 
 std::uint64_t count_of(double value) {
-    constexpr double most = 9e15;  // whole numbers are exact up to about there
+    constexpr double most = 9e15;  // doubles represent whole numbers exactly up to about 9e15
     return value > 0 ? static_cast<std::uint64_t>(std::llround(std::min(value, most))) : 0;
 }
 
@@ -182,7 +184,7 @@ class Parser {
         return added;
     }
 
-    /// Buckets come in their order, each with the count of all up to it.
+    /// Buckets come in ascending order, each with the count of all samples up to it.
     static void part(Histogram::Snapshot& taken, std::string_view what, const Sample& sample) {
         if (what == "_seconds_sum") {
             taken.sum_ns = ns_of(sample.value);
@@ -213,7 +215,7 @@ std::optional<LatencyReading> parse_reading(std::string_view text, std::string& 
         text.remove_prefix(std::min(end + 1, text.size()));
         ++number;
         if (!line.starts_with(prefix)) {
-            continue;  // comments, and what the server tells of itself
+            continue;  // comments, and the server's metrics about itself
         }
         const auto sample = parse_sample(line);
         if (!sample) {

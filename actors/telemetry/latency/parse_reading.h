@@ -1,6 +1,6 @@
 // path: cold
 //
-// A reading back from the text that /latency answers with.
+// Parses a reading from the text that /latency returns.
 #pragma once
 
 #include "actors/telemetry/latency/reading.h"
@@ -11,7 +11,7 @@
 
 namespace pinstrike::actors {
 
-/// Nothing, and `complaint` says why, where the text is not what a pinstrike answers.
+/// nullopt, with the reason in `complaint`, if the text is not an answer of pinstrike.
 [[nodiscard]] std::optional<LatencyReading> parse_reading(std::string_view text,
                                                           std::string& complaint);
 

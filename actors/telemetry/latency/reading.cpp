@@ -31,13 +31,13 @@ std::uint64_t less(std::uint64_t whole, std::uint64_t part) {
     return whole > part ? whole - part : 0;
 }
 
-/// Of a bucket, the values it stands for: their middle.
+/// The middle of a bucket, which represents its values.
 std::uint64_t middle(std::size_t bucket) {
     const std::uint64_t lower = bucket == 0 ? 0 : Histogram::upper_bound(bucket - 1);
     return (lower + Histogram::upper_bound(bucket) - 1) / 2;
 }
 
-/// Adds, for `count` turns of `turn_ns`, each nanosecond of them under how far off its end is.
+/// Adds `count` turns of `turn_ns`: each nanosecond counts by its distance to the end of its turn.
 void add_waits(Histogram::Snapshot& waits, std::uint64_t turn_ns, std::uint64_t count) {
     std::uint64_t lower = 0;
     for (std::size_t i = 0; i < Histogram::buckets_count && lower < turn_ns; ++i) {
@@ -120,7 +120,7 @@ Histogram::Snapshot wait_for_look(const LoopReading& loop) {
             add_waits(waits, std::min(middle(i), loop.away.highest_ns), loop.away.buckets[i]);
         }
     }
-    // Empty looks are short, and taken as equally long.
+    // Empty polls are short, so all of them are assumed to be equally long.
     const std::uint64_t looks = less(loop.turns, loop.away.count);
     if (looks != 0) {
         add_waits(waits, less(loop.looked_ns, loop.away.sum_ns) / looks, looks);

@@ -1,8 +1,8 @@
 // path: cold
 //
-// Everything the log can say: one row a code, with its level, how many entries of one subject may
-// come at once before they are limited, and what it means. A code, once published, is never
-// changed, only retired: people search and alert by it.
+// All log codes, one row each: the level, how many entries of one subject may come at once before
+// they are limited, and the meaning. A published code is never changed, only retired, because
+// people search for it and alert on it.
 #pragma once
 
 #include "config/log_level.h"
@@ -132,7 +132,7 @@ namespace pinstrike::actors {
 struct LogRow {
     std::string_view code;
     LogLevel level;
-    unsigned burst;  ///< entries of one subject that are let pass before the limit
+    unsigned burst;  ///< entries of one subject that pass before the limit applies
     std::string_view sentence;
 };
 

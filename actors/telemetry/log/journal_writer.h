@@ -5,7 +5,8 @@
 //     journalctl -u pinstrike@opra PINSTRIKE_CODE=gap_declared PINSTRIKE_SUBJECT="line 3"
 //
 // The native protocol is a datagram of "FIELD=value" lines, documented and stable (systemd.io,
-// "Native Journal Protocol"). Its library would wait where the journal is slow; this does not.
+// "Native Journal Protocol"). systemd's library would block while the journal is slow, and this
+// class does not.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ class JournalWriter {
   public:
     static constexpr const char* usual_socket = "/run/systemd/journal/socket";
 
-    /// Connects; where nobody listens, takes() is false. Open it before rights are dropped.
+    /// Connects. If no journal listens, takes() is false. To be made before rights are dropped.
     explicit JournalWriter(const std::string& socket = usual_socket);
     ~JournalWriter();
 
@@ -26,7 +27,7 @@ class JournalWriter {
 
     [[nodiscard]] bool takes() const { return socket_ >= 0; }
 
-    /// None of the texts has a newline. False: the journal had no room, or has gone.
+    /// The texts must not contain newlines. False: the journal's socket is full or gone.
     [[nodiscard]] bool write(int priority, std::string_view code, std::string_view subject,
                              std::string_view message) const;
 

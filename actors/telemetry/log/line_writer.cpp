@@ -20,8 +20,9 @@ bool LineWriter::write(std::string_view text, int patience_ms) {
     return !torn_ && put(text, patience_ms);
 }
 
-/// In pieces of at most PIPE_BUF: a pipe that poll() calls writable takes so much at once, without
-/// waiting. O_NONBLOCK is not for us to set: who shares the descriptor would find it changed.
+/// Writes pieces of at most PIPE_BUF bytes, which a pipe that poll() reports as writable accepts
+/// without blocking. O_NONBLOCK would also change the descriptor for the other processes that share
+/// it.
 bool LineWriter::put(std::string_view text, int patience_ms) {
     const std::size_t whole = text.size();
     while (!text.empty()) {

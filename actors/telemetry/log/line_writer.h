@@ -1,7 +1,7 @@
 // path: cold
 //
-// Text to standard error that neither stops nor holds up who writes it: a full disk, a closed pipe
-// or one that nobody empties costs the text, not the program.
+// Writes text to standard error without stopping or blocking the caller. If the disk is full, or
+// the pipe is closed or not read, the text is lost.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ class LineWriter {
   public:
     explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
 
-    /// Whole lines. False: not all of it was written, since the descriptor failed or took nothing
-    /// for `patience_ms`. Expects that SIGPIPE is ignored.
+    /// Writes whole lines. False: a part was not written, because the descriptor failed or accepted
+    /// nothing for `patience_ms`. SIGPIPE must be ignored.
     [[nodiscard]] bool write(std::string_view text, int patience_ms = 0);
 
   private:
     [[nodiscard]] bool put(std::string_view text, int patience_ms);
 
     int descriptor_;
-    bool torn_ = false;  ///< the last line was cut off: the next begins on one of its own
+    bool torn_ = false;  ///< the last line was cut off, so the next starts a new one
 };
 
-/// Does the journal of systemd read this descriptor? It tells by JOURNAL_STREAM, "device:inode",
-/// which children inherit though their output may go elsewhere.
+/// Whether the descriptor goes to systemd's journal. JOURNAL_STREAM has the "device:inode" of the
+/// journal's stream; child processes inherit the variable even if their output goes elsewhere.
 [[nodiscard]] bool is_journal(int descriptor);
 
 }  // namespace pinstrike::actors

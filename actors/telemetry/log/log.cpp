@@ -23,8 +23,8 @@ constexpr const LevelText& text_of(LogLevel level) {
     return level_texts[static_cast<std::size_t>(level)];
 }
 
-/// One line whatever a driver or a file's name brings, and nothing that moves a terminal's cursor;
-/// without its end.
+/// Makes one line of any text, such as a driver's message or the name of a file, without control
+/// characters that would move a terminal's cursor, and without a line end.
 std::string tame(std::string line) {
     for (char& character : line) {
         const auto byte = static_cast<unsigned char>(character);

@@ -4,10 +4,10 @@
 //
 //     2026-03-16T13:30:00.123Z error gap_declared line 3: 2 gaps declared; 14 messages lost, ...
 //
-// with the time (UTC), the level, the code (codes.h), the subject and a sentence with figures; in
-// systemd's journal with code and subject as fields. Used
-// from the control thread alone; other threads leave their messages in a Mailbox (mailbox.h), and
-// what hot threads do is seen in their counters (watch.h).
+// with the time (UTC), the level, the code (codes.h), the subject and a sentence with figures. In
+// systemd's journal, code and subject are fields. Only the control thread uses it. Other threads
+// leave their messages in a Mailbox (mailbox.h), and entries about hot threads are derived from
+// their counters (watch.h).
 #pragma once
 
 #include "actors/telemetry/log/codes.h"
@@ -25,7 +25,7 @@
 
 namespace pinstrike::actors {
 
-/// What is to be told.
+/// A log entry.
 struct LogEntry {
     LogCode code;
     std::string subject;  ///< "line 3", "port nic-a", "core core0"
@@ -33,8 +33,8 @@ struct LogEntry {
 };
 
 struct LogTime {
-    std::int64_t wall_ns = 0;    ///< what the line says
-    std::int64_t steady_ns = 0;  ///< what the limit counts by: nobody sets it
+    std::int64_t wall_ns = 0;    ///< the time in the line
+    std::int64_t steady_ns = 0;  ///< monotonic time, for the rate limit
 
     [[nodiscard]] static LogTime now();
 };
@@ -44,35 +44,36 @@ struct LogTime {
 
 struct LogOptions {
     LogLevel level = LogLevel::info;
-    /// Lines begin with "<N>", as systemd's journal reads levels, and carry no time: it adds its
-    /// own.
+    /// Lines begin with "<N>", the level for systemd's journal, and have no time, because the
+    /// journal adds its own.
     bool journal = false;
-    /// Takes a line, its end included; false: it was not written.
+    /// Writes a line, its end included; false: it was not written.
     std::function<bool(std::string_view line)> write;
-    /// Takes an entry as fields; where it does not, or there is none, the entry goes to `write`.
+    /// Writes an entry as fields. If it fails or is null, the entry goes to `write`.
     const JournalWriter* fields = nullptr;
 };
 
 class Log {
   public:
-    /// A line is no longer than this, so that a pipe takes it whole or not at all.
+    /// The longest line, so that a pipe accepts it whole or not at all.
     static constexpr std::size_t line_bytes_max = 2000;
 
     explicit Log(LogOptions options) : options_(std::move(options)) {}
 
-    /// Writes the entry, unless it is below the level or the same was just said.
+    /// Writes the entry, unless it is below the level or the rate limit holds it back.
     void tell(const LogEntry& entry, LogTime now = LogTime::now());
 
-    /// Call often: says how many were held back, as soon as that may be said.
+    /// Must be called often: reports the number of entries held back as soon as the limit allows
+    /// it.
     void step(LogTime now = LogTime::now());
 
-    /// At the end: says it of all.
+    /// At the end: reports all entries held back.
     void finish(LogTime now = LogTime::now());
 
-    /// Of what is told from now on.
+    /// Applies to the entries that follow.
     void set_level(LogLevel level) { options_.level = level; }
 
-    /// Any thread may read.
+    /// Any thread may read them.
     [[nodiscard]] const LogCounters& counters() const { return counters_; }
 
   private:
@@ -89,7 +90,7 @@ class Log {
     void write(LogCode code, std::string_view subject, std::string_view text, LogTime now);
 
     LogOptions options_;
-    std::map<Key, Limited> limited_;  ///< as many as there are codes and subjects: bounded by both
+    std::map<Key, Limited> limited_;  ///< one for each pair of code and subject
     LogCounters counters_;
 };
 

@@ -13,7 +13,7 @@ namespace pinstrike::actors {
 
 PINSTRIKE_ROWS(LogCount, PINSTRIKE_LOG_COUNTS)
 
-/// The control thread writes.
+/// The control thread writes these.
 using LogCounters = Counters<LogCount, LogCount_count>;
 
 }  // namespace pinstrike::actors

@@ -1,7 +1,7 @@
 // path: cold
 //
-// How other threads (DPDK's own, one that opens a port) get a line into the log, which belongs to
-// the control thread: they leave it here, and it is fetched within some milliseconds.
+// Carries log messages from other threads (DPDK's own, one that opens a port) to the control
+// thread, which owns the log and fetches them within some milliseconds.
 #pragma once
 
 #include "actors/telemetry/log/log.h"
@@ -25,7 +25,7 @@ class Mailbox {
 
     struct Mail {
         std::vector<Message> messages;
-        std::uint64_t left_out = 0;  ///< those for which there was no room
+        std::uint64_t left_out = 0;  ///< messages dropped because the mailbox was full
     };
 
     /// Any thread.

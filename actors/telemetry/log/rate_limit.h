@@ -6,15 +6,15 @@
 
 namespace pinstrike::actors {
 
-/// Which entries of one code and subject are written. The first `burst` are, at once; what goes on
-/// is told after one second, two, four, and from then on once a minute. After a quiet minute it
-/// begins anew. So a storm of a week takes about 10,000 lines, and what happens now and then is
-/// told each time.
+/// Decides which entries of one code and subject are written. The first `burst` entries are written
+/// at once. If they continue, one is written after one second, two, four and so on, and then once a
+/// minute. A quiet minute resets the limit. So entries that repeat for a week take about 10,000
+/// lines, and rare entries are all written.
 class RateLimit {
   public:
     explicit RateLimit(unsigned burst) : burst_(burst) {}
 
-    /// May an entry be written at this time? False: it counts as held back.
+    /// Whether an entry may be written at this time. If not, it counts as held back.
     [[nodiscard]] bool admit(std::int64_t now_ns) {
         if (now_ns - last_ns_ > longest_ns) {
             passed_ = 0;
@@ -36,13 +36,13 @@ class RateLimit {
 
     [[nodiscard]] bool due(std::int64_t now_ns) const { return now_ns >= next_ns_; }
 
-    /// What was held back is being told.
+    /// The entries held back are being reported.
     void told(std::int64_t now_ns) {
         interval_ns_ = std::min(2 * interval_ns_, longest_ns);
         next_ns_ = now_ns + interval_ns_;
     }
 
-    /// Entries held back since the last that was written.
+    /// Entries held back since the last one that was written.
     [[nodiscard]] std::uint64_t held() const { return held_; }
 
     [[nodiscard]] std::uint64_t take_held() {

@@ -21,7 +21,7 @@ LineSnapshot blank_of(const LineSnapshot& now) {
     return blank;
 }
 
-/// The same appliance before anything happened.
+/// A snapshot of the same appliance with all counts zero.
 CounterSnapshot blank_of(const CounterSnapshot& now) {
     CounterSnapshot blank = now;
     blank.hot_allocations = blank.clock_steps = 0;
@@ -53,7 +53,7 @@ CounterSnapshot blank_of(const CounterSnapshot& now) {
     return blank;
 }
 
-/// Lines that were added between the two.
+/// Lines that were added between the two snapshots.
 void add_new_lines(CounterSnapshot& before, const CounterSnapshot& now) {
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
         std::vector<LineSnapshot>& known = before.pollers[i].lines;
@@ -80,14 +80,14 @@ double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Of the time between two looks.
+/// The share of the time between two snapshots that a thread was busy.
 template <class Thread>
 double busy_share(const Thread& now, const Thread& before) {
     const std::uint64_t busy_ns = now.busy_ns - before.busy_ns;
     return share(busy_ns, busy_ns + now.idle_ns - before.idle_ns);
 }
 
-/// What a table's rows counted since the look before, in words; the meaning of the most frequent.
+/// The rows of a table that increased, in words, with the meaning of the most frequent one.
 class Reasons {
   public:
     void add(const Row& row, std::uint64_t now, std::uint64_t before) {
@@ -119,7 +119,7 @@ class Reasons {
     std::string_view meaning_;
 };
 
-/// Which actor of a core took most of the time since the look before, and its share.
+/// The actor that used most of a core's time since the last snapshot, and its share.
 std::string slowest_actor(const CoreSnapshot& now, const CoreSnapshot& before) {
     std::uint64_t longest_ns = 0;
     std::uint64_t all_ns = 0;
@@ -138,7 +138,7 @@ std::string slowest_actor(const CoreSnapshot& now, const CoreSnapshot& before) {
                                          100 * share(longest_ns, all_ns), slowest);
 }
 
-/// Rises of counts that not every driver keeps.
+/// Increases of counts that some drivers do not have.
 std::uint64_t rise(const std::optional<std::uint64_t>& now,
                    const std::optional<std::uint64_t>& before) {
     return now.value_or(0) - std::min(before.value_or(0), now.value_or(0));
@@ -248,7 +248,7 @@ void Watch::watch_calls(const RefusedCalls& now, const RefusedCalls& before) {
     }
 }
 
-/// All queues of a port have the one link.
+/// All queues of a port share one link.
 void Watch::watch_links(const CounterSnapshot& now) {
     std::vector<std::string_view> told;
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
@@ -288,7 +288,7 @@ void Watch::watch_devices(const QueueSnapshot& now, const QueueSnapshot& before,
                         counted(missed, "packet"), no_buffer, now.device.missed.value_or(0),
                         now.device.no_buffer.value_or(0), poller.name));
     }
-    // Of a capture, its remarks say it.
+    // For captures, the remarks report it.
     const std::uint64_t errors = rise(now.device.errors, before.device.errors);
     if (errors != 0 && before_->live) {
         add(LogCode::device_errors, subject,
@@ -317,8 +317,9 @@ void Watch::watch_drops(const QueueSnapshot& now, const QueueSnapshot& before) {
     }
 }
 
-/// No moment without packets, and nearly all of them in full bursts. Either alone is no sign: a
-/// fast stream leaves no turn empty, and a poller that slept finds full bursts.
+/// The poller was busy nearly all the time, and nearly all packets came in full bursts. Only both
+/// together show overload: a fast stream leaves no empty turn, and a poller that slept finds full
+/// bursts.
 void Watch::watch_load(const PollerSnapshot& now, const PollerSnapshot& before) {
     constexpr double nearly_all = 0.95;
     std::uint64_t packets = 0;
@@ -343,7 +344,7 @@ void Watch::watch_gaps(const LineSnapshot& now, const LineSnapshot& before) {
         now.counts[feed::LineCount::gaps] - before.counts[feed::LineCount::gaps];
     const bool loses =
         now.counts[feed::LineCount::lost] >
-        before.counts[feed::LineCount::lost];  // else all of the gaps were filled meanwhile
+        before.counts[feed::LineCount::lost];  // false: all of the gaps have been filled since
     if (gaps != 0 && loses) {
         add(LogCode::gap_declared, subject,
             fmt::format("{} declared; {} lost since the start, {} of them new",
@@ -384,7 +385,7 @@ void Watch::watch_rejects(const LineSnapshot& now, const LineSnapshot& before,
     }
 }
 
-/// Streams that were never heard are told all together: watch_unheard().
+/// watch_unheard() reports the streams that were never heard.
 void Watch::watch_streams(const LineSnapshot& now, const LineSnapshot& before, double seconds) {
     for (std::size_t i = 0; i < feed::streams_count; ++i) {
         const std::string subject =
@@ -418,7 +419,7 @@ void Watch::watch_line(const LineSnapshot& now, const LineSnapshot& before) {
         now.down ? "neither stream is heard" : "heard again");
 }
 
-/// Once, for all streams together.
+/// One entry for all streams together.
 void Watch::watch_unheard(const CounterSnapshot& now) {
     constexpr std::size_t named_max = 8;
     std::size_t all = 0;
@@ -449,7 +450,7 @@ void Watch::watch_unheard(const CounterSnapshot& now) {
     }
 }
 
-/// Of captures, threads end with them.
+/// For captures, threads end when the captures do.
 void Watch::watch_turns(const CounterSnapshot& now) {
     constexpr double look_s_min = 0.5;  // an idle thread that sleeps wakes far more often
     const double seconds = now.seconds - before_->seconds;

@@ -1,7 +1,8 @@
 // path: cold
 //
-// What changed between two looks at an appliance, in words. Hot threads only count; what their
-// counts mean is found out here, once a second, on the control thread. A function of figures alone.
+// Log entries for the changes between two snapshots of the counters. Hot threads only count. The
+// control thread calls this once a second to interpret the counts. The result depends on the
+// snapshots alone.
 #pragma once
 
 #include "actors/telemetry/counter_snapshot.h"
@@ -15,7 +16,7 @@ namespace pinstrike::actors {
 
 class Watch {
   public:
-    /// Entries for what is new since the look before; since the start at the first.
+    /// Entries for the changes since the last call; at the first call, since the start.
     [[nodiscard]] std::vector<LogEntry> look(const CounterSnapshot& now);
 
   private:

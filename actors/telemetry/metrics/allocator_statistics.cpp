@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-// Found only in executables that link jemalloc.
+// The linker finds this only in executables with jemalloc.
 extern "C" [[gnu::weak]] int mallctl(const char* name, void* old_value, std::size_t* old_bytes,
                                      void* new_value, std::size_t new_bytes);
 
@@ -11,7 +11,7 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// Figures are taken at an epoch; this begins the next.
+/// jemalloc updates its statistics when a new epoch begins.
 void refresh() {
     std::uint64_t epoch = 1;
     std::size_t bytes = sizeof(epoch);

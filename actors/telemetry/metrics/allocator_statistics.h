@@ -6,17 +6,17 @@
 
 namespace pinstrike::actors {
 
-/// jemalloc's own figures, bytes.
+/// The statistics of jemalloc, in bytes.
 struct AllocatorStatistics {
     std::uint64_t allocated = 0;  ///< by the program
-    std::uint64_t active = 0;     ///< in pages that hold what is allocated
+    std::uint64_t active = 0;     ///< in pages with allocations
     std::uint64_t metadata = 0;
     std::uint64_t resident = 0;  ///< in physical memory
     std::uint64_t mapped = 0;
-    std::uint64_t retained = 0;  ///< kept for later instead of given back
+    std::uint64_t retained = 0;  ///< kept for later use instead of returned to the system
 };
 
-/// nullopt where jemalloc is not linked (tests, sanitizers): the room does not depend on it.
+/// nullopt if jemalloc is not linked (tests, sanitizers). The module does not depend on it.
 [[nodiscard]] std::optional<AllocatorStatistics> read_allocator();
 
 }  // namespace pinstrike::actors

@@ -29,7 +29,7 @@ void add_rows(Families& out, std::string_view subject, const Rows& rows, const C
     }
 }
 
-/// The same of the counters that a table made.
+/// The same for the counters of a table.
 template <class Enum, std::size_t Count>
 void add_counts(Families& out, std::string_view subject, const std::array<Row, Count>& rows,
                 const RowTotals<Enum, Count>& totals, const Labels& labels) {

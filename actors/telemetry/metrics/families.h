@@ -1,7 +1,7 @@
 // path: cold
 //
-// Metric families in the making: names under one prefix, the feed's label on every series, values
-// from counters that other threads own.
+// Builds metric families: names with one prefix, the feed's label on every series, values from
+// counters that other threads own.
 #pragma once
 
 #include "actors/telemetry/metrics/metric_rows.h"
@@ -22,7 +22,8 @@ namespace pinstrike::actors {
 using Label = prometheus::ClientMetric::Label;
 using Labels = std::vector<Label>;
 
-/// "what, by reason. name: sentence; name: sentence": help of a family with a reason label.
+/// The help text of a family with a reason label: "what, by reason. name: sentence; name:
+/// sentence".
 template <class Rows>
 [[nodiscard]] std::string reasons_help(std::string_view what, const Rows& rows) {
     std::string help{what};
@@ -38,22 +39,22 @@ class Families {
   public:
     explicit Families(std::string feed) : feed_(std::move(feed)) {}
 
-    /// A counter or a gauge, as the table says.
+    /// A counter or a gauge, according to the table.
     void value(Metric metric, Labels labels, double value);
 
-    /// In seconds, over the buckets of bucket_bounds_ns.
+    /// In seconds, with the buckets of bucket_bounds_ns.
     void histogram(Metric which, Labels labels, const Histogram::Snapshot& taken);
 
-    /// In seconds, over all buckets that hold something.
+    /// In seconds, with all buckets that are not empty.
     void fine_histogram(Metric which, Labels labels, const Histogram::Snapshot& taken);
 
-    /// A row of a table of counters, by metric_name, its sentence as help.
+    /// A row of a table of counters, named by metric_name, with its sentence as help.
     void row(std::string_view subject, const Row& row, Labels labels, std::uint64_t value);
 
-    /// A row of a table of an actor.
+    /// A row of an actor's table.
     void row(const ActorTable& table, std::size_t row, Labels labels, std::uint64_t value);
 
-    /// A counter for each row of a table of reasons, which the label `reason` names.
+    /// A counter for each row of a table of reasons, named by the label `reason`.
     template <class Rows, class Counts>
     void reasons(Metric metric, const Rows& rows, const Labels& labels, const Counts& count_of) {
         const MetricRow& own = row_of(metric);
@@ -66,11 +67,11 @@ class Families {
         }
     }
 
-    /// Everything so far; leaves nothing.
+    /// Returns all families so far and clears the list.
     [[nodiscard]] std::vector<prometheus::MetricFamily> take();
 
-    /// About 1 us to 16 ms. Powers of two of nanoseconds: buckets of actors::Histogram end there,
-    /// so that no count is split.
+    /// About 1 us to 16 ms. The bounds are powers of two of nanoseconds, which are bounds of the
+    /// buckets of Histogram too, so that no count is split.
     static constexpr unsigned first_bound_power = 10;
     static constexpr unsigned bounds_count = 15;
 

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds connect_within{5};
 constexpr std::chrono::seconds answer_within{10};
 constexpr std::size_t answer_bytes_max = 64U << 20;
 
-/// One operation at a time, each bounded by what the stream was told.
+/// Runs one operation at a time, each limited by the stream's timeout.
 class Client {
   public:
     error_code connect(const HttpAddress& address) {
@@ -42,7 +42,7 @@ class Client {
         http::request<http::empty_body> request{http::verb::get, path, 11};
         request.set(http::field::host, address.text());
         request.keep_alive(false);
-        stream_.expires_after(answer_within);  // of the answer as well
+        stream_.expires_after(answer_within);  // limits the answer too
         http::async_write(stream_, request, [this](error_code e, std::size_t) { error_ = e; });
         return done();
     }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// One HTTP GET, of an endpoint of this program.
+// One HTTP GET from an endpoint of this program.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct HttpAddress {
     [[nodiscard]] std::string text() const;
 };
 
-/// "http://host:port/anything", or "host:port" alone; what follows is left out. Nothing, and
-/// `complaint` says why, where it is something else.
+/// Parses "http://host:port/anything" or "host:port"; the path is ignored. nullopt, with the reason
+/// in `complaint`, for any other text.
 [[nodiscard]] std::optional<HttpAddress> parse_http_address(std::string_view text,
                                                             std::string& complaint);
 
-/// Where an endpoint that listens at `metrics_address` is reached from this host: who listens at
-/// all addresses does so at loopback.
+/// The address at which this host reaches an endpoint that listens at `metrics_address`: loopback
+/// if the endpoint listens at all addresses.
 [[nodiscard]] std::string reachable_address(const std::string& metrics_address);
 
-/// What `path` holds there. Nothing, and `complaint` says why, if it cannot be had within half a
-/// minute.
+/// The content of `path`. nullopt, with the reason in `complaint`, if it cannot be read within half
+/// a minute.
 [[nodiscard]] std::optional<std::string> fetch(const HttpAddress& address, const std::string& path,
                                                std::string& complaint);
 

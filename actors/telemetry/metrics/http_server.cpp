@@ -28,7 +28,7 @@ namespace http = beast::http;
 using boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
-/// One request and its answer. It lives as long as an operation of it is under way.
+/// One request and its answer. It exists while one of its operations is pending.
 class Connection : public std::enable_shared_from_this<Connection> {
   public:
     Connection(Tcp::socket socket, const HttpServer::Answer& answer, EndpointCounters& counters)
@@ -48,7 +48,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                 });
     }
 
-    /// Its request is not whole.
+    /// Whether its request is incomplete.
     [[nodiscard]] bool asks() const { return asks_; }
 
     void give_way() {
@@ -147,7 +147,7 @@ class HttpServer::Loop {
             try {
                 io_.run();
             } catch (const std::exception&) {
-                // Too little memory for one connection: it ends, the others go on.
+                // Memory was too low for one connection, which is closed. The others continue.
                 counters_.bump(EndpointCount::failed);
             }
         }
@@ -163,7 +163,7 @@ class HttpServer::Loop {
         });
     }
 
-    /// False: there is too little memory, or the socket fails at once.
+    /// False if memory is too low or the socket fails at once.
     bool take(Tcp::socket socket) {
         if (connections_.size() >= connections_max) {
             make_way();
@@ -179,7 +179,7 @@ class HttpServer::Loop {
         return true;
     }
 
-    /// The oldest that has not asked, else the oldest.
+    /// Closes the oldest connection with an incomplete request, else the oldest.
     void make_way() {
         auto oldest = std::ranges::find_if(connections_, [](const auto& each) {
             const auto connection = each.lock();
@@ -192,12 +192,12 @@ class HttpServer::Loop {
         connections_.erase(oldest);
     }
 
-    /// Without a pause the error would come again at once.
+    /// Waits before the next accept, because the error would recur at once.
     void pause() {
         constexpr std::chrono::milliseconds pause_ms{100};
         counters_.bump(EndpointCount::untaken);
         if (!connections_.empty()) {
-            make_way();  // its descriptor is free
+            make_way();  // frees a descriptor
         }
         timer_.expires_after(pause_ms);
         timer_.async_wait([this](error_code) { accept(); });
@@ -208,7 +208,7 @@ class HttpServer::Loop {
     asio::io_context io_{1};
     Tcp::acceptor acceptor_{io_};
     asio::steady_timer timer_{io_};
-    std::list<std::weak_ptr<Connection>> connections_;  ///< by age
+    std::list<std::weak_ptr<Connection>> connections_;  ///< oldest first
     std::uint16_t port_ = 0;
     std::thread thread_;
 };
@@ -223,12 +223,12 @@ std::unique_ptr<HttpServer> HttpServer::open(const std::string& host, std::uint1
         return std::unique_ptr<HttpServer>(
             new HttpServer(std::make_unique<Loop>(host, port, std::move(answer))));
     } catch (const boost::system::system_error& fault) {
-        // What a name server answers, or does not, may be another later.
+        // An error of a name server may be temporary.
         const bool by_kernel = fault.code().category() == boost::system::system_category();
         complaint.text = fault.what();
         complaint.remedy = by_kernel ? remedy_of(fault.code().value()) : Remedy::retry;
     } catch (const std::exception& fault) {
-        complaint.text = fault.what();  // no memory, no thread
+        complaint.text = fault.what();  // out of memory, or no thread
         complaint.remedy = Remedy::retry;
     }
     return nullptr;

@@ -1,9 +1,9 @@
 // path: cold
 //
-// A small HTTP server: one thread, one event loop, one request a connection. No client holds up
-// another: a request has `request_within` to be whole and its answer `answer_within` to be taken,
-// whatever bytes come meanwhile, and where all connections are taken, the oldest whose request is
-// not whole is closed for a newer one.
+// A small HTTP server: one thread, one event loop, one request per connection. A slow client does
+// not delay others. A request must be complete within `request_within` and its answer read within
+// `answer_within`, and bytes in between do not extend this. If all connections are in use, the
+// oldest one with an incomplete request is closed for a new one.
 #pragma once
 
 #include "config/counter.h"
@@ -32,12 +32,12 @@ namespace pinstrike::actors {
 
 PINSTRIKE_ROWS(EndpointCount, PINSTRIKE_ENDPOINT_COUNTS)
 
-/// The server's thread writes.
+/// The server's thread writes these.
 using EndpointCounters = Counters<EndpointCount, EndpointCount_count>;
 
 struct HttpAnswer {
     unsigned status = 200;
-    std::string text;  ///< in Prometheus' text format, or plain
+    std::string text;  ///< in the Prometheus text format, or plain
 };
 
 class HttpServer {
@@ -47,11 +47,11 @@ class HttpServer {
     static constexpr std::chrono::milliseconds request_within{2000};
     static constexpr std::chrono::milliseconds answer_within{8000};
 
-    /// What GET of a path yields, its query left out; on the server's thread.
+    /// Returns the answer to a GET of the path, without its query. Runs on the server's thread.
     using Answer = std::function<HttpAnswer(const std::string& path)>;
 
-    /// Listens, and answers from a thread of its own, which inherits the caller's processor. Null,
-    /// and `complaint` says why, if it cannot: a Problem without the key.
+    /// Listens, and answers on its own thread, which inherits the caller's CPU. Null, with the
+    /// reason in `complaint` (a Problem without a key), if it cannot listen.
     [[nodiscard]] static std::unique_ptr<HttpServer> open(const std::string& host,
                                                           std::uint16_t port, Answer answer,
                                                           Problem& complaint);

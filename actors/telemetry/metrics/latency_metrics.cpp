@@ -10,7 +10,7 @@
 namespace pinstrike::actors {
 namespace {
 
-/// The buckets, and the highest value, which they know to 1/16 only.
+/// Adds the buckets, and the maximum, which the buckets have with a precision of 1/16 only.
 void add(Families& out, Metric buckets, Metric highest, const Labels& labels,
          const Histogram::Snapshot& taken) {
     out.fine_histogram(buckets, labels, taken);

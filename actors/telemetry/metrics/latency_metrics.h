@@ -1,7 +1,7 @@
 // path: cold
 //
-// Latencies and stops with all their buckets, for `pinstrike latency`: the classic histograms of
-// /metrics have few, and cannot tell p99.99. Only buckets that hold something are shown.
+// Latencies and preemptions with all their buckets, for `pinstrike latency`. The histograms of
+// /metrics have too few buckets for p99.99. Empty buckets are left out.
 #pragma once
 
 #include "actors/telemetry/latency/reading.h"

@@ -8,7 +8,7 @@ namespace pinstrike::actors {
 
 namespace {
 
-/// Is `word` one of those that underscores join?
+/// Whether `word` is one of the words in the name, which underscores separate.
 bool has_word(std::string_view name, std::string_view word) {
     while (!name.empty()) {
         const std::size_t end = std::min(name.find('_'), name.size());
@@ -20,7 +20,7 @@ bool has_word(std::string_view name, std::string_view word) {
     return false;
 }
 
-/// Subject and name of the rows that go down again.
+/// Subject and name of the rows that can decrease.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> falling{
     {{"line", "lost"}, {"recovery", "open"}, {"recovery", "in_flight"}}};
 

@@ -1,8 +1,8 @@
 // path: cold
 //
-// Every metric that is not a row of a table of counters: name (after the prefix pinstrike_), type,
-// and what it tells. The endpoint exports by it, `explain` reads it. A name, once published, is
-// never changed, only retired.
+// All metrics that are not rows of a table of counters: name (after the prefix pinstrike_), type
+// and meaning. The endpoint and `explain` use this table. A published name is never changed, only
+// retired.
 #pragma once
 
 #include "actors/core/actor_report.h"
@@ -176,17 +176,17 @@ constexpr const MetricRow& row_of(Metric metric) {
 /// "counter", "gauge", "histogram"
 [[nodiscard]] std::string_view word_of(MetricKind kind);
 
-/// <subject>_<name>_<unit>, without the unit where it is a word of the name.
+/// <subject>_<name>_<unit>, without the unit if the name contains it as a word.
 [[nodiscard]] std::string row_name(std::string_view subject, const Row& row);
 
-/// Can the figure go down? "line", lost: what is found after all is lost no more.
+/// Whether the figure can decrease, such as "line", lost: a message found later is no longer lost.
 [[nodiscard]] bool can_fall(std::string_view subject, const Row& row);
 
-/// The metric that a row of a table of counters is, without prefix: row_name, and _total unless it
-/// can fall.
+/// The name of the metric for a row of a table of counters, without prefix: row_name, with _total
+/// unless it can fall.
 [[nodiscard]] std::string metric_name(std::string_view subject, const Row& row);
 
-/// Likewise, of a table of an actor.
+/// The same for an actor's table.
 [[nodiscard]] std::string metric_name(const ActorTable& table, std::size_t row);
 
 }  // namespace pinstrike::actors

@@ -42,7 +42,7 @@ std::string series_text(const feed::SeriesKey& key) {
     const auto bytes = key.bytes();
     std::string symbol(bytes.data(), feed::SeriesKey::symbol_bytes);
     for (char& character : symbol) {
-        // Whatever the wire brings, the terminal gets letters.
+        // Replaces control characters, because the text comes from the network.
         character = character > ' ' && character < 0x7F ? character : ' ';
     }
     return fmt::format("{} {:04}-{:02}-{:02} {} {}{}", symbol, key.year(), key.month(), key.day(),
@@ -84,13 +84,13 @@ std::string bar(double share, std::size_t width) {
 }
 
 struct LinesUp {
-    std::size_t lines = 0;  ///< of which at least one stream is
+    std::size_t lines = 0;  ///< lines with at least one stream up
     std::size_t a = 0;
     std::size_t b = 0;
-    feed::StreamsReceived received{};  ///< by any line
+    feed::StreamsReceived received{};  ///< streams that any line receives
 };
 
-/// "12", or "-" of a stream that the feed does not have.
+/// The number of streams, such as "12"; "-" if the feed lacks the stream.
 std::string up_text(std::size_t up, bool received) {
     return received ? fmt::format("{}", up) : "-";
 }
@@ -170,7 +170,7 @@ class Screen {
         }
     }
 
-    /// The fullest ring stands for all.
+    /// Shows only the fullest ring.
     void rings() {
         const auto fullest = std::max_element(now_.rings.begin(), now_.rings.end(),
                                               [](const RingFigures& a, const RingFigures& b) {
@@ -234,7 +234,7 @@ class Screen {
         double per_second;
     };
 
-    /// Between two parts, where there is room for it.
+    /// An empty row between two parts, if the screen is high enough.
     void space() {
         constexpr std::size_t rows_wanted = 30;
         if (size_.rows >= rows_wanted) {
@@ -259,7 +259,7 @@ class Screen {
                 return series.quotes;
             }
         }
-        return ~std::uint64_t{0};  // not seen a second ago: no rate yet
+        return ~std::uint64_t{0};  // not in the last snapshot: no rate yet
     }
 
     const LiveFigures& now_;
@@ -321,7 +321,7 @@ LiveView::LiveView(std::string feed, std::FILE* out, const std::deque<std::strin
       terminal_(::isatty(::fileno(out)) == 1),
       last_lines_(last_lines) {
     if (terminal_) {
-        std::fputs("\x1b[?25l\x1b[2J", out_);  // no cursor, empty screen
+        std::fputs("\x1b[?25l\x1b[2J", out_);  // hides the cursor and clears the screen
     }
 }
 
@@ -340,7 +340,7 @@ void LiveView::draw(const CounterSnapshot& counters) {
 
 void LiveView::show(const LiveFigures& now) {
     if (!terminal_) {
-        // Not fmt::print, which throws: an output that fails is no reason to stop.
+        // fmt::print would throw, and a failing output must not stop the program.
         std::fputs((plain_text(now, before_) + '\n').c_str(), out_);
         std::fflush(out_);
         return;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What `run` shows while it runs: a screen drawn anew once a second, or a line a second where the
-// output is no terminal. It reads published counters, so hot threads have no part in it.
+// The live display of `run`: a screen that is redrawn once a second, or one line a second if the
+// output is no terminal. It only reads published counters, so hot threads do no work for it.
 #pragma once
 
 #include "actors/telemetry/live_figures.h"
@@ -20,8 +20,9 @@ struct ScreenSize {
     std::size_t rows = 24;
 };
 
-/// The screen as lines of text, at most rows - 1 of at most `columns` characters. Rates are those
-/// between the two looks. The last of `last_lines` stand below, in a quarter of the screen at most.
+/// The screen as lines of text: at most rows - 1 lines of at most `columns` characters. Rates are
+/// between `before` and `now`. The latest of `last_lines` come last, in at most a quarter of the
+/// screen.
 [[nodiscard]] std::vector<std::string> screen_text(const std::string& feed, const LiveFigures& now,
                                                    const LiveFigures& before, ScreenSize size,
                                                    const std::deque<std::string>& last_lines = {});
@@ -31,17 +32,17 @@ struct ScreenSize {
 
 class LiveView {
   public:
-    /// `out` is drawn on if it is a terminal, else written to line by line. `last_lines`, of the
-    /// log, which would tear the screen, are shown below it.
+    /// Draws on `out` if it is a terminal, else writes it line by line. `last_lines` of the log are
+    /// shown below the screen, because the log would disturb it otherwise.
     LiveView(std::string feed, std::FILE* out, const std::deque<std::string>& last_lines);
 
-    /// Leaves the last screen standing and the cursor below it.
+    /// Leaves the last screen visible, with the cursor below it.
     ~LiveView();
 
     LiveView(const LiveView&) = delete;
     LiveView& operator=(const LiveView&) = delete;
 
-    /// About once a second.
+    /// To be called about once a second.
     void draw(const CounterSnapshot& counters);
 
   private:

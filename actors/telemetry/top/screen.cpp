@@ -113,7 +113,7 @@ std::string Screen::keys_text() const {
                : "l c r a p t views   < > sort   R reverse   h help   q quit";
 }
 
-/// The row that was chosen stays chosen, wherever sorting puts it.
+/// Keeps the selected row selected, wherever sorting moves it.
 void Screen::add_table(std::vector<ScreenRow>& screen, const Readings& readings, std::size_t rows) {
     Table shown = table(readings);
     shown.sort(sort_column_, reversed_);
@@ -165,7 +165,7 @@ void Screen::add_help(std::vector<ScreenRow>& screen) {
 
 std::vector<ScreenRow> Screen::draw(const Readings& readings, std::size_t columns,
                                     std::size_t rows) {
-    constexpr std::size_t frame_rows = 7;  // five above, a gap, the keys below
+    constexpr std::size_t frame_rows = 7;  // five rows above, one empty row, the keys below
     const json& now = readings.now;
     std::vector<ScreenRow> screen;
     screen.push_back(

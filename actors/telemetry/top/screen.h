@@ -1,7 +1,7 @@
 // path: cold
 //
-// What `pinstrike top` shows of two readings, and how keys change it. The terminal itself is
-// elsewhere (actors/command/top.cpp), so that a test can press keys and read screens.
+// The screen of `pinstrike top` for two readings, and its keys. The terminal code is in
+// actors/command/top.cpp, so that a test can press keys and read screens.
 #pragma once
 
 #include "actors/telemetry/top/tables.h"
@@ -64,10 +64,10 @@ class Screen {
     std::string selected_;  ///< first cell of the row; empty: the first row
     std::size_t selected_row_ = 0;
     std::size_t first_row_ = 0;
-    std::size_t columns_count_ = 1;  ///< of the table drawn last
+    std::size_t columns_count_ = 1;  ///< of the last table
     std::size_t rows_count_ = 0;
     std::size_t page_rows_ = 1;
-    std::vector<std::string> names_;  ///< first cells as drawn last
+    std::vector<std::string> names_;  ///< first cells of the last table
     bool detail_ = false;
     bool help_ = false;
 };

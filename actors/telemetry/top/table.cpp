@@ -11,7 +11,7 @@
 namespace pinstrike::actors::top {
 namespace {
 
-/// What is too long for its column is cut: the next must not move.
+/// Cuts text that is too long, so that the next column stays in place.
 std::string fitted(std::string_view text, int width) {
     const auto room = static_cast<std::size_t>(std::abs(width));
     const std::string_view cut = text.substr(0, room);
@@ -36,8 +36,8 @@ void Table::sort(std::size_t column, bool reversed) {
         }
         return reversed ? a.text > b.text : a.text < b.text;
     };
-    // Places are sorted, not rows: alike ones stay in their order, without std::stable_sort, whose
-    // temporary buffer clang calls deprecated.
+    // Sorts indices, so that equal rows keep their order. std::stable_sort would use a temporary
+    // buffer that clang calls deprecated.
     std::vector<std::size_t> places(rows.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
     std::sort(places.begin(), places.end(), [&](std::size_t left, std::size_t right) {

@@ -1,6 +1,6 @@
 // path: cold
 //
-// A table as `pinstrike top` shows it: cells know what they are sorted by.
+// A table of `pinstrike top`. Its cells have a value to sort by.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@ namespace pinstrike::actors::top {
 
 struct Cell {
     std::string text;
-    double weight = 0;  ///< what it is sorted by; where equal, the text
+    double weight = 0;  ///< value to sort by; the text decides if values are equal
 };
 
 struct Column {
     std::string_view head;
     int width = 0;      ///< characters, negative: aligned to the left
-    bool falls = true;  ///< sorted by it, the highest comes first
+    bool falls = true;  ///< sorts the highest value first
 };
 
 struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
 
-    /// Rows whose cells are alike stay in their order.
+    /// A stable sort.
     void sort(std::size_t column, bool reversed);
 };
 
-/// The heads, or the cells of a row, each in its column's width, a space between.
+/// The heads or the cells of a row, each in its column's width, separated by a space.
 [[nodiscard]] std::string heads_text(const Table& table);
 [[nodiscard]] std::string row_text(const Table& table, std::size_t row);
 

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 const json nothing;
 
-/// What stood at the same place before; null: nothing.
+/// The element at the same index in the reading before; null: there is none.
 const json& before_of(const Readings& readings, const char* view, std::size_t i) {
     if (readings.before.is_null() || !readings.before.contains(view) ||
         i >= readings.before.at(view).size()) {
@@ -29,7 +29,7 @@ double number(const json& of, const char* member) {
     return value.is_null() ? 0 : value.get<double>();
 }
 
-/// A second, of what counts upwards; 0 where it was cleared in between.
+/// The increase of a counter per second; 0 if it was cleared in between.
 double rate(const json& now, const json& before, const char* member, double seconds) {
     if (before.is_null() || seconds <= 0) {
         return 0;
@@ -57,7 +57,7 @@ Cell time_cell(const json& times, const char* member) {
     return {admin::time_text(times, member), times.contains(member) ? number(times, member) : -1};
 }
 
-/// What is not well comes first.
+/// Bad states sort first.
 Cell state_cell(const json& of) {
     Cell cell = word_cell(of, "state");
     cell.weight = cell.text == "up" || cell.text == "not received" ? 0
@@ -71,7 +71,8 @@ Cell share_cell(double share) {
     return {fmt::format("{:.0f} %", 100 * share), share};
 }
 
-/// Of what the line got since the reading before; since the start where that is nothing.
+/// The share of stream A in the line's messages since the last reading, or since the start if there
+/// were none.
 Cell first_cell(const json& now, const json& before) {
     const auto of = [](const json& line, const char* stream) {
         return line.is_null() ? 0.0 : number(line.at(stream), "accepted");
@@ -85,7 +86,7 @@ Cell first_cell(const json& now, const json& before) {
     return a + b > 0 ? share_cell(a / (a + b)) : Cell{"-", -1};
 }
 
-/// The skew, whichever stream is ahead more often.
+/// The skew of the stream that is ahead more often.
 Cell ahead_cell(const json& line) {
     const json& a = line.at("a").at("ahead");
     const json& b = line.at("b").at("ahead");

@@ -1,7 +1,7 @@
 // path: cold
 //
-// From two readings of an instance's admin socket (actors/telemetry/admin/views.h, "all") to the
-// tables of `pinstrike top`. Rates are those between the readings.
+// The tables of `pinstrike top`, from two readings of an instance's admin socket
+// (actors/telemetry/admin/views.h, "all"). Rates are between the two readings.
 #pragma once
 
 #include "actors/telemetry/top/table.h"
@@ -12,10 +12,10 @@
 
 namespace pinstrike::actors::top {
 
-/// A reading and the one before.
+/// The latest reading and the one before.
 struct Readings {
     nlohmann::json now;
-    nlohmann::json before;  ///< null: there is none yet, and no rates
+    nlohmann::json before;  ///< null: there is none yet, so there are no rates
 
     [[nodiscard]] double seconds() const;
 };
@@ -27,11 +27,11 @@ struct Readings {
 [[nodiscard]] Table ports_table(const Readings& readings);
 [[nodiscard]] Table latency_table(const Readings& readings);
 
-/// The feed in a line each: what comes a second, and what did not come through.
+/// One line each: rates of the feed, and losses.
 [[nodiscard]] std::string rates_text(const Readings& readings);
 [[nodiscard]] std::string losses_text(const Readings& readings);
 
-/// Which lines and streams are not heard; that all are.
+/// The lines and streams that are not heard, or that all are.
 [[nodiscard]] std::string lines_up_text(const Readings& readings);
 
 /// The median and the 99th percentile of both stages.

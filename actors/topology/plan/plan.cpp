@@ -47,7 +47,7 @@ Port port_of(const FeedConfig& config, const Topology& topology, const Machine& 
     return port;
 }
 
-/// The place of a panel: nodes of one package stand together.
+/// The sort key of a panel, so that nodes of one package are adjacent.
 using PanelKey = std::pair<unsigned, unsigned>;  // package, NUMA node
 
 void place_cpu(const MachineCpu& cpu, const std::vector<Thread>& threads, Panel& panel) {
@@ -136,7 +136,7 @@ Plan make_plan(const FeedConfig& config, const Machine& machine, const std::stri
         plan.problems.push_back(std::move(problem.text));
     }
     for (std::string& remark : findings.remarks) {
-        if (!remark.starts_with("ring ")) {  // the list of rings says it
+        if (!remark.starts_with("ring ")) {  // the list of rings says the same
             plan.remarks.push_back(std::move(remark));
         }
     }

@@ -1,7 +1,7 @@
 // path: cold
 //
-// A config laid out on a machine: what `pinstrike plan` draws. Data alone; the machine may be this
-// one, or one that is only described.
+// A config laid out on a machine, as plain data: the content of the picture that `pinstrike plan`
+// draws. The machine may be this host or a described one.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -31,11 +31,11 @@ struct Cpu {
 };
 
 struct Core {
-    unsigned index = 0;  ///< physical, as hwloc counts them
+    unsigned index = 0;  ///< physical, as hwloc counts cores
     std::vector<Cpu> cpus;
 };
 
-/// The receive queue that a poller has at a port, and what comes there.
+/// A poller's receive queue at a port, and the lines that arrive there.
 struct Queue {
     std::string poller;
     std::size_t number = 0;
@@ -47,16 +47,16 @@ struct Port {
     std::string name;
     std::string source;  ///< PCI address, virtual device, interface, captures
     std::string streams;
-    std::optional<unsigned> numa_node;  ///< nullopt: it has none, or it is not known
+    std::optional<unsigned> numa_node;  ///< nullopt: none, or unknown
     std::vector<Queue> queues;
 };
 
-/// A NUMA node (of a package), or what is on none: name empty.
+/// A NUMA node of a package. An empty name: things that are on no node.
 struct Panel {
     std::string name;
     std::vector<std::size_t> ports;  ///< indices into Plan::ports
     std::vector<Core> cores;
-    std::vector<Thread> threads;  ///< of no cpu, or of one that the machine has not
+    std::vector<Thread> threads;  ///< threads without a CPU, or with one that the machine lacks
 };
 
 struct Ring {
@@ -64,30 +64,30 @@ struct Ring {
     std::string to;
     std::size_t slots = 0;
     std::size_t bytes = 0;
-    bool crosses = false;  ///< between NUMA nodes
+    bool crosses = false;  ///< from one NUMA node to another
 };
 
 struct Plan {
     std::string title;
-    std::vector<Panel> panels;  ///< what is on no node first
+    std::vector<Panel> panels;  ///< the panel without a node comes first
     std::vector<Port> ports;
     std::vector<Ring> rings;
-    std::vector<std::string> problems;  ///< would forbid the start
-    std::vector<std::string> remarks;   ///< would not
+    std::vector<std::string> problems;  ///< they would prevent the start
+    std::vector<std::string> remarks;   ///< they would not prevent it
 };
 
-/// `where` names the machine for people.
+/// `where` is the machine's name in the texts.
 [[nodiscard]] Plan make_plan(const FeedConfig& config, const Machine& machine,
                              const std::string& where);
 
-/// For people; long lists of lines and cores are not broken.
+/// A text for people. Long lists of lines and cores are not broken.
 [[nodiscard]] std::string plan_text(const Plan& plan);
 
-/// A picture: panels with cores and what runs there, queues and rings as lines, and both as a list.
+/// An SVG picture: panels with cores and their threads, lines for queues and rings, and a list of
+/// both.
 [[nodiscard]] std::string plan_svg(const Plan& plan);
 
-/// The lists of queues and of rings, as both show them; rings of a poller that are alike in one
-/// line.
+/// The lists of queues and rings for both formats. Similar rings of a poller share one row.
 [[nodiscard]] std::vector<std::string> queue_lines(const Plan& plan);
 [[nodiscard]] std::vector<std::string> ring_lines(const Plan& plan);
 

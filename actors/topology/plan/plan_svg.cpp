@@ -36,7 +36,7 @@ struct Box {
     double height = 0;
 };
 
-/// Told apart by those who do not see all colours as well (Okabe and Ito, 2008).
+/// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008).
 std::string_view fill_of(Role role) {
     switch (role) {
         case Role::poller:
@@ -89,7 +89,7 @@ class Picture {
             at.x, at.y, size, anchor, fill, xml_escaped(words));
     }
 
-    /// What does not fit a box is cut; the lists have it whole.
+    /// Cuts text that does not fit a box. The lists show it in full.
     static std::string cut(const std::string& words, std::size_t letters) {
         return words.size() <= letters ? words : words.substr(0, letters - 2) + "..";
     }
@@ -116,7 +116,7 @@ class Picture {
         }
     }
 
-    /// Cores side by side in a panel: a shape rather wide than high.
+    /// The number of cores side by side in a panel, so that the panel is wider than high.
     static std::size_t columns_of(const Panel& panel) {
         const std::size_t boxes = panel.cores.size() + panel.threads.size();
         const auto root =
@@ -136,14 +136,14 @@ class Picture {
             row_bottom = std::max(row_bottom, draw_panel(panel, at, width));
             at.x += width + panel_gap;
             width_ = std::max(width_, at.x - panel_gap);
-            if (panel.name.empty()) {  // above all others: what comes from there goes down
+            if (panel.name.empty()) {  // on top, because its connections lead down
                 at = {margin, row_bottom + 2 * panel_gap};
             }
         }
         bottom_ = row_bottom;
     }
 
-    /// Its lower end.
+    /// The lower end of the panel.
     double draw_panel(const Panel& panel, Point at, double width) {
         Point inside{at.x + gap, at.y + panel_head};
         for (const std::size_t port : panel.ports) {
@@ -234,7 +234,8 @@ class Picture {
         thread_places_[thread.name] = box;
     }
 
-    /// From box to box by the sides that face each other; in one row by an arc below it.
+    /// Connects two boxes by the sides that face each other, or by an arc below if they are in one
+    /// row.
     void way(const Box& from, const Box& to, std::string_view colour, std::string_view dashes,
              const std::string& title) {
         const bool above = to.y + to.height < from.y;
@@ -291,7 +292,8 @@ class Picture {
     const Plan& plan_;
     std::map<std::size_t, Box> port_places_;
     std::map<std::string, Box> thread_places_;
-    // From the back to the front: ways pass behind boxes, so that what stands in these is read.
+    // Draws from back to front: connections pass behind boxes, so that the text in the boxes is
+    // legible.
     std::string panels_;
     std::string ways_;
     std::string boxes_;

@@ -33,7 +33,7 @@ std::string core_text(const Core& core) {
     return text + "\n";
 }
 
-/// A row for each core that something runs on; the others in one.
+/// One row for each core that runs a thread, and one row for all other cores.
 std::string cores_text(const std::vector<Core>& cores) {
     std::string text;
     for (const Core& core : cores) {
