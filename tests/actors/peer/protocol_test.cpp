@@ -221,6 +221,27 @@ INSTANTIATE_TEST_SUITE_P(
                              PeerRefusal::not_authenticated}),
     [](const auto& param) { return std::string{param.param.name}; });
 
+TEST(PeerSession, EveryByteOfTheProofCounts) {
+    for (std::size_t wrong = 0; wrong <= sizeof(Mac); ++wrong) {
+        Peers peers;
+        Handshake handshake;
+        handshake.server = {nonce_of(3), peers.server_identity.instance};
+        handshake.client_instance = identity_of(2).instance;
+        handshake.feed = "opra";
+        Mac mac = prove(peers.server_identity.secret, Role::client, handshake);
+        if (wrong != sizeof(Mac)) {
+            mac[wrong] ^= std::byte{1};
+        }
+        peers.server.receive(frame_of([&](FrameWriter& w) {
+                                 w.put(Proof{{}, handshake.client_instance, mac, "opra"});
+                             }),
+                             start_ns);
+        EXPECT_EQ(peers.server.open(), wrong == sizeof(Mac)) << wrong;
+        EXPECT_EQ(peers.server_counters.refusals.read(PeerRefusal::not_authenticated),
+                  wrong == sizeof(Mac) ? 0U : 1U);
+    }
+}
+
 TEST(PeerSession, AnInstanceDoesNotTalkToItself) {
     Peers peers(identity_of(1), identity_of(1));
     peers.talk();
