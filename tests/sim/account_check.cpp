@@ -29,9 +29,9 @@ class Comparison {
 };
 
 /// Ranges of numbers, adjacent ones joined, in the order of the line.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> lost_ranges(const LineTruth& truth,
+std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_ranges(const LineTruth& truth,
                                                                  const LineExpectation& line) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
     Place next = 0;
     std::size_t epoch = 0;
     for (const Block* block : truth.blocks) {
