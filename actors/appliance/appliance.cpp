@@ -346,7 +346,8 @@ void Appliance::make_pollers(QueuesByPort queues,
     if (topology_.recovery.runs) {
         recovery_.task = std::make_unique<RecoveryTask>(
             config_.recovery, std::move(repair_rings),
-            repair_sources(config_, recovery_.peers ? recovery_.peers->peers() : nullptr));
+            repair_sources(config_, recovery_.peers ? recovery_.peers->peers() : nullptr),
+            numbering_of(config_.kind));
     }
 }
 

@@ -29,7 +29,7 @@ class RecoveryTask final : private feed::RepairSink {
   public:
     RecoveryTask(const feed::RecoveryConfig& config, std::vector<RecoveryRepairRings> rings,
                  std::vector<std::unique_ptr<feed::RepairSource>> sources,
-                 const feed::Numbering& numbering = {});
+                 const feed::Numbering& numbering);
 
     /// Returns the number of notes read plus the work of recovery; 0: the thread may sleep.
     std::size_t step(std::int64_t now_ns);

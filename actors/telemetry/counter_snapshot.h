@@ -4,7 +4,8 @@
 // admin views, service status, latency reports and account are functions of these plain values, so
 // tests can write them by hand. Nothing else of telemetry reads the counters.
 //
-// Its parts are taken of pollers and cores alone as well, for tests and the simulation.
+// The simulation and tests have pollers and cores without an appliance, so the snapshot of one
+// poller or core can be taken on its own.
 #pragma once
 
 #include "actors/appliance/thread_loops.h"
@@ -245,8 +246,9 @@ struct CounterSnapshot {
     std::vector<RefusedCalls> calls;  ///< of every hot thread
 };
 
-/// Running: from any thread that is not hot, at any time. Stopped: with the gaps and account rows,
-/// which only a stopped appliance has.
+/// Whether the threads that count still run. A snapshot of a running appliance can be taken by any
+/// thread that is not hot, at any time. Only a snapshot of a stopped appliance has the gaps and the
+/// account rows.
 enum class Running : std::uint8_t { yes, stopped };
 
 /// Takes a snapshot. It reads counters of devices.

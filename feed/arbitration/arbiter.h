@@ -40,7 +40,7 @@ class Arbiter {
         friend bool operator==(const NumberRange&, const NumberRange&) = default;
     };
 
-    explicit Arbiter(const ArbitrationConfig& config, const Numbering& numbering = {});
+    Arbiter(const ArbitrationConfig& config, const Numbering& numbering);
 
     /// Cold. What one takes at most: claimed at construction, but touched only as it is used.
     [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);

@@ -9,8 +9,6 @@
 
 namespace pinstrike::feed {
 
-namespace {}  // namespace
-
 // --- cold ---
 
 SlowPath::SlowPath(ArbiterState& line, const ArbitrationConfig& config)

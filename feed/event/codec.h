@@ -17,21 +17,17 @@
 
 namespace pinstrike::feed {
 
-/// Apart from these, a codec has two member templates, which write events into an EventSink `sink`
-/// (event_sink.h). `base` has venue, flags, line, session and both times. `gth`: the line carries
-/// the GTH session, whose series are their own.
+/// Apart from these, a codec has two member templates, which write events into an EventSink
+/// (event_sink.h). `base` has venue, flags, line, session and both times. `gth` is true if the line
+/// carries the GTH session, whose series differ from those of the regular session.
 ///
-///     bool decode_straight(const Block& block, const Header& base, bool gth, Sink& sink)
+/// `bool decode_straight(block, base, gth, sink)` decodes all messages of a block that open()
+/// accepted, without walk(). If it returns false, it decoded none, and the caller calls walk() and
+/// decode().
 ///
-/// decodes all messages of a block that open() accepted, without walk(). False: it decoded none,
-/// and the block takes the general way.
-///
-///     void decode(const Block& block, unsigned first, unsigned count, const Header& base, bool
-///     gth,
-///                 Sink& sink)
-///
-/// decodes messages first .. first+count-1 of a block that was walked, all below block.decodable.
-/// Blocks come in the order of their numbers, late ones excepted.
+/// `void decode(block, first, count, base, gth, sink)` decodes messages first .. first+count-1 of a
+/// block that was walked, all below block.decodable. It gets blocks in the order of their numbers,
+/// except late ones.
 template <class Codec>
 concept LineCodec =
     std::default_initializable<Codec> && Codec::numbering.last <= number_max &&
@@ -45,7 +41,7 @@ concept LineCodec =
         { Codec::sentence } -> std::convertible_to<std::string_view>;
         { Codec::numbering } -> std::convertible_to<Numbering>;
 
-        // What a control that the arbiter reports says in its header.
+        // The header fields of the control event that reports a reset.
         { Codec::control_participant } -> std::convertible_to<char>;
         { Codec::start_of_day_type } -> std::convertible_to<char>;
         { Codec::reset_type } -> std::convertible_to<char>;
@@ -59,12 +55,13 @@ concept LineCodec =
         /// Whether silence on a line is a failure.
         { Codec::sends_heartbeats(line) } -> std::same_as<bool>;
 
-        /// Takes the next block from `rest`, the payload of a datagram or what is left of it. A
-        /// block that the codec makes up (BlockRole::new_session) may leave `rest` as it is. If the
-        /// rest cannot be divided further, all of it is taken and refused.
+        /// Takes the next block from `rest`, which is the payload of a datagram or its remainder. A
+        /// block that the codec makes up (BlockRole::new_session) may leave `rest` as it is, but
+        /// the call after it takes bytes. If `rest` is not a valid packet, all of it is taken and
+        /// refused.
         { codec.open(rest, verify_checksum, block) } -> std::same_as<OpenResult>;
 
-        /// The same for one block that another host sends. It changes nothing of the codec.
+        /// The same for one block that another host sends. It does not change the codec's state.
         { codec.open_repair(bytes, verify_checksum, block) } -> std::same_as<OpenResult>;
 
         /// Finds all messages of a block that was opened, how many can be decoded, and its role.
@@ -77,8 +74,8 @@ concept LineCodec =
         /// The time of the block with one of these beginnings of which `block` is a copy.
         { codec.ts_of_copy(starts, opened) } -> std::same_as<std::optional<std::int64_t>>;
 
-        /// The arbiter applied a start of day, a reset or a new session. Blocks before it were
-        /// delivered or given up.
+        /// Called when the arbiter has applied a start of day, a reset or a new session. All blocks
+        /// before it were delivered or declared lost.
         codec.note_reset(opened);
     };
 

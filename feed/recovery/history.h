@@ -70,7 +70,7 @@ class History {
     static constexpr std::size_t block_bytes_max = 16 * 1024;
 
     History(std::span<const std::uint16_t> lines, const HistoryConfig& config,
-            const Numbering& numbering = {});
+            const Numbering& numbering);
 
     /// Copies a block and removes blocks that are too old or in its way. False: the block is unfit.
     bool keep(const KeptBlock& block);

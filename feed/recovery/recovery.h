@@ -74,7 +74,7 @@ class Recovery final : private RepairAnswers {
     /// `sources` in this order; there is at least one.
     Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> lines,
              std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink,
-             const Numbering& numbering = {});
+             const Numbering& numbering);
 
     // The notes of the arbiters; `line` is an index.
 

@@ -119,15 +119,17 @@ class Keeper {
         std::vector<std::unique_ptr<feed::RepairSource>> sources;
         sources.push_back(std::make_unique<feed::PassiveSource>("retransmission"));
         recovery_ = std::make_unique<actors::RecoveryTask>(
-            feed::RecoveryConfig{}, std::move(repair_rings), std::move(sources));
+            feed::RecoveryConfig{}, std::move(repair_rings), std::move(sources), feed::Numbering{});
 
         auto ring = actors::Ring<actors::FirstCopy>::make(
             actors::Ring<actors::FirstCopy>::slots_for(actors::HistoryRingWriter::keeping_slots));
         setup.history = std::make_unique<actors::HistoryRingWriter>(std::move(ring.producer));
         history_ = std::make_unique<actors::peer::PeerTask>(
             std::make_unique<feed::History>(
-                lines, feed::HistoryConfig{.keep_ns = 10'000'000'000,
-                                           .memory_bytes = std::size_t{1} << 28}),
+                lines,
+                feed::HistoryConfig{.keep_ns = 10'000'000'000,
+                                    .memory_bytes = std::size_t{1} << 28},
+                feed::Numbering{}),
             nullptr);
         history_->add_history_ring({lines, std::move(ring.consumer)});
     }

@@ -39,6 +39,7 @@ ADDITIONS = [  # folder here, folder in the copy, list, the word behind which th
 GROUPS = {"A": (224, 1, 1, 1), "B": (224, 1, 1, 2)}
 PORT = 5001
 START_NS = captures.START_NS
+SEED = 20260
 LINES = """
 name: growth
 kind: toy
@@ -122,8 +123,9 @@ def frame(payload, stream):
 class Traffic:
     """Two lines in two sessions, in datagrams of one to four packets."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, loses=True):
         self.random = random.Random(seed)
+        self.loses = loses
         self.frames = []  # (time, stream, payload)
         self.expected = {1: [], 2: []}  # rows as the tally writes them
         self.now_ns = START_NS
@@ -146,7 +148,7 @@ class Traffic:
             self.now_ns += 50_000
             packets = {"A": b"", "B": b""}
             fate = self.random.choices(["AB", "A", "B", "", "hole"], [60, 12, 12, 8, 8])[0]
-            if at < 40 or (fate == "" and at + count == len(messages)):
+            if not self.loses or at < 40 or (fate == "" and at + count == len(messages)):
                 fate = "AB"  # the directory comes, and the last message
             for i in range(at, at + count):
                 number = base + 1 + i
@@ -307,11 +309,37 @@ tally: {{capacity: 100000}}
         self.log.close()
 
 
+def write_frames(path, records):
+    with open(path, "wb") as file:
+        for _, data in records:
+            file.write(struct.pack("<H", len(data)) + data)
+    return path
+
+
+def repair(pinstrike, folder, traffic):
+    """What both streams lose in the last session comes from a peer, whose copy lost nothing."""
+    whole = Traffic(SEED, loses=False)
+    lossy = write_frames(folder / "lossy", traffic.records())
+    kept = write_frames(folder / "kept", whole.records())
+    ports = (free_port(), free_port())
+    gaps = [row.split() for rows in traffic.expected.values() for row in rows if row.startswith("gap")]
+    wanted = sum(int(row[4]) for row in gaps if int(row[2]) >> 33 == 2)
+    giver = Instance(pinstrike, folder, "giver", kept, *ports)
+    taker = None
+    try:
+        giver.wait_for("pinstrike_tally_quotes_messages_total", 4 * 600)
+        taker = Instance(pinstrike, folder, "taker", lossy, ports[1], ports[0])
+        taker.wait_for("pinstrike_line_repaired_messages_total", wanted)
+    finally:
+        giver.stop()
+        if taker is not None:
+            taker.stop()
+    return wanted
+
+
 def run(pinstrike, folder, traffic, quotes):
     """The counter in /metrics, and the state that a second instance takes from the first."""
-    with open(folder / "frames", "wb") as file:
-        for _, data in traffic.records():
-            file.write(struct.pack("<H", len(data)) + data)
+    write_frames(folder / "frames", traffic.records())
     (folder / "nothing").touch()
     secret = folder / "secret"
     secret.write_text("5a" * 32)
@@ -341,15 +369,17 @@ def main():
         grow(tree)
         check_changes(tree)
         pinstrike = build(tree)
-        traffic = Traffic(20260)
+        traffic = Traffic(SEED)
         quotes = replay(pinstrike, folder, traffic)
         refuse_two_pollers(pinstrike, folder)
         config = run(pinstrike, folder, traffic, quotes)
+        repaired = repair(pinstrike, folder, traffic)
         said([pinstrike, "explain", "tally.capacity"], "Events that a tally keeps.")
         said([pinstrike, "explain", "pinstrike_tally_quotes_messages_total"], "quotes that came")
         said([pinstrike, "check", "--schema"], '"tally"', '"frames"', '"toy"')
         said([pinstrike, "check", config], "actors tally; 6.1 MiB", "kind: frames", "kind: toy")
-        print(f"growth: {quotes} quotes of the toy venue, each delivered once and in order; gaps exact")
+        print(f"growth: {quotes} quotes of the toy venue, each delivered once and in order; gaps exact; "
+              f"{repaired} messages repaired by a peer")
 
 
 if __name__ == "__main__":

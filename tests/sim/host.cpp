@@ -95,7 +95,7 @@ void Host::make_keeper() {
     }
     const feed::HistoryConfig config{.keep_ns = never_ns / 2, .memory_bytes = 64 << 20};
     keeper_ = std::make_unique<actors::peer::PeerTask>(
-        std::make_unique<feed::History>(lines, config), nullptr);
+        std::make_unique<feed::History>(lines, config, feed::Numbering{}), nullptr);
     for (actors::HistoryRingReader& ring : history_rings_) {
         keeper_->add_history_ring(std::move(ring));
     }
@@ -119,7 +119,7 @@ void Host::make_recovery(std::unique_ptr<Twin> twin) {
         }
     }
     recovery_ = std::make_unique<actors::RecoveryTask>(plan_.recovery, std::move(repair_rings_),
-                                                       std::move(sources));
+                                                       std::move(sources), feed::Numbering{});
     recovery_next_ns_ = begin_ns_;
 }
 

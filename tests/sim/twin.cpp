@@ -134,7 +134,7 @@ Twin::~Twin() = default;
 void Twin::start() {
     kept_.clear();
     history_ = std::make_unique<feed::History>(
-        numbers_, feed::HistoryConfig{twin_.keep_ns, twin_.memory_bytes});
+        numbers_, feed::HistoryConfig{twin_.keep_ns, twin_.memory_bytes}, feed::Numbering{});
     if (plan_.state.taken) {
         Plan& its = *plans_.emplace_back(std::make_unique<Plan>(plan_of_twin(plan_)));
         its.host.start_after_ns = std::max<std::int64_t>(true_ns_ - plan_.days.front().start_ns, 0);

@@ -163,7 +163,7 @@ class Peers {
 
     std::int64_t now_ns = start_ns;
     std::vector<std::uint16_t> lines{1, 2};
-    feed::History history{lines, {.keep_ns = 3600 * second_ns, .memory_bytes = 1 << 20}};
+    feed::History history{lines, {.keep_ns = 3600 * second_ns, .memory_bytes = 1 << 20}, {}};
     BlockReader reader{read_test_block, {}};
     ServerCounters server_counters;
     ClientCounters client_counters;

@@ -129,7 +129,8 @@ class Transport : public testing::Test {
         Problems problems;
         if (serves) {
             instance.history = std::make_unique<feed::History>(
-                lines, feed::HistoryConfig{.keep_ns = 3600 * second_ns, .memory_bytes = 1 << 20});
+                lines, feed::HistoryConfig{.keep_ns = 3600 * second_ns, .memory_bytes = 1 << 20},
+                feed::Numbering{});
         }
         instance.peers = Peers::open(
             config, "opra", "opra", instance.history.get(), {},

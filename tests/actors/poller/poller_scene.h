@@ -346,7 +346,8 @@ struct Scene {
             constexpr std::array<std::uint16_t, 1> lines{1};
             peers = std::make_unique<peer::PeerTask>(
                 std::make_unique<feed::History>(
-                    lines, feed::HistoryConfig{.keep_ns = 1'000'000 * ms, .memory_bytes = 1 << 20}),
+                    lines, feed::HistoryConfig{.keep_ns = 1'000'000 * ms, .memory_bytes = 1 << 20},
+                    Toy::numbering),
                 nullptr);
             peers->add_history_ring({{1}, std::move(copies->consumer)});
         }

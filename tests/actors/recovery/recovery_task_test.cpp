@@ -134,7 +134,8 @@ struct Scene {
         config.give_up_after_ns = 10'000 * ms;
         std::vector<std::unique_ptr<feed::RepairSource>> sources;
         sources.push_back(std::make_unique<Bringer>(asked));
-        task = std::make_unique<RecoveryTask>(config, std::move(rings), std::move(sources));
+        task = std::make_unique<RecoveryTask>(config, std::move(rings), std::move(sources),
+                                              feed::Numbering{});
         task->step(start_ns);
     }
 

@@ -62,7 +62,7 @@ TEST(Arbiter, AllocatesAtConstructionOnly) {
     }
     const Traffic traffic(plan, 1);
     CountingSink sink;
-    Arbiter arbiter({.window_ns = 100, .hold_bytes = 20000, .gap_ranges = 4096});
+    Arbiter arbiter({.window_ns = 100, .hold_bytes = 20000, .gap_ranges = 4096}, {});
     const std::size_t before = allocations;
     for (const Copy& copy : traffic.copies()) {
         const Sent& sent = *copy.sent;

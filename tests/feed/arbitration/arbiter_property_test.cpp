@@ -106,7 +106,7 @@ class Trial {
     Trial(
         const Source& traffic, const ArbitrationConfig& config,
         const After& after = [](const Copy&, const Recorder&) {})
-        : arbiter(config) {
+        : arbiter(config, numbering) {
         std::int64_t now = 0;
         for (const Copy& copy : traffic.copies()) {
             now = copy.arrival_ns;

@@ -170,11 +170,11 @@ class Script {
     explicit Script(const ArbitrationConfig& config = {.window_ns = 1000,
                                                        .hold_bytes = 65536,
                                                        .gap_ranges = 64})
-        : window_ns_(config.window_ns), arbiter(config) {}
+        : window_ns_(config.window_ns), arbiter(config, numbering) {}
 
     /// Tells another sink than its own.
     Script(const ArbitrationConfig& config, WordSink& told)
-        : window_ns_(config.window_ns), arbiter(config), told_(&told) {}
+        : window_ns_(config.window_ns), arbiter(config, numbering), told_(&told) {}
 
     /// Plays the words and returns what the arbiter said.
     std::string play(const std::string& words) {

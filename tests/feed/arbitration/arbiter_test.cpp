@@ -483,7 +483,7 @@ TEST(ArbiterCounts, blocks_that_waited_each_once) {
 }
 
 TEST(Arbiter, WhatIsInOrderIsDecidedAtOnce) {
-    Arbiter arbiter({.window_ns = 1000, .hold_bytes = 65536, .gap_ranges = 64});
+    Arbiter arbiter({.window_ns = 1000, .hold_bytes = 65536, .gap_ranges = 64}, {});
     WordSink sink;
     unsigned slow = 0;
     for (std::uint32_t number = 1; number <= 100; ++number) {

@@ -50,7 +50,7 @@ struct Kept {
 
 class HistoryOf {
   public:
-    explicit HistoryOf(const HistoryConfig& config) : history(lines, config) {}
+    explicit HistoryOf(const HistoryConfig& config) : history(lines, config, {}) {}
 
     /// A block that is stamped and arrives at the same time.
     bool keep(std::uint16_t line, std::uint64_t first, std::uint16_t messages, std::int64_t ts_ns,
@@ -307,7 +307,7 @@ void run_against_model(std::uint64_t seed) {
     Script script(seed);
     const HistoryConfig config{.keep_ns = 200 + static_cast<std::int64_t>(script.below(2000)),
                                .memory_bytes = 3000 + script.below(60'000)};
-    History history(lines, config);
+    History history(lines, config, {});
     Model model;
     for (int step = 0; step < 600; ++step) {
         KeptBlock block = script.next_block();

@@ -141,7 +141,7 @@ class Play {
             list.push_back(std::make_unique<FakeSource>("fake", asked_[i]));
         }
         const std::array<std::uint16_t, 2> lines{1, 2};
-        recovery_ = std::make_unique<Recovery>(config_, lines, std::move(list), sink_);
+        recovery_ = std::make_unique<Recovery>(config_, lines, std::move(list), sink_, Numbering{});
         recovery_->step(0);
     }
 

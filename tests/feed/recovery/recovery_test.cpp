@@ -30,6 +30,7 @@ struct RecoveryTest : testing::Test {
     std::array<Asked, 2> asked;
     bool first_passive = false;
     FakeSink sink;
+    Numbering venue;
     std::unique_ptr<Recovery> recovery;
     std::int64_t now_ns = 0;
 
@@ -40,7 +41,7 @@ struct RecoveryTest : testing::Test {
                                                         i == 0 && first_passive));
         }
         const std::array<std::uint16_t, 2> lines{4, 220};
-        recovery = std::make_unique<Recovery>(config, lines, std::move(list), sink);
+        recovery = std::make_unique<Recovery>(config, lines, std::move(list), sink, venue);
         at(0);
     }
 
@@ -79,6 +80,18 @@ struct RecoveryTest : testing::Test {
         return asked[source].in_flight.rbegin()->first;
     }
 };
+
+TEST_F(RecoveryTest, AsksInTheNumbersOfTheVenue) {
+    venue.last = number_max;
+    make();
+    constexpr std::uint64_t number = (std::uint64_t{1} << 33) + 7;
+    const Position begin = 2 * venue.last + number;
+    recovery->missing(0, begin, begin + 3, 5, 9, now_ns);
+    at(1 * ms);
+    ASSERT_EQ(asked[0].requests.size(), 1U);
+    EXPECT_EQ(asked[0].requests[0].first, number);
+    EXPECT_EQ(asked[0].requests[0].messages, 3U);
+}
 
 TEST_F(RecoveryTest, AHoleIsLeftToTheOtherStreamFirst) {
     make();
