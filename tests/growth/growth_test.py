@@ -293,14 +293,19 @@ tally: {{capacity: 100000}}
         rows = [line for line in text.splitlines() if line.startswith(name)]
         return sum(float(line.rsplit(" ", 1)[1]) for line in rows) if rows else None
 
-    def wait_for(self, name, wanted):
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            if self.figure(name) == wanted:
-                return
+    def said(self):
+        return Path(self.log.name).read_text(encoding="utf-8")
+
+    def wait_until(self, holds, what):
+        deadline = time.monotonic() + 60
+        while not holds():
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                fail(f"{what()}\n{self.said()[-3000:]}")
             time.sleep(0.2)
-        self.log.flush()
-        fail(f"{name} is {self.figure(name)}, expected {wanted}\n" + Path(self.log.name).read_text()[-3000:])
+
+    def wait_for(self, name, wanted):
+        self.wait_until(lambda: self.figure(name) == wanted,
+                        lambda: f"{name} is {self.figure(name)}, expected {wanted}")
 
     def stop(self):
         if self.process.poll() is None:
@@ -317,24 +322,31 @@ def write_frames(path, records):
 
 
 def repair(pinstrike, folder, traffic):
-    """What both streams lose in the last session comes from a peer, whose copy lost nothing."""
+    """What both streams lose comes from a peer, whose copy lost nothing. Of a session that has ended,
+    what has not come yet stays lost."""
     whole = Traffic(SEED, loses=False)
     lossy = write_frames(folder / "lossy", traffic.records())
     kept = write_frames(folder / "kept", whole.records())
     ports = (free_port(), free_port())
     gaps = [row.split() for rows in traffic.expected.values() for row in rows if row.startswith("gap")]
-    wanted = sum(int(row[4]) for row in gaps if int(row[2]) >> 33 == 2)
+    lost = sum(int(row[4]) for row in gaps)
+    lost_in_last = sum(int(row[4]) for row in gaps if int(row[2]) >> 33 == 2)
+    repaired_name, lost_name = "pinstrike_line_repaired_messages_total", "pinstrike_line_lost_messages"
     giver = Instance(pinstrike, folder, "giver", kept, *ports)
     taker = None
     try:
         giver.wait_for("pinstrike_tally_quotes_messages_total", 4 * 600)
         taker = Instance(pinstrike, folder, "taker", lossy, ports[1], ports[0])
-        taker.wait_for("pinstrike_line_repaired_messages_total", wanted)
+        taker.wait_until(lambda: (taker.figure(repaired_name) or 0) >= lost_in_last,
+                         lambda: f"{taker.figure(repaired_name)} repaired of {lost_in_last}")
+        time.sleep(1)
+        repaired, left = taker.figure(repaired_name), taker.figure(lost_name)
+        expect(repaired + left == lost, f"{repaired} repaired, {left} lost; neither stream had {lost}")
     finally:
         giver.stop()
         if taker is not None:
             taker.stop()
-    return wanted
+    return int(repaired)
 
 
 def run(pinstrike, folder, traffic, quotes):
@@ -350,7 +362,8 @@ def run(pinstrike, folder, traffic, quotes):
     second = None
     try:
         first.wait_for(counter, quotes)
-        time.sleep(6)  # until it gave up taking state itself, it has none to give
+        # While it tries to take state itself, it has none to give.
+        first.wait_until(lambda: "peer_state_" in first.said(), lambda: "takes state for ever")
         second = Instance(pinstrike, folder, "second", folder / "nothing", ports[1], ports[0])
         second.wait_for("pinstrike_tally_taken_quotes", quotes)
     finally:

@@ -31,7 +31,10 @@ std::size_t Tally::answer() {
         StateRecord record = rings_->in.peek(1).front();
         rings_->in.release(1);
         if (record.kind == StateRecord::Kind::series) {
-            counters_.bump(TallyCount::taken_quotes, record.quotes);
+            std::uint64_t& taken =
+                taken_[static_cast<std::size_t>(record.key.strike_e8) % taken_.size()];
+            counters_.bump(TallyCount::taken_quotes, record.quotes - taken);
+            taken = record.quotes;
         } else if (record.kind == StateRecord::Kind::round) {
             send(record);
         } else if (record.kind == StateRecord::Kind::give) {
@@ -39,6 +42,7 @@ std::size_t Tally::answer() {
             state.line = line_;
             state.quotes = static_cast<std::uint32_t>(counters_.read(TallyCount::quotes));
             state.key.name = 0x1A12'4C20'2020'2054;  // "T", 18 December 2026
+            state.key.strike_e8 = index_;
             send(state);
             counters_.bump(TallyCount::given_states);
             record.kind = StateRecord::Kind::end;

@@ -5,6 +5,7 @@
 #include "actors/core/actor.h"
 #include "config/counter.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,7 @@ PINSTRIKE_ROWS(TallyCount, PINSTRIKE_TALLY_COUNTS)
 inline constexpr ActorTable tally_counters{"a tally", "tally", TallyCount_rows};
 
 /// Lists what its core delivers, and exchanges the number of quotes with peers, as the state of one
-/// series.
+/// series for each core, whose strike is the core's index.
 class Tally final : public Actor {
   public:
     explicit Tally(const TallyConfig& config) : config_(config) {
@@ -41,7 +42,10 @@ class Tally final : public Actor {
 
     [[nodiscard]] std::string_view name() const override { return TallyConfig::kind; }
 
-    void on_start(const CoreInfo& core) override { core_ = core.name; }
+    void on_start(const CoreInfo& core) override {
+        core_ = core.name;
+        index_ = core.index;
+    }
 
     void on_events(EventBatch batch) override;
 
@@ -77,7 +81,9 @@ class Tally final : public Actor {
     TallyConfig config_;
     std::string core_;
     std::vector<feed::Event> seen_;
-    std::uint16_t line_ = 0;  ///< of the last quote
+    std::uint16_t line_ = 0;                ///< of the last quote
+    unsigned index_ = 0;                    ///< of the core
+    std::array<std::uint64_t, 8> taken_{};  ///< by the giver's core; what it sends again replaces
     Counters<TallyCount, TallyCount_count> counters_;
     std::optional<StateRings> rings_;
 };
