@@ -77,7 +77,8 @@ struct Toy {
         out.messages = std::to_integer<std::uint16_t>(payload[4]);
         const auto role_and_day = std::to_integer<std::uint8_t>(payload[5]);
         out.role = static_cast<feed::BlockRole>(role_and_day % 16);
-        out.ts_exchange_ns = 1'000 + role_and_day / 16 * day_ns + out.sequence;
+        out.ts_exchange_ns =
+            1'000 + role_and_day / 16 * day_ns + static_cast<std::int64_t>(out.sequence);
         return {true, payload.size() > header_bytes ? 2U : 0U};
     }
 

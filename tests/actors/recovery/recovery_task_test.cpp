@@ -224,7 +224,7 @@ TEST(RecoveryTask, whose_source_throws_ends_alone) {
     rings.push_back(std::move(others));
     std::vector<std::unique_ptr<feed::RepairSource>> sources;
     sources.push_back(std::make_unique<FailingSource>());
-    RecoveryTask task{{}, std::move(rings), std::move(sources)};
+    RecoveryTask task{{}, std::move(rings), std::move(sources), feed::Numbering{}};
     ThreadControl control;
     const nic::Clock clock;
     std::thread thread{[&] { run_recovery(&task, nullptr, -1, clock, control); }};

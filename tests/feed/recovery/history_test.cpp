@@ -166,7 +166,7 @@ TEST(History, LetsGoOfWhatIsOld) {
 TEST(History, TheOldestMakeRoom) {
     HistoryOf of({.keep_ns = 1'000'000, .memory_bytes = 4800});
     for (std::uint64_t i = 1; i <= 1000; ++i) {
-        ASSERT_TRUE(of.keep(1, i, 1, i, 1 + i % 200));
+        ASSERT_TRUE(of.keep(1, i, 1, static_cast<std::int64_t>(i), 1 + i % 200));
         ASSERT_LE(of.history.used_bytes(), 4800U);
         ASSERT_EQ(of.firsts(1, i, 1), (Numbers{i}));
     }
