@@ -37,7 +37,7 @@ void add_obstacles(const actors::FeedConfig& config, actors::doctor::Findings& f
                             .seen = problem.text,
                             .wanted = "nothing that forbids it",
                             .why = "the program would end with status 78, and not be started again",
-                            .mend = {}});
+                            .fix = {}});
     }
 }
 

@@ -17,7 +17,7 @@ enum class Severity : std::uint8_t { ok, unknown, advice, warning, error };
 
 /// How to fix a finding. The commands in `now` last until the next boot. The commands in `lasting`
 /// write files that apply from the next boot on (some at once).
-struct Mend {
+struct Fix {
     std::string command;  ///< for a person, one line; empty: there is no command
     std::string advice;   ///< in words: in addition to the command, or instead of one
     std::vector<std::string> now;
@@ -32,7 +32,7 @@ struct Finding {
     std::string seen;
     std::string wanted;
     std::string why;
-    Mend mend;  ///< empty if there is nothing to fix
+    Fix fix;  ///< empty if there is nothing to fix
 };
 
 using Findings = std::vector<Finding>;

@@ -17,11 +17,11 @@ Json json_of(const Finding& finding) {
             {"wanted", finding.wanted},
             {"why", finding.why},
             {"mend",
-             {{"command", finding.mend.command},
-              {"advice", finding.mend.advice},
-              {"until_boot", finding.mend.now},
-              {"kept", finding.mend.lasting},
-              {"boot_loader", finding.mend.boot_loader}}}};
+             {{"command", finding.fix.command},
+              {"advice", finding.fix.advice},
+              {"until_boot", finding.fix.now},
+              {"kept", finding.fix.lasting},
+              {"boot_loader", finding.fix.boot_loader}}}};
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ void add_finding(std::string& out, const Finding& finding) {
     add_part(out, "seen", finding.seen);
     add_part(out, "wanted", finding.wanted);
     add_part(out, "why", finding.why);
-    add_part(out, "mend", finding.mend.command);
-    add_part(out, finding.mend.command.empty() ? "mend" : "", finding.mend.advice);
+    add_part(out, "mend", finding.fix.command);
+    add_part(out, finding.fix.command.empty() ? "mend" : "", finding.fix.advice);
 }
 
 }  // namespace

@@ -82,27 +82,27 @@ void add_lines(std::string& out, std::string_view title, const std::vector<std::
 }
 
 std::string block(const Finding& finding) {
-    const Mend& mend = finding.mend;
+    const Fix& fix = finding.fix;
     std::string out = fmt::format("\n# --- {}: {} ---\n", word_of(finding.severity), finding.id);
     out += comment(finding.what + ":", finding.seen);
     out += comment("wanted:", finding.wanted);
     out += comment("why:", finding.why);
-    if (!mend.advice.empty()) {
-        out += comment("note:", mend.advice);
+    if (!fix.advice.empty()) {
+        out += comment("note:", fix.advice);
     }
-    if (mend.now.empty() && mend.lasting.empty()) {
-        if (!mend.command.empty()) {
-            out += comment("by hand:", mend.command);
+    if (fix.now.empty() && fix.lasting.empty()) {
+        if (!fix.command.empty()) {
+            out += comment("by hand:", fix.command);
         }
         return out + "# Nothing is done here.\n";
     }
-    add_lines(out, "Until the next boot", mend.now);
-    add_lines(out, mend.boot_loader ? "Boot loader" : "Kept", mend.lasting);
+    add_lines(out, "Until the next boot", fix.now);
+    add_lines(out, fix.boot_loader ? "Boot loader" : "Kept", fix.lasting);
     return out;
 }
 
-bool is_blank(const Mend& mend) {
-    return mend.command.empty() && mend.advice.empty();
+bool is_blank(const Fix& fix) {
+    return fix.command.empty() && fix.advice.empty();
 }
 
 }  // namespace
@@ -111,9 +111,9 @@ std::string fix_script(const Findings& findings) {
     std::string blocks;
     bool boot_loader = false;
     for (const Finding& finding : findings) {
-        if (finding.severity >= Severity::advice && !is_blank(finding.mend)) {
+        if (finding.severity >= Severity::advice && !is_blank(finding.fix)) {
             blocks += block(finding);
-            boot_loader = boot_loader || finding.mend.boot_loader;
+            boot_loader = boot_loader || finding.fix.boot_loader;
         }
     }
     std::string out{head};

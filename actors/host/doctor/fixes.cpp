@@ -21,47 +21,47 @@ std::string shell_word(std::string_view text) {
     return word + "'";
 }
 
-Mend sysctl_mend(std::string_view key, std::int64_t value) {
+Fix sysctl_fix(std::string_view key, std::int64_t value) {
     std::string file{key};
     std::replace(file.begin(), file.end(), '/', '-');
-    Mend mend;
-    mend.command = "sysctl -w " + shell_word(fmt::format("{}={}", key, value));
-    mend.now = {mend.command};
-    mend.lasting = {fmt::format("keep {} {}",
-                                shell_word(fmt::format("/etc/sysctl.d/60-pinstrike-{}.conf", file)),
-                                shell_word(fmt::format("{} = {}", key, value)))};
-    return mend;
+    Fix fix;
+    fix.command = "sysctl -w " + shell_word(fmt::format("{}={}", key, value));
+    fix.now = {fix.command};
+    fix.lasting = {fmt::format("keep {} {}",
+                               shell_word(fmt::format("/etc/sysctl.d/60-pinstrike-{}.conf", file)),
+                               shell_word(fmt::format("{} = {}", key, value)))};
+    return fix;
 }
 
-Mend sysfs_mend(std::string_view name, const std::vector<FileValue>& values) {
-    Mend mend;
+Fix sysfs_fix(std::string_view name, const std::vector<FileValue>& values) {
+    Fix fix;
     std::string rows;
     for (const FileValue& value : values) {
-        mend.command += fmt::format("{}echo {} > {}", mend.command.empty() ? "" : "; ",
-                                    shell_word(value.value), shell_word(value.file));
-        mend.now.push_back(
+        fix.command += fmt::format("{}echo {} > {}", fix.command.empty() ? "" : "; ",
+                                   shell_word(value.value), shell_word(value.file));
+        fix.now.push_back(
             fmt::format("set_value {} {}", shell_word(value.file), shell_word(value.value)));
         rows += " \\\n    " + shell_word(fmt::format("w {} - - - - {}", value.file, value.value));
     }
-    mend.lasting = {fmt::format("keep /etc/tmpfiles.d/pinstrike-{}.conf{}", name, rows)};
-    return mend;
+    fix.lasting = {fmt::format("keep /etc/tmpfiles.d/pinstrike-{}.conf{}", name, rows)};
+    return fix;
 }
 
-Mend boot_mend(std::string_view name, std::string_view parameters) {
-    Mend mend;
-    mend.command = fmt::format(
+Fix boot_fix(std::string_view name, std::string_view parameters) {
+    Fix fix;
+    fix.command = fmt::format(
         "kernel command line: {} (GRUB_CMDLINE_LINUX_DEFAULT, update-grub, "
         "boot)",
         parameters);
-    mend.lasting = {fmt::format("boot_parameters {} {}", name, shell_word(parameters))};
-    mend.boot_loader = true;
-    return mend;
+    fix.lasting = {fmt::format("boot_parameters {} {}", name, shell_word(parameters))};
+    fix.boot_loader = true;
+    return fix;
 }
 
-Mend advice_mend(std::string advice) {
-    Mend mend;
-    mend.advice = std::move(advice);
-    return mend;
+Fix advice_fix(std::string advice) {
+    Fix fix;
+    fix.advice = std::move(advice);
+    return fix;
 }
 
 }  // namespace pinstrike::actors::doctor

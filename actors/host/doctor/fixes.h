@@ -18,7 +18,7 @@ namespace pinstrike::actors::doctor {
 
 /// `sysctl -w`, made permanent in /etc/sysctl.d. Keys have slashes ("net/core/rmem_max"), because
 /// names of interfaces may contain dots.
-[[nodiscard]] Mend sysctl_mend(std::string_view key, std::int64_t value);
+[[nodiscard]] Fix sysctl_fix(std::string_view key, std::int64_t value);
 
 struct FileValue {
     std::string file;  ///< in /sys
@@ -26,12 +26,12 @@ struct FileValue {
 };
 
 /// Writes values to files of /sys, and makes them permanent in /etc/tmpfiles.d/pinstrike-NAME.conf.
-[[nodiscard]] Mend sysfs_mend(std::string_view name, const std::vector<FileValue>& values);
+[[nodiscard]] Fix sysfs_fix(std::string_view name, const std::vector<FileValue>& values);
 
 /// Adds words to the kernel's command line in GRUB's /etc/default/grub.d/pinstrike-NAME.cfg.
-[[nodiscard]] Mend boot_mend(std::string_view name, std::string_view parameters);
+[[nodiscard]] Fix boot_fix(std::string_view name, std::string_view parameters);
 
 /// For findings that no command can fix.
-[[nodiscard]] Mend advice_mend(std::string advice);
+[[nodiscard]] Fix advice_fix(std::string advice);
 
 }  // namespace pinstrike::actors::doctor

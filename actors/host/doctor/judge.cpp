@@ -26,7 +26,7 @@ void judge_machine(const Host& host, const Need& need, Findings& findings) {
                     .seen = "bare metal",
                     .wanted = "bare metal that does nothing else",
                     .why = "",
-                    .mend = {}};
+                    .fix = {}};
     if (host.cpu_flags.empty()) {
         machine.severity = Severity::unknown;
         machine.seen = "not visible: /proc/cpuinfo cannot be read";
@@ -37,19 +37,19 @@ void judge_machine(const Host& host, const Need& need, Findings& findings) {
         machine.why =
             "processors, interrupts, limits and the clock are the host's: what is seen here may "
             "not be all, and much of it cannot be mended from inside";
-        machine.mend = advice_mend("run doctor on the host itself as well");
+        machine.fix = advice_fix("run doctor on the host itself as well");
     } else if (host.hypervisor) {
         machine.severity = Severity::advice;
         machine.seen = "virtual machine";
         machine.why =
             "a hypervisor stops processors for tens of microseconds, unseen from inside; frequency "
             "and sleep states are its own";
-        machine.mend = advice_mend("dedicated processors, pinned by the hypervisor; or bare metal");
+        machine.fix = advice_fix("dedicated processors, pinned by the hypervisor; or bare metal");
     } else if (host.battery) {
         machine.severity = Severity::advice;
         machine.seen = "has a battery: a laptop";
         machine.why = "its frequency follows heat and charge: no latency of it can be relied on";
-        machine.mend = advice_mend("good for development; measure and trade elsewhere");
+        machine.fix = advice_fix("good for development; measure and trade elsewhere");
     }
     findings.push_back(std::move(machine));
     if (need.configs == 0) {
@@ -60,7 +60,7 @@ void judge_machine(const Host& host, const Need& need, Findings& findings) {
                             .wanted = "pinstrike doctor CONFIG",
                             .why = "which processors poll, which NICs, how much memory and which "
                                    "buffers are needed stands there: none of it was judged",
-                            .mend = {}});
+                            .fix = {}});
     }
 }
 

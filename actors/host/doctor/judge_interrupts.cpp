@@ -28,21 +28,21 @@ bool meets(const CpuSet& some, const CpuSet& others) {
 
 /// The script moves them one by one now. From the next boot on, the kernel places them when it
 /// creates them.
-Mend interrupt_mend(const std::vector<unsigned>& numbers, const CpuSet& others) {
+Fix interrupt_fix(const std::vector<unsigned>& numbers, const CpuSet& others) {
     if (others.empty()) {
-        return advice_mend("leave the kernel a processor without a hot thread");
+        return advice_fix("leave the kernel a processor without a hot thread");
     }
     const std::string list = cpus_text(others);
-    Mend mend = boot_mend("irqaffinity", "irqaffinity=" + list);
-    mend.command = fmt::format("echo {} > /proc/irq/{}/smp_affinity_list", list, numbers.front());
-    mend.advice = numbers.size() > 1 ? "the same for each" : "";
+    Fix fix = boot_fix("irqaffinity", "irqaffinity=" + list);
+    fix.command = fmt::format("echo {} > /proc/irq/{}/smp_affinity_list", list, numbers.front());
+    fix.advice = numbers.size() > 1 ? "the same for each" : "";
     for (const unsigned number : numbers) {
         // The kernel refuses to move the interrupts that it manages. The others are moved.
-        mend.now.push_back(fmt::format(
+        fix.now.push_back(fmt::format(
             "set_value /proc/irq/{0}/smp_affinity_list {1} || echo \"interrupt {0} stays\" >&2",
             number, list));
     }
-    return mend;
+    return fix;
 }
 
 void judge_affinity(const Host& host, const CpuSet& hot, Findings& findings) {
@@ -55,7 +55,7 @@ void judge_affinity(const Host& host, const CpuSet& hot, Findings& findings) {
                     .why =
                         "each stops the thread for microseconds, and brings softirq work that "
                         "stops it for longer",
-                    .mend = {}};
+                    .fix = {}};
     std::vector<unsigned> numbers;
     std::string names;
     for (const HostInterrupt& interrupt : host.interrupts) {
@@ -74,7 +74,7 @@ void judge_affinity(const Host& host, const CpuSet& hot, Findings& findings) {
         finding.severity = Severity::warning;
         finding.seen = fmt::format("{} of {}: {}{}", numbers.size(), host.interrupts.size(), names,
                                    numbers.size() > named_max ? "; ..." : "");
-        finding.mend = interrupt_mend(numbers, other_cpus(host, hot));
+        finding.fix = interrupt_fix(numbers, other_cpus(host, hot));
     }
     findings.push_back(std::move(finding));
 }
@@ -98,7 +98,7 @@ void judge_irqbalance(const Host& host, const CpuSet& hot, Findings& findings) {
                     .why =
                         "it moves interrupts to processors that look idle to it; also back to "
                         "those they were taken from",
-                    .mend = {}};
+                    .fix = {}};
     const CpuSet sparing = spared(host);
     if (!host.runs("irqbalance")) {
         if (!host.container.empty() || host.processes.empty()) {
@@ -117,9 +117,9 @@ void judge_irqbalance(const Host& host, const CpuSet& hot, Findings& findings) {
             sparing.empty() ? "runs, spares none" : "runs, spares cpus " + cpus_text(sparing);
         CpuSet all = sparing;
         all.insert(hot.begin(), hot.end());
-        finding.mend.command = "systemctl disable --now irqbalance";
-        finding.mend.advice = "or let it spare them, as the script does";
-        finding.mend.lasting = {
+        finding.fix.command = "systemctl disable --now irqbalance";
+        finding.fix.advice = "or let it spare them, as the script does";
+        finding.fix.lasting = {
             fmt::format("keep /etc/systemd/system/irqbalance.service.d/pinstrike.conf '[Service]' "
                         "{}",
                         shell_word("Environment=IRQBALANCE_BANNED_CPULIST=" + cpus_text(all))),

@@ -31,7 +31,7 @@ void judge_locked_memory(const Host& host, const Need& need, Findings& findings)
                     .why =
                         "a NIC writes to its buffers by physical address: they are locked, and "
                         "vfio counts them against the limit",
-                    .mend = {}};
+                    .fix = {}};
     if (!host.limits) {
         finding.severity = Severity::unknown;
     } else {
@@ -40,7 +40,7 @@ void judge_locked_memory(const Host& host, const Need& need, Findings& findings)
                        (may ? ", and CAP_IPC_LOCK" : ", for this user");
         if (host.limits->locked_bytes && !may) {
             finding.severity = Severity::warning;
-            finding.mend = advice_mend(
+            finding.fix = advice_fix(
                 "LimitMEMLOCK=infinity in the service's unit; `ulimit -l unlimited` in a "
                 "shell of root's");
         }
@@ -60,14 +60,14 @@ void judge_open_files(const Host& host, const Need& need, Findings& findings) {
                     .why =
                         "a uring port has a socket for each group; the last ones are not opened, "
                         "and the program does not start",
-                    .mend = {}};
+                    .fix = {}};
     if (!host.limits) {
         finding.severity = Severity::unknown;
     } else {
         finding.seen = limit_text(host.limits->open_files) + ", for this shell";
         if (host.limits->open_files && *host.limits->open_files < need.open_files) {
             finding.severity = Severity::error;
-            finding.mend = advice_mend(
+            finding.fix = advice_fix(
                 fmt::format("LimitNOFILE={0} in the service's unit; `ulimit -n {0}` in a shell",
                             need.open_files));
         }
@@ -83,10 +83,10 @@ void judge_disk(const HostDisk& disk, Findings& findings) {
                                         grouped(disk.total_bytes / mebibyte)),
                     .wanted = fmt::format("{} MiB", grouped(disk_bytes_good / mebibyte)),
                     .why = "the journal is kept there, and captures: full, what happened is lost",
-                    .mend = {}};
+                    .fix = {}};
     if (disk.free_bytes < disk_bytes_good) {
         finding.severity = disk.free_bytes < disk_bytes_min ? Severity::error : Severity::advice;
-        finding.mend = advice_mend("`journalctl --vacuum-size=1G`; a larger disk; `du -xh` there");
+        finding.fix = advice_fix("`journalctl --vacuum-size=1G`; a larger disk; `du -xh` there");
     }
     findings.push_back(std::move(finding));
 }
@@ -106,7 +106,7 @@ void judge_limits(const Host& host, const Need& need, Findings& findings) {
                             .seen = "not visible",
                             .wanted = "room in /var/log and /var/lib",
                             .why = "the journal and captures are kept there",
-                            .mend = {}});
+                            .fix = {}});
     }
 }
 

@@ -67,17 +67,17 @@ std::size_t pages_wanted(const Host& host, const PagesOfNode& pages, std::size_t
     return pages.small_count + (lacking + page_bytes - 1) / page_bytes;
 }
 
-Mend hugepage_mend(int node, std::size_t count) {
+Fix hugepage_fix(int node, std::size_t count) {
     const std::string pages = "hugepages/hugepages-2048kB/nr_hugepages";
     if (node == any_node) {
-        return sysctl_mend("vm/nr_hugepages", static_cast<std::int64_t>(count));
+        return sysctl_fix("vm/nr_hugepages", static_cast<std::int64_t>(count));
     }
-    Mend mend = sysfs_mend(
+    Fix fix = sysfs_fix(
         fmt::format("hugepages-node{}", node),
         {{fmt::format("/sys/devices/system/node/node{}/{}", node, pages), std::to_string(count)}});
-    mend.advice =
+    fix.advice =
         "memory in small pieces gives fewer than asked for: look again, early after boot is best";
-    return mend;
+    return fix;
 }
 
 void judge_hugepages(const Host& host, int node, std::size_t need_bytes, Findings& findings) {
@@ -94,18 +94,18 @@ void judge_hugepages(const Host& host, int node, std::size_t need_bytes, Finding
         .why =
             "NICs write packets into them; short of them, or on another node than the NIC, the "
             "program does not start, or each packet crosses between sockets",
-        .mend = {}};
+        .fix = {}};
     if (host.hugepages.empty()) {
         finding.severity = host.container.empty() ? Severity::error : Severity::unknown;
         finding.seen = "the kernel shows none";
-        finding.mend = advice_mend("a kernel with CONFIG_HUGETLBFS (Debian's has it)");
+        finding.fix = advice_fix("a kernel with CONFIG_HUGETLBFS (Debian's has it)");
     } else if (pages.free_bytes < need_bytes) {
         const bool perhaps_its_own = pages.total_bytes >= need_bytes && host.runs("pinstrike");
         finding.severity = perhaps_its_own ? Severity::advice : Severity::error;
         if (perhaps_its_own) {
             finding.seen += ", and an instance runs: it may be what uses them";
         } else {
-            finding.mend = hugepage_mend(node, pages_wanted(host, pages, need_bytes));
+            finding.fix = hugepage_fix(node, pages_wanted(host, pages, need_bytes));
         }
     }
     findings.push_back(std::move(finding));
@@ -120,7 +120,7 @@ void judge_ordinary_memory(const Host& host, const Need& need, Findings& finding
                     .why =
                         "rings, books and histories are claimed at the start; with more than is "
                         "free the kernel kills something, most likely this",
-                    .mend = {}};
+                    .fix = {}};
     if (!host.free_bytes) {
         finding.severity = Severity::unknown;
     } else {
@@ -128,7 +128,7 @@ void judge_ordinary_memory(const Host& host, const Need& need, Findings& finding
         if (*host.free_bytes < need.memory_bytes) {
             finding.severity = host.runs("pinstrike") ? Severity::advice : Severity::error;
             finding.seen += host.runs("pinstrike") ? ", and an instance runs" : "";
-            finding.mend = advice_mend("more memory, or less of ring_slots, series_capacity, hold");
+            finding.fix = advice_fix("more memory, or less of ring_slots, series_capacity, hold");
         }
     }
     findings.push_back(std::move(finding));
@@ -144,15 +144,15 @@ void judge_transparent(const Host& host, Findings& findings) {
                         "with always, the kernel moves memory of any program together and stops "
                         "its threads meanwhile; with madvise only what asks for it, as the "
                         "book's tables do",
-                    .mend = {}};
+                    .fix = {}};
     if (host.transparent_hugepages.empty()) {
         finding.severity = Severity::unknown;
         finding.seen = "not visible";
     } else if (host.transparent_hugepages != "madvise") {
         finding.severity =
             host.transparent_hugepages == "always" ? Severity::warning : Severity::advice;
-        finding.mend =
-            sysfs_mend("thp", {{"/sys/kernel/mm/transparent_hugepage/enabled", "madvise"}});
+        finding.fix =
+            sysfs_fix("thp", {{"/sys/kernel/mm/transparent_hugepage/enabled", "madvise"}});
     }
     findings.push_back(std::move(finding));
 }
@@ -170,7 +170,7 @@ void judge_numa_balancing(const Host& host, Findings& findings) {
                         .wanted = "off",
                         .why = "the kernel takes pages away to see who misses them: hot threads "
                                "stop for page faults",
-                        .mend = off ? Mend{} : sysctl_mend("kernel/numa_balancing", 0)});
+                        .fix = off ? Fix{} : sysctl_fix("kernel/numa_balancing", 0)});
 }
 
 }  // namespace

@@ -30,24 +30,24 @@ void judge_interface(const Host& host, const PortNeed& port, Findings& findings)
                     .why =
                         "groups are joined on an interface by its number, whatever the routes: "
                         "it must be up and able to",
-                    .mend = {}};
+                    .fix = {}};
     const auto found = host.interfaces.find(port.interface);
     if (found == host.interfaces.end()) {
         finding.severity = Severity::error;
         finding.seen = "there is none of this name";
-        finding.mend = advice_mend("`ip link` lists those there are; write it into the config");
+        finding.fix = advice_fix("`ip link` lists those there are; write it into the config");
     } else if (!found->second.up || !found->second.multicast) {
         const std::string lack = found->second.up ? "multicast on" : "up";
         finding.severity = Severity::error;
         finding.seen = found->second.up ? "up, but without MULTICAST" : "down";
-        finding.mend.command =
+        finding.fix.command =
             fmt::format("ip link set dev {} {}", shell_word(port.interface), lack);
-        finding.mend.now = {finding.mend.command};
-        finding.mend.advice = "and in the host's network configuration, for the next boot";
+        finding.fix.now = {finding.fix.command};
+        finding.fix.advice = "and in the host's network configuration, for the next boot";
     } else if (!found->second.running) {
         finding.severity = Severity::error;
         finding.seen = "up, but no carrier";
-        finding.mend = advice_mend("cable, transceiver, the switch's port");
+        finding.fix = advice_fix("cable, transceiver, the switch's port");
     }
     findings.push_back(std::move(finding));
 }
@@ -68,7 +68,7 @@ void judge_address(const Host& host, const PortNeed& port, Findings& findings) {
                     .why =
                         "IGMP reports come from it; with none they come from 0.0.0.0, which some "
                         "switches and routers do not heed",
-                    .mend = {}};
+                    .fix = {}};
     if (!interface->second.addresses) {
         finding.severity = Severity::unknown;
         finding.seen = "not visible";
@@ -84,9 +84,9 @@ void judge_address(const Host& host, const PortNeed& port, Findings& findings) {
     }
     if (own ? std::find(there.begin(), there.end(), address) == there.end() : there.empty()) {
         finding.severity = Severity::warning;
-        finding.mend.command =
+        finding.fix.command =
             fmt::format("ip address add ADDRESS/PREFIX dev {}", shell_word(port.interface));
-        finding.mend.advice = own ? "or the interface's own in `source_address`" : "";
+        finding.fix.advice = own ? "or the interface's own in `source_address`" : "";
     }
     findings.push_back(std::move(finding));
 }
@@ -104,7 +104,7 @@ void judge_reverse_path(const Host& host, const PortNeed& port, Findings& findin
                     .why =
                         "strict, it drops multicast from senders that are not routed over the "
                         "interface, and counts it nowhere",
-                    .mend = {}};
+                    .fix = {}};
     constexpr int loose = 2;
     const std::optional<int> filter = interface->second.reverse_path_filter;
     if (!filter) {
@@ -119,11 +119,11 @@ void judge_reverse_path(const Host& host, const PortNeed& port, Findings& findin
                                         : "strict";
         if (*filter != loose || !routed) {
             finding.severity = Severity::warning;
-            finding.mend = sysctl_mend("net/ipv4/conf/all/rp_filter", 0);
-            const Mend own = sysctl_mend("net/ipv4/conf/" + port.interface + "/rp_filter", 0);
-            finding.mend.command += " && " + own.command;
-            finding.mend.now.push_back(own.command);
-            finding.mend.lasting.push_back(own.lasting.front());
+            finding.fix = sysctl_fix("net/ipv4/conf/all/rp_filter", 0);
+            const Fix own = sysctl_fix("net/ipv4/conf/" + port.interface + "/rp_filter", 0);
+            finding.fix.command += " && " + own.command;
+            finding.fix.now.push_back(own.command);
+            finding.fix.lasting.push_back(own.lasting.front());
         }
     }
     findings.push_back(std::move(finding));
@@ -147,7 +147,7 @@ void judge_tunable(const Host& host, const Tunable& tunable, Findings& findings)
         .seen = "not visible",
         .wanted = fmt::format("{} or more", grouped(static_cast<std::uint64_t>(tunable.wanted))),
         .why = tunable.why,
-        .mend = {}};
+        .fix = {}};
     const auto value = host.sysctls.find(tunable.key);
     if (value == host.sysctls.end()) {
         finding.severity = Severity::unknown;
@@ -155,7 +155,7 @@ void judge_tunable(const Host& host, const Tunable& tunable, Findings& findings)
         finding.seen = grouped(static_cast<std::uint64_t>(value->second));
         if (value->second < tunable.wanted) {
             finding.severity = tunable.lacking;
-            finding.mend = sysctl_mend(tunable.path, tunable.wanted);
+            finding.fix = sysctl_fix(tunable.path, tunable.wanted);
         }
     }
     findings.push_back(std::move(finding));
@@ -206,8 +206,8 @@ void judge_membership(const PortNeed& port, Findings& findings) {
          .why =
              "past the kernel nothing here knows of memberships; what the switch does shows only "
              "when the program runs",
-         .mend = advice_mend(reports ? "`show ip igmp snooping groups` on the switch once it runs"
-                                     : "static groups on the switch's port")});
+         .fix = advice_fix(reports ? "`show ip igmp snooping groups` on the switch once it runs"
+                                   : "static groups on the switch's port")});
 }
 
 /// A service that cannot listen at its address does not start. For one config `check` has more
@@ -231,9 +231,9 @@ void judge_endpoints(const Need& need, Findings& findings) {
          .seen = shared.empty() ? fmt::format("{}, all different", need.endpoints.size()) : shared,
          .wanted = "one for each feed",
          .why = "the feed that starts second finds its address taken and does not start",
-         .mend = shared.empty()
-                     ? Mend{}
-                     : advice_mend("another `metrics_address` in all but one of the configs")});
+         .fix = shared.empty()
+                    ? Fix{}
+                    : advice_fix("another `metrics_address` in all but one of the configs")});
 }
 
 }  // namespace

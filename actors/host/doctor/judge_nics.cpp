@@ -29,18 +29,18 @@ void judge_iommu(const Host& host, Findings& findings) {
                     .why =
                         "vfio-pci gives a NIC to a program only through it; without it the NIC "
                         "could write to any memory",
-                    .mend = {}};
+                    .fix = {}};
     if (host.iommu_groups == 0) {
         finding.severity = host.vfio_without_iommu ? Severity::warning : Severity::error;
         finding.seen = host.vfio_without_iommu
                            ? "off; vfio is told to do without (enable_unsafe_noiommu_mode)"
                            : "off: no groups in /sys/kernel/iommu_groups";
-        finding.mend =
-            boot_mend("iommu", host.cpu_vendor == "AuthenticAMD" ? "amd_iommu=on iommu=pt"
-                                                                 : "intel_iommu=on iommu=pt");
-        finding.mend.advice = host.hypervisor
-                                  ? "the hypervisor must give the machine an IOMMU as well"
-                                  : "enable VT-d or AMD-Vi in the firmware's settings as well";
+        finding.fix =
+            boot_fix("iommu", host.cpu_vendor == "AuthenticAMD" ? "amd_iommu=on iommu=pt"
+                                                                : "intel_iommu=on iommu=pt");
+        finding.fix.advice = host.hypervisor
+                                 ? "the hypervisor must give the machine an IOMMU as well"
+                                 : "enable VT-d or AMD-Vi in the firmware's settings as well";
     }
     findings.push_back(std::move(finding));
 }
@@ -52,31 +52,31 @@ void judge_vfio(const Host& host, Findings& findings) {
                     .seen = "there",
                     .wanted = "loaded at every boot",
                     .why = "through it a NIC leaves the kernel and comes to the program",
-                    .mend = {}};
+                    .fix = {}};
     if (!host.vfio_pci) {
         finding.severity = Severity::error;
         finding.seen = "not loaded";
-        finding.mend.command = "modprobe vfio-pci";
-        finding.mend.now = {"modprobe vfio-pci"};
-        finding.mend.lasting = {"keep /etc/modules-load.d/pinstrike-vfio.conf vfio-pci"};
+        finding.fix.command = "modprobe vfio-pci";
+        finding.fix.now = {"modprobe vfio-pci"};
+        finding.fix.lasting = {"keep /etc/modules-load.d/pinstrike-vfio.conf vfio-pci"};
     }
     findings.push_back(std::move(finding));
 }
 
 /// The script does not unbind a NIC that carries the host's default route.
-Mend binding_mend(const Host& host, const HostNic& nic) {
-    Mend mend;
-    mend.command = fmt::format("driverctl set-override {} vfio-pci", nic.address);
+Fix binding_fix(const Host& host, const HostNic& nic) {
+    Fix fix;
+    fix.command = fmt::format("driverctl set-override {} vfio-pci", nic.address);
     const auto interface = host.interfaces.find(nic.interface);
     if (interface != host.interfaces.end() && interface->second.default_route) {
-        mend.advice = fmt::format(
+        fix.advice = fmt::format(
             "{} carries the default route of this host: give the feed another NIC, or move the "
             "route first. The script leaves it alone",
             nic.interface);
-        return mend;
+        return fix;
     }
-    mend.lasting = {mend.command};  // driverctl applies the override at once and at each boot
-    return mend;
+    fix.lasting = {fix.command};  // driverctl applies the override at once and at each boot
+    return fix;
 }
 
 void judge_binding(const Host& host, const PortNeed& port, const HostNic& nic, Findings& findings) {
@@ -86,18 +86,18 @@ void judge_binding(const Host& host, const PortNeed& port, const HostNic& nic, F
                     .seen = nic.driver.empty() ? "bound to no driver" : nic.driver,
                     .wanted = "vfio-pci, or a driver that shares the device (mlx5_core)",
                     .why = "while the kernel's driver holds the NIC, DPDK cannot open it",
-                    .mend = {}};
+                    .fix = {}};
     if (!nic.interface.empty()) {
         finding.seen += ", interface " + nic.interface;
     }
     if (!gives_away(nic.driver) && !nic::shares_device(nic.driver)) {
         finding.severity = Severity::error;
-        finding.mend = binding_mend(host, nic);
+        finding.fix = binding_fix(host, nic);
     } else if (gives_away(nic.driver) && nic.driver != "vfio-pci") {
         finding.severity = Severity::warning;
         finding.why =
             "with uio the NIC can write to any memory, and the program needs root's rights";
-        finding.mend = binding_mend(host, nic);
+        finding.fix = binding_fix(host, nic);
     }
     findings.push_back(std::move(finding));
 }
@@ -114,7 +114,7 @@ void judge_group(const PortNeed& port, const HostNic& nic, Findings& findings) {
                     .why =
                         "a group goes to one program as a whole: while the kernel holds another "
                         "device of it, vfio refuses the NIC",
-                    .mend = {}};
+                    .fix = {}};
     std::string others;
     for (const GroupMember& member : nic.group_members) {
         if (!member.bridge && !member.driver.empty() && member.driver != "vfio-pci" &&
@@ -126,7 +126,7 @@ void judge_group(const PortNeed& port, const HostNic& nic, Findings& findings) {
     if (!others.empty()) {
         finding.severity = Severity::error;
         finding.seen = fmt::format("group {}, with {}", *nic.iommu_group, others);
-        finding.mend = advice_mend(
+        finding.fix = advice_fix(
             "bind those too (driverctl set-override ADDRESS vfio-pci), or put the NIC into a slot "
             "whose port has ACS");
     } else if (!nic.group_members.empty()) {
@@ -149,7 +149,7 @@ void judge_firmware(const PortNeed& port, const HostNic& nic, Findings& findings
                         .wanted = "what DPDK's page of the NIC's driver names",
                         .why = "steering by group and checksum verdicts need a firmware that has "
                                "them; no table here knows which",
-                        .mend = advice_mend("before binding: ethtool -i INTERFACE")});
+                        .fix = advice_fix("before binding: ethtool -i INTERFACE")});
 }
 
 void judge_link(const PortNeed& port, const HostNic& nic, Findings& findings) {
@@ -164,9 +164,9 @@ void judge_link(const PortNeed& port, const HostNic& nic, Findings& findings) {
                         .wanted = nic.link_best,
                         .why = "a slower or narrower link than the NIC has fills up in bursts, "
                                "and the NIC drops (missed)",
-                        .mend = best ? Mend{}
-                                     : advice_mend("a slot with as many lanes; seat the "
-                                                   "card again")});
+                        .fix = best ? Fix{}
+                                    : advice_fix("a slot with as many lanes; seat the "
+                                                 "card again")});
 }
 
 void judge_node(const Host& host, const Need& need, const PortNeed& port, const HostNic& nic,
@@ -179,7 +179,7 @@ void judge_node(const Host& host, const Need& need, const PortNeed& port, const 
                     .why =
                         "across sockets each packet costs a trip of 100 ns and more, and the link "
                         "between them is shared",
-                    .mend = {}};
+                    .fix = {}};
     if (nic.node < 0) {
         finding.severity = host.nodes_count() > 1 ? Severity::unknown : Severity::ok;
         finding.seen = host.nodes_count() > 1 ? "the firmware names none" : "there is only one";
@@ -196,7 +196,7 @@ void judge_node(const Host& host, const Need& need, const PortNeed& port, const 
         finding.seen += fmt::format("; {} on cpu {}, node {}", thread.name, cpu->index, cpu->node);
         if (cpu->node != nic.node) {
             finding.severity = Severity::warning;
-            finding.mend = advice_mend(fmt::format(
+            finding.fix = advice_fix(fmt::format(
                 "in the config, pollers and cores on processors of node {} (pinstrike plan)",
                 nic.node));
         }
@@ -208,14 +208,14 @@ void judge_nic(const Host& host, const Need& need, const PortNeed& port, Finding
     const std::string address = nic::dpdk::device_name(port.config);
     const HostNic* nic = host.find_nic(address);
     if (nic == nullptr) {
-        findings.push_back({.id = "binding." + address,
-                            .severity = Severity::error,
-                            .what = fmt::format("NIC of {} ({})", port.name, address),
-                            .seen = "no network device of this address",
-                            .wanted = "one",
-                            .why = "the port cannot be opened",
-                            .mend = advice_mend(
-                                "`lspci -D` lists those there are; write the address into `pci`")});
+        findings.push_back(
+            {.id = "binding." + address,
+             .severity = Severity::error,
+             .what = fmt::format("NIC of {} ({})", port.name, address),
+             .seen = "no network device of this address",
+             .wanted = "one",
+             .why = "the port cannot be opened",
+             .fix = advice_fix("`lspci -D` lists those there are; write the address into `pci`")});
         return;
     }
     judge_binding(host, port, *nic, findings);

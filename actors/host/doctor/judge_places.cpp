@@ -34,14 +34,14 @@ void judge_pinning(const Need& need, Findings& findings) {
                     .why =
                         "a thread that is not pinned is moved and interrupted at will, and its "
                         "memory may be on another node",
-                    .mend = {}};
+                    .fix = {}};
     if (!spinning.empty() || !sleeping.empty()) {
         finding.severity = spinning.empty() ? Severity::advice : Severity::warning;
         if (!sleeping.empty()) {
             add_name(spinning, sleeping);
         }
         finding.seen = "not pinned: " + spinning;
-        finding.mend = advice_mend("`cpu: N` in the config (pinstrike plan shows them)");
+        finding.fix = advice_fix("`cpu: N` in the config (pinstrike plan shows them)");
     }
     findings.push_back(std::move(finding));
 }
@@ -63,7 +63,7 @@ void judge_presence(const Host& host, const Need& need, Findings& findings) {
                     .why =
                         "the program does not start on a processor it may not use, and two "
                         "spinning threads on one stop each other for milliseconds",
-                    .mend = {}};
+                    .fix = {}};
     std::map<CpuIndex, std::string> taken;
     std::string wrong;
     for (const HotThread& thread : need.threads) {
@@ -81,7 +81,7 @@ void judge_presence(const Host& host, const Need& need, Findings& findings) {
     if (!wrong.empty()) {
         finding.severity = Severity::error;
         finding.seen = wrong;
-        finding.mend = advice_mend(
+        finding.fix = advice_fix(
             fmt::format("other processors in the config (there are {}), or of the service or "
                         "container: AllowedCPUs=, --cpuset-cpus",
                         cpus_text(host.allowed_cpus)));
@@ -100,7 +100,7 @@ void judge_control(const Need& need, Findings& findings) {
                  hot.empty() ? fmt::format("cpu {}", cpu) : fmt::format("cpu {}, as {}", cpu, hot),
              .wanted = "one without a hot thread",
              .why = "metrics, log and DPDK's housekeeping would stop a hot thread",
-             .mend = hot.empty() ? Mend{} : advice_mend("another `control_cpu` in the config")});
+             .fix = hot.empty() ? Fix{} : advice_fix("another `control_cpu` in the config")});
     }
 }
 
@@ -144,12 +144,12 @@ void judge_siblings(const Host& host, const Need& need, Findings& findings) {
         .why =
             "two threads of one core share its units and caches: each then has about "
             "half, whenever the other works",
-        .mend = {}};
+        .fix = {}};
     const Siblings siblings = siblings_of(host, need);
     if (!siblings.shared.empty()) {
         finding.severity = Severity::warning;
         finding.seen = "one core for two: " + siblings.shared;
-        finding.mend = advice_mend("in the config, processors of different cores (pinstrike plan)");
+        finding.fix = advice_fix("in the config, processors of different cores (pinstrike plan)");
     } else if (!siblings.free.empty()) {
         finding.severity = Severity::warning;
         finding.seen = "open to any program: cpus " + cpus_text(siblings.free);
@@ -157,7 +157,7 @@ void judge_siblings(const Host& host, const Need& need, Findings& findings) {
         for (const CpuIndex cpu : siblings.free) {
             values.push_back({fmt::format("/sys/devices/system/cpu/cpu{}/online", cpu), "0"});
         }
-        finding.mend = sysfs_mend("smt", values);
+        finding.fix = sysfs_fix("smt", values);
     }
     if (finding.severity == Severity::ok && !host.symmetric_threads) {
         finding.severity = Severity::unknown;
@@ -227,7 +227,7 @@ void judge_caches(const Host& host, const Need& need, Findings& findings) {
                     .why =
                         "what a poller hands to a core goes from cache to cache, and takes several "
                         "times as long where they share none",
-                    .mend = {}};
+                    .fix = {}};
     const auto caches = caches_of(host, need);
     if (caches.empty()) {
         finding.severity = Severity::unknown;
@@ -239,7 +239,7 @@ void judge_caches(const Host& host, const Need& need, Findings& findings) {
             finding.wanted = "as few as hold all pollers and cores: none has so many processors";
         } else {
             finding.severity = Severity::advice;
-            finding.mend = advice_mend(fmt::format(
+            finding.fix = advice_fix(fmt::format(
                 "processors of one cache in the config: {} share one", cpus_text(roomy)));
         }
     }

@@ -55,7 +55,7 @@ void judge_boot_list(const BootList& list, const std::optional<CpuSet>& seen, co
                     .seen = "",
                     .wanted = "cpus " + cpus_text(hot),
                     .why = list.why,
-                    .mend = {}};
+                    .fix = {}};
     if (!seen) {
         finding.severity = Severity::unknown;
         finding.seen = "not visible: the kernel was built without it, or does not show it";
@@ -67,12 +67,12 @@ void judge_boot_list(const BootList& list, const std::optional<CpuSet>& seen, co
         finding.severity = list.lacking;
         CpuSet all = *seen;
         all.insert(hot.begin(), hot.end());
-        finding.mend = boot_mend(list.id, list.parameter + cpus_text(all));
-        finding.mend.advice =
+        finding.fix = boot_fix(list.id, list.parameter + cpus_text(all));
+        finding.fix.advice =
             fmt::format("take an older {}= out of the command line first", list.id);
     }
     if (hot.contains(0) && finding.severity != Severity::ok) {
-        finding.mend.advice +=
+        finding.fix.advice +=
             "; cpu 0, where the kernel keeps time, can be freed of little: move its thread";
     }
     findings.push_back(std::move(finding));
@@ -87,7 +87,7 @@ void judge_governor(const Host& host, const CpuSet& hot, Findings& findings) {
                     .why =
                         "others let the frequency sink in quiet times, and the burst that follows "
                         "is taken slowly",
-                    .mend = {}};
+                    .fix = {}};
     std::set<std::string> others;
     std::vector<FileValue> values;
     bool visible = false;
@@ -110,8 +110,8 @@ void judge_governor(const Host& host, const CpuSet& hot, Findings& findings) {
         finding.severity = Severity::warning;
         finding.seen =
             fmt::format("governor {} on {} of {}", *others.begin(), values.size(), hot.size());
-        finding.mend = sysfs_mend("governor", values);
-        finding.mend.command =
+        finding.fix = sysfs_fix("governor", values);
+        finding.fix.command =
             fmt::format("cpupower --cpu {} frequency-set --governor performance", cpus_text(hot));
     }
     findings.push_back(std::move(finding));
@@ -145,7 +145,7 @@ void judge_idle_states(const Host& host, const Need& need, const CpuSet& hot, Fi
                     .why =
                         "a processor that sleeps deeply answers late; threads that spin never "
                         "sleep, but those that park do",
-                    .mend = {}};
+                    .fix = {}};
     const bool visible = std::any_of(host.cpus.begin(), host.cpus.end(),
                                      [](const HostCpu& cpu) { return !cpu.idle_states.empty(); });
     const bool parks =
@@ -159,9 +159,9 @@ void judge_idle_states(const Host& host, const Need& need, const CpuSet& hot, Fi
     } else if (!values.empty()) {
         finding.severity = parks ? Severity::warning : Severity::advice;
         finding.seen = "deepest in use: " + deepest;
-        finding.mend = sysfs_mend("c-states", values);
-        finding.mend.command = fmt::format("cpupower --cpu {} idle-set --disable-by-latency {}",
-                                           cpus_text(hot), exit_us_max);
+        finding.fix = sysfs_fix("c-states", values);
+        finding.fix.command = fmt::format("cpupower --cpu {} idle-set --disable-by-latency {}",
+                                          cpus_text(hot), exit_us_max);
     } else if (host.hypervisor) {
         finding.seen = "none deeper here; the hypervisor's own are not visible";
     }

@@ -22,22 +22,22 @@ void judge_clock_source(const Host& host, Findings& findings) {
                     .why =
                         "the program's clock is the time stamp counter, set by the kernel's: with "
                         "another source the two drift, and each reading costs a microsecond",
-                    .mend = {}};
+                    .fix = {}};
     if (host.clock_source.empty()) {
         finding.severity = Severity::unknown;
         finding.seen = "not visible";
     } else if (host.clock_source != "tsc") {
         finding.severity = Severity::warning;
         if (host.clock_sources.contains("tsc")) {
-            finding.mend = boot_mend("clocksource", "clocksource=tsc");
+            finding.fix = boot_fix("clocksource", "clocksource=tsc");
             const std::string file =
                 "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-            finding.mend.command = "echo tsc > " + file;
-            finding.mend.now = {fmt::format("set_value {} tsc", file)};
+            finding.fix.command = "echo tsc > " + file;
+            finding.fix.now = {fmt::format("set_value {} tsc", file)};
         } else {
             finding.seen += "; the kernel does not offer tsc";
-            finding.mend = advice_mend(
-                "`dmesg | grep -i tsc` says why it was given up; often an old firmware");
+            finding.fix =
+                advice_fix("`dmesg | grep -i tsc` says why it was given up; often an old firmware");
         }
     }
     findings.push_back(std::move(finding));
@@ -52,7 +52,7 @@ void judge_counter(const Host& host, Findings& findings) {
                     .why =
                         "a counter that follows the frequency, or stops in sleep, gives wrong "
                         "times and wrong waits",
-                    .mend = {}};
+                    .fix = {}};
     const bool constant = host.cpu_flags.contains("constant_tsc");
     const bool nonstop = host.cpu_flags.contains("nonstop_tsc");
     if (host.cpu_flags.empty()) {
@@ -63,9 +63,9 @@ void judge_counter(const Host& host, Findings& findings) {
         finding.severity = host.hypervisor ? Severity::warning : Severity::error;
         finding.seen = constant ? "constant_tsc, but not nonstop_tsc"
                                 : (nonstop ? "nonstop_tsc, but not constant_tsc" : "neither");
-        finding.mend =
-            advice_mend(host.hypervisor ? "let the hypervisor show the flag (invtsc) to the machine"
-                                        : "another processor: this one is too old");
+        finding.fix =
+            advice_fix(host.hypervisor ? "let the hypervisor show the flag (invtsc) to the machine"
+                                       : "another processor: this one is too old");
     }
     findings.push_back(std::move(finding));
 }
@@ -92,12 +92,12 @@ std::string clock_text(const ClockState& clock, const std::string& who) {
                               clock.offset_ns / 1000);
 }
 
-Mend clock_mend() {
-    Mend mend;
-    mend.command = "apt-get install chrony";
-    mend.advice = "or ptp4l and phc2sys (package linuxptp), where the network has PTP";
-    mend.lasting = {"apt-get install --yes chrony", "systemctl enable --now chrony.service"};
-    return mend;
+Fix clock_fix() {
+    Fix fix;
+    fix.command = "apt-get install chrony";
+    fix.advice = "or ptp4l and phc2sys (package linuxptp), where the network has PTP";
+    fix.lasting = {"apt-get install --yes chrony", "systemctl enable --now chrony.service"};
+    return fix;
 }
 
 void judge_clock(const Host& host, Findings& findings) {
@@ -109,7 +109,7 @@ void judge_clock(const Host& host, Findings& findings) {
                     .why =
                         "latency from the exchange's time, hours of sessions and logs are as good "
                         "as this clock",
-                    .mend = {}};
+                    .fix = {}};
     const std::string who = who_sets(host);
     if (!host.clock) {
         finding.severity = Severity::unknown;
@@ -120,17 +120,17 @@ void judge_clock(const Host& host, Findings& findings) {
     if (!host.clock->synchronised) {
         const bool elsewhere = !host.container.empty() && who.empty();
         finding.severity = Severity::warning;
-        finding.mend = elsewhere ? advice_mend("on the host, not in the container: chrony or PTP")
-                                 : clock_mend();
+        finding.fix = elsewhere ? advice_fix("on the host, not in the container: chrony or PTP")
+                                : clock_fix();
     } else if (host.clock->estimated_error_us > error_us_max) {
         finding.severity = Severity::warning;
-        finding.mend = advice_mend("`chronyc tracking`; a nearer server, or PTP");
+        finding.fix = advice_fix("`chronyc tracking`; a nearer server, or PTP");
     } else if (who == "systemd-timesyn") {
         finding.severity = Severity::advice;
         finding.why =
             "timesyncd asks one server now and then and states no error: a few "
             "milliseconds may be hidden";
-        finding.mend = clock_mend();
+        finding.fix = clock_fix();
     }
     findings.push_back(std::move(finding));
 }

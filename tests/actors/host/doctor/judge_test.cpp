@@ -65,10 +65,10 @@ TEST(Judge, EveryBadFindingSaysWhyAndWhatToDo) {
                 << finding.id;
             if (finding.severity > Severity::unknown) {
                 EXPECT_FALSE(finding.why.empty()) << finding.id;
-                EXPECT_FALSE(finding.mend.command.empty() && finding.mend.advice.empty())
+                EXPECT_FALSE(finding.fix.command.empty() && finding.fix.advice.empty())
                     << finding.id;
             } else if (finding.severity == Severity::ok) {
-                EXPECT_TRUE(finding.mend.now.empty() && finding.mend.lasting.empty()) << finding.id;
+                EXPECT_TRUE(finding.fix.now.empty() && finding.fix.lasting.empty()) << finding.id;
             }
         }
     }
@@ -89,8 +89,8 @@ TEST(Judge, VirtualMachine) {
               "warning rmem_max\n"
               "advice netdev_max_backlog\n"
               "advice disk./var/log\n");
-    EXPECT_EQ(find(findings, "rmem_max").mend.command, "sysctl -w net/core/rmem_max=67108864");
-    EXPECT_EQ(find(findings, "isolcpus").mend.lasting.front(),
+    EXPECT_EQ(find(findings, "rmem_max").fix.command, "sysctl -w net/core/rmem_max=67108864");
+    EXPECT_EQ(find(findings, "isolcpus").fix.lasting.front(),
               "boot_parameters isolcpus isolcpus=domain,managed_irq,2-3");
 }
 
@@ -128,7 +128,7 @@ TEST(Judge, Laptop) {
     EXPECT_EQ(find(findings, "smt").seen, "one core for two: p (cpu 2) with c (cpu 3)");
     EXPECT_EQ(find(findings, "c_states").seen, "deepest in use: C10, 890 us to wake");
     EXPECT_EQ(find(findings, "clock").severity, Severity::advice);  // timesyncd
-    EXPECT_EQ(find(findings, "governor").mend.now.size(), 2U);
+    EXPECT_EQ(find(findings, "governor").fix.now.size(), 2U);
 }
 
 TEST(Judge, PollersAndCoresAreWantedOnOneCache) {
@@ -147,7 +147,7 @@ TEST(Judge, PollersAndCoresAreWantedOnOneCache) {
     EXPECT_EQ(finding.seen,
               "d (cpu 2) on that of cpus 0,2,4,6,8,10,12,14; p (cpu 9), c (cpu 11) on that of cpus "
               "1,3,5,7,9,11,13,15");
-    EXPECT_EQ(finding.mend.advice,
+    EXPECT_EQ(finding.fix.advice,
               "processors of one cache in the config: 1,3,5,7,9,11,13,15 share one");
 
     // Two caches where no one has three cores that may be used.
@@ -169,7 +169,7 @@ TEST(Judge, HugepagesAreWantedWhereTheNicsAre) {
     EXPECT_EQ(finding.seen, "20 MiB free of 20 MiB");
     const Need need = two_nics();
     const std::size_t pages = (nic::dpdk::memory_need_bytes(need.dpdk) + (2 << 20) - 1) / (2 << 20);
-    EXPECT_EQ(finding.mend.command,
+    EXPECT_EQ(finding.fix.command,
               "echo " + std::to_string(pages) +
                   " > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages");
     // What an instance that runs uses is not lacking.
@@ -235,7 +235,7 @@ TEST(Judge, InterfacesOfUringPorts) {
     Host host = virtual_machine();
     HostInterface& interface = host.interfaces.at("eth1");
     interface.up = false;
-    EXPECT_EQ(find(judge(host, one_interface()), "interface.eth1").mend.command,
+    EXPECT_EQ(find(judge(host, one_interface()), "interface.eth1").fix.command,
               "ip link set dev eth1 up");
     interface.up = true;
     interface.running = false;

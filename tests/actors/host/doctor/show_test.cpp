@@ -15,9 +15,9 @@ Findings some() {
     return {{"a", Severity::ok, "first", "well", "well", "", {}},
             {"b", Severity::warning, "second",
              "a long text that has to go on in the next line because eighty columns are not enough",
-             "more", "because\nof lines; $(reboot) `reboot`", sysctl_mend("net/core/rmem_max", 7)},
-            {"c", Severity::advice, "third", "x", "y", "z", boot_mend("iommu", "iommu=pt")},
-            {"d", Severity::unknown, "fourth", "not visible", "z", "w", advice_mend("look there")}};
+             "more", "because\nof lines; $(reboot) `reboot`", sysctl_fix("net/core/rmem_max", 7)},
+            {"c", Severity::advice, "third", "x", "y", "z", boot_fix("iommu", "iommu=pt")},
+            {"d", Severity::unknown, "fourth", "not visible", "z", "w", advice_fix("look there")}};
 }
 
 TEST(Show, TextFitsAndSaysTheSum) {
@@ -28,7 +28,7 @@ TEST(Show, TextFitsAndSaysTheSum) {
     }
     EXPECT_NE(text.find("ok       first: well\n"), std::string::npos);
     EXPECT_NE(text.find("         seen    a long text"), std::string::npos);
-    EXPECT_NE(text.find("         mend    sysctl -w net/core/rmem_max=7\n"), std::string::npos);
+    EXPECT_NE(text.find("         fix    sysctl -w net/core/rmem_max=7\n"), std::string::npos);
     EXPECT_NE(text.find("\n0 error, 1 warning, 1 advice, 1 cannot be judged, 1 ok\n"),
               std::string::npos);
 }
@@ -50,7 +50,7 @@ TEST(Show, ScriptHasABlockForEachMendAndNoLineFromOutside) {
               std::string::npos);
     EXPECT_NE(script.find("# Boot loader:\nboot_parameters iommu iommu=pt\n"), std::string::npos);
     EXPECT_NE(script.find("    update-grub\n"), std::string::npos);
-    EXPECT_EQ(script.find("look there"), std::string::npos);  // unknown: nothing to mend
+    EXPECT_EQ(script.find("look there"), std::string::npos);  // unknown: nothing to fix
     EXPECT_NE(fix_script({}).find("# Nothing is to be mended.\n"), std::string::npos);
 }
 
