@@ -143,7 +143,7 @@ AdminSocket::Connections::iterator AdminSocket::latest(std::int64_t now_ns) {
     for (auto each = connections_.begin(); each != connections_.end(); ++each) {
         const Connection& one = **each;
         const bool waited_for =
-            (!one.answered || one.owed != 0) && one.due_ns < now_ns + patience_ns;
+            (!one.answered || one.unsent_bytes != 0) && one.due_ns < now_ns + patience_ns;
         if (waited_for &&
             (late == connections_.end() ||
              std::pair{one.answered, one.due_ns} < std::pair{(*late)->answered, (*late)->due_ns})) {
@@ -169,8 +169,8 @@ bool AdminSocket::step(Connection& connection, std::int64_t now_ns, const Answer
     if (!write(connection)) {
         return false;
     }
-    if (connection.answered && connection.owed == 0) {
-        connection.owed = reply.text.size();
+    if (connection.answered && connection.unsent_bytes == 0) {
+        connection.unsent_bytes = reply.text.size();
         connection.due_ns = now_ns + patience_ns;
     }
     const bool done = connection.answered && reply.text.empty() && !reply.more;
@@ -208,7 +208,7 @@ bool AdminSocket::write(Connection& connection) {
         sent += static_cast<std::size_t>(count);
     }
     text.erase(0, sent);
-    connection.owed -= std::min(connection.owed, sent);
+    connection.unsent_bytes -= std::min(connection.unsent_bytes, sent);
     return true;
 }
 

@@ -61,11 +61,12 @@ class AdminSocket {
     struct Connection {
         nic::FileDescriptor socket;
         Asker asker;
-        std::int64_t due_ns = 0;  ///< deadline for the request, then for reading `owed` bytes
+        /// Deadline for the request, then for reading the answer.
+        std::int64_t due_ns = 0;
         std::string in;
         bool answered = false;
-        Reply reply;           ///< `text`: bytes still to be sent
-        std::size_t owed = 0;  ///< bytes of `reply.text` that the client must take until `due_ns`
+        Reply reply;                   ///< `text`: bytes still to be sent
+        std::size_t unsent_bytes = 0;  ///< of `reply.text`, which the client must still read
     };
 
     AdminSocket(std::string path, nic::FileDescriptor socket);
