@@ -295,7 +295,7 @@ class Search {
     [[nodiscard]] const Trial& clean() const { return clean_; }
 
     /// Of the lowest rate that did not.
-    [[nodiscard]] const Trial& spoilt() const { return spoilt_; }
+    [[nodiscard]] const Trial& unclean() const { return unclean_; }
 
   private:
     /// Two of at most three trials lose nothing.
@@ -303,19 +303,19 @@ class Search {
         int good = 0;
         int bad = 0;
         Trial clean;
-        Trial spoilt;
+        Trial unclean;
         while (good < 2 && bad < 2) {
             const Trial trial = bench_.run(rate);
             ++(trial.clean() ? good : bad);
-            (trial.clean() ? clean : spoilt) = trial;
+            (trial.clean() ? clean : unclean) = trial;
         }
-        (good == 2 ? clean_ : spoilt_) = good == 2 ? clean : spoilt;
+        (good == 2 ? clean_ : unclean_) = good == 2 ? clean : unclean;
         return good == 2;
     }
 
     Bench& bench_;
     Trial clean_;
-    Trial spoilt_;
+    Trial unclean_;
 };
 
 void print(const char* what, const Trial& trial, const char* limit, const AtDistance& at_distance) {
@@ -329,8 +329,8 @@ void print(const char* what, const Trial& trial, const char* limit, const AtDist
         at_distance.taken_again(), at_distance.gave_up());
 }
 
-const char* limit_of(const Trial& spoilt) {
-    return spoilt.refused != 0 ? "refused" : spoilt.missed != 0 ? "missed" : "none";
+const char* limit_of(const Trial& unclean) {
+    return unclean.refused != 0 ? "refused" : unclean.missed != 0 ? "missed" : "none";
 }
 
 int run(const Options& options) {
@@ -346,7 +346,7 @@ int run(const Options& options) {
     } else {
         Search search{bench};
         search.run();
-        print("nothing_lost", search.clean(), limit_of(search.spoilt()), bench.at_distance());
+        print("nothing_lost", search.clean(), limit_of(search.unclean()), bench.at_distance());
     }
     return 0;
 }

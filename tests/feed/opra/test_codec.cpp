@@ -189,7 +189,7 @@ TEST(Check, UndecodableMessageEndsItsBlock) {
 
 TEST(Check, EveryDenominatorCodeIsLookedAt) {
     const auto messages = samples::one_of_each();
-    const auto spoilt = [&](std::size_t index, std::size_t at) {
+    const auto damaged = [&](std::size_t index, std::size_t at) {
         Sample sample{{messages[index]}};
         sample.set(21 + at, 'J').mend();
         const Parsed parsed = sample.parse();
@@ -199,26 +199,26 @@ TEST(Check, EveryDenominatorCodeIsLookedAt) {
     for (std::size_t i = 0; i < messages.size(); ++i) {
         switch (messages[i].category()) {
             case 'a':
-                spoilt(i, 21);
-                spoilt(i, 30);
+                damaged(i, 21);
+                damaged(i, 30);
                 break;
             case 'd':
-                spoilt(i, 21);
+                damaged(i, 21);
                 break;
             case 'f':
-                spoilt(i, 21);
-                spoilt(i, 34);
-                spoilt(i, 55);
+                damaged(i, 21);
+                damaged(i, 34);
+                damaged(i, 55);
                 break;
             case 'k':
-                spoilt(i, 21);
-                spoilt(i, 26);
+                damaged(i, 21);
+                damaged(i, 26);
                 break;
             case 'R':
-                spoilt(i, 20);
+                damaged(i, 20);
                 break;
             case 'Y':
-                spoilt(i, 18);
+                damaged(i, 18);
                 break;
             default:
                 break;

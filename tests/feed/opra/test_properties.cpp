@@ -1,6 +1,6 @@
 // path: cold
 //
-// Properties of check, parse, encode and decode over random and over spoilt blocks.
+// Properties of check, parse, encode and decode over random and over damaged blocks.
 #include "feed/opra/encode.h"
 #include "feed/opra/parse.h"
 #include "tests/feed/opra/decoded.h"
@@ -115,32 +115,32 @@ TEST(Property, EveryCutBlockGivesItsWholeMessagesAndACountedError) {
 
 TEST(Property, EverySpoiltByteIsRefusedByTheChecksumOrBefore) {
     for (const Bytes& whole : sample_blocks()) {
-        Bytes spoilt = whole;
+        Bytes damaged = whole;
         for (std::size_t at = 0; at < whole.size(); ++at) {
             for (unsigned delta = 1; delta < 256; ++delta) {
-                spoilt[at] = static_cast<std::byte>(std::to_integer<unsigned>(whole[at]) + delta);
-                const OpenResult result = parse_block(spoilt, true).result;
+                damaged[at] = static_cast<std::byte>(std::to_integer<unsigned>(whole[at]) + delta);
+                const OpenResult result = parse_block(damaged, true).result;
                 ASSERT_FALSE(result.accepted) << at << " by " << delta;
                 ASSERT_EQ(std::popcount(result.reasons), 1);
             }
-            spoilt[at] = whole[at];
+            damaged[at] = whole[at];
         }
     }
 }
 
 TEST(Property, EverySpoiltByteBehindAGoodChecksumEndsInMessagesOrACountedError) {
     for (const Bytes& whole : sample_blocks()) {
-        Bytes spoilt = whole;
+        Bytes damaged = whole;
         for (std::size_t at = 0; at < whole.size(); ++at) {
             for (unsigned delta = 1; delta < 256; ++delta) {
-                spoilt[at] = static_cast<std::byte>(std::to_integer<unsigned>(whole[at]) + delta);
-                const std::size_t size = get<block::size>(spoilt.data());
-                if (size >= block::header_bytes && size <= spoilt.size()) {
-                    fix_checksum(std::span{spoilt}.first(size));
+                damaged[at] = static_cast<std::byte>(std::to_integer<unsigned>(whole[at]) + delta);
+                const std::size_t size = get<block::size>(damaged.data());
+                if (size >= block::header_bytes && size <= damaged.size()) {
+                    fix_checksum(std::span{damaged}.first(size));
                 }
-                ASSERT_EQ(disagreement(spoilt, true), "") << at << " by " << delta;
+                ASSERT_EQ(disagreement(damaged, true), "") << at << " by " << delta;
             }
-            spoilt = whole;
+            damaged = whole;
         }
     }
 }
