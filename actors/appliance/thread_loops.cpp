@@ -115,7 +115,7 @@ void run_poller(PollerTask& poller, CpuIndex cpu, WaitStrategy wait, bool live,
         }
         poll_until_told(poller, wait, clock, control);
         poller.finish();
-        while (!poller.settle()) {
+        while (!poller.flush_pending()) {
             ::sched_yield();  // a core's thread may need this CPU
         }
     }

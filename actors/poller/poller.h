@@ -452,12 +452,12 @@ class Poller final : public PollerTask {
         if (history_ != nullptr) {
             history_->publish();
         }
-        router_.settle();
+        router_.flush_pending();
     }
 
     // Functions for other threads, the control thread among them.
 
-    bool settle() override { return router_.settle(); }
+    bool flush_pending() override { return router_.flush_pending(); }
 
     [[nodiscard]] bool exhausted() const override {
         return std::all_of(inputs_.begin(), inputs_.end(), [](const auto& input) {

@@ -32,7 +32,7 @@ void Poller<Codec>::housekeep() {
         next_look_ns_ = even_ns_ + look_interval_ns;
     }
     settings_.take([this](PollerSettings& settings) { adopt(settings); });
-    router_.settle();
+    router_.flush_pending();
     next_housekeeping_ns_ = even_ns_ + next_housekeeping_interval_ns();
 }
 

@@ -92,7 +92,7 @@ class PollerTask {
 
     /// Called repeatedly after finish() while the cores run: writes the events that full rings
     /// refused. True once all of them are written.
-    virtual bool settle() = 0;
+    virtual bool flush_pending() = 0;
 
     /// Whether no more packets will ever come.
     [[nodiscard]] virtual bool exhausted() const = 0;

@@ -23,8 +23,8 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
         lane.spare = config.when_full == WhenFull::refuse ? capacity / spare_share : 0;
         lane.closed = lane.spare;
         lane.counters = std::make_unique<RingCounters>();
-        lane.debts.resize(config.lines_max);
-        lane.owing.resize(config.lines_max);
+        lane.pending.resize(config.lines_max);
+        lane.pending_lines.resize(config.lines_max);
         lanes_.push_back(std::move(lane));
     }
     if (lanes_.size() > 1) {
@@ -40,8 +40,8 @@ feed::Event* Router::claim_when_full(Lane& lane, std::size_t records) noexcept {
         ++lane.pushed_count;
         return lane.ring.claim(records);
     }
-    if (lane.owing_count != 0) {
-        settle(lane, lane.room_to_settle());
+    if (lane.pending_lines_count != 0) {
+        flush_pending(lane, lane.room_to_flush());
         if (feed::Event* slots = lane.ring.claim(records, lane.closed)) {
             ++lane.pushed_count;
             return slots;
@@ -56,74 +56,74 @@ void Router::tell(Lane& lane, const feed::Event& event) noexcept {
     if (config_.when_full == WhenFull::wait) {
         wait_for_room(lane, 1);
     }
-    if (lane.debts[line_].events_count() == 0 || settle_line(lane, line_)) {
+    if (lane.pending[line_].events_count() == 0 || flush_line(lane, line_)) {
         if (feed::Event* slot = lane.ring.claim(1)) {
             *slot = event;
             lane.counters->broadcast.add();
             return;
         }
     }
-    LineDebt& owed = debt(lane);
-    owed.owe(event);
+    PendingEvents& events = pending_of(lane);
+    events.add(event);
     if (event.header.kind == feed::EventKind::gap &&
         event.body.gap.cause == feed::GapCause::repaired) {
         lane.counters->repairs_untold.add();
     }
 }
 
-LineDebt& Router::debt(Lane& lane) noexcept {
-    LineDebt& owed = lane.debts[line_];
-    if (!owed.listed) {
-        owed.listed = true;
-        lane.owing[lane.owing_count++] = static_cast<std::uint32_t>(line_);
+PendingEvents& Router::pending_of(Lane& lane) noexcept {
+    PendingEvents& events = lane.pending[line_];
+    if (!events.listed) {
+        events.listed = true;
+        lane.pending_lines[lane.pending_lines_count++] = static_cast<std::uint32_t>(line_);
         lane.closed = lane.ring.capacity() + 1;
     }
-    return owed;
+    return events;
 }
 
 /// Writes the pending events of a line. If the ring lacks space for all of them, it writes none and
 /// returns false.
-bool Router::settle_line(Lane& lane, std::size_t line) noexcept {
-    LineDebt& owed = lane.debts[line];
-    const std::size_t count = owed.events_count();
+bool Router::flush_line(Lane& lane, std::size_t line) noexcept {
+    PendingEvents& events = lane.pending[line];
+    const std::size_t count = events.events_count();
     if (count != 0) {
         feed::Event* slots = lane.ring.claim(count);
         if (slots == nullptr) {
             return false;
         }
-        owed.settle(slots);
+        events.write_to(slots);
         lane.counters->broadcast.add(count);
     }
     return true;
 }
 
 /// Writes the pending events line by line while `room` slots are free before each line.
-void Router::settle(Lane& lane, std::size_t room) noexcept {
-    while (lane.owing_count != 0 && lane.ring.has_room(room)) {
-        const std::uint32_t line = lane.owing[lane.owing_count - 1];
-        if (!settle_line(lane, line)) {
+void Router::flush_pending(Lane& lane, std::size_t room) noexcept {
+    while (lane.pending_lines_count != 0 && lane.ring.has_room(room)) {
+        const std::uint32_t line = lane.pending_lines[lane.pending_lines_count - 1];
+        if (!flush_line(lane, line)) {
             return;
         }
-        lane.debts[line].listed = false;
-        --lane.owing_count;
+        lane.pending[line].listed = false;
+        --lane.pending_lines_count;
     }
-    if (lane.owing_count == 0) {
+    if (lane.pending_lines_count == 0) {
         lane.closed = lane.spare;
     }
 }
 
-bool Router::settle() noexcept {
+bool Router::flush_pending() noexcept {
     note_refused();
-    bool owing = false;
+    bool remains = false;
     for (Lane& lane : lanes_) {
-        settle(lane, lane.spare / 2 + LineDebt::events_max);
+        flush_pending(lane, lane.spare / 2 + PendingEvents::events_max);
         lane.count();
         if (lane.ring.unpublished()) {
             lane.publish();
         }
-        owing = owing || lane.owing_count != 0;
+        remains = remains || lane.pending_lines_count != 0;
     }
-    return !owing;
+    return !remains;
 }
 
 // --- cold ---

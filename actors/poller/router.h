@@ -6,24 +6,24 @@
 //
 // A claim never fails. With WhenFull::wait (replays) it waits for the core. With WhenFull::refuse
 // (live) and a full ring, it returns a scratch buffer. The router counts the message as refused
-// once the message is complete, and the core gets a gap event for it (ring_gaps.h). So the decoder
-// needs no branch for a full ring. In return, a claimed event must be complete, header included,
-// before the next call.
+// once the message is complete, and the core gets a gap event for it (pending_events.h). So the
+// decoder needs no branch for a full ring. In return, a claimed event must be complete, header
+// included, before the next call.
 //
 // Events for all cores (controls, gaps, line states) must not be lost to a full ring. Data leaves
 // the last 1/16 of a ring free for them. If that is used up too, they become pending and are
 // merged, in bounded memory. Pending events of a line are written before any later control or gap
 // of that line, because a control may restart the numbering. They are written once another 1/16 is
 // free, so that a ring whose level varies around full gets one gap for many refused messages. At
-// the latest they are written at the next settle() (housekeeping), so that a core learns of steady
-// overload too.
+// the latest they are written at the next flush_pending() (housekeeping), so that a core learns of
+// steady overload too.
 //
 // The order within a line and core is kept, because every message of a line goes through one Router
 // into one ring. A core sees nothing until publish(), which is called once for each burst: one
 // release store, and at most one wake call, for each core that got events.
 #pragma once
 
-#include "actors/poller/ring_gaps.h"
+#include "actors/poller/pending_events.h"
 #include "actors/poller/sharding.h"
 #include "actors/poller/when_full.h"
 #include "actors/threads/parking.h"
@@ -126,8 +126,8 @@ class Router {
     void publish() noexcept {
         note_refused();
         for (Lane& lane : lanes_) {
-            if (lane.owing_count != 0) [[unlikely]] {
-                settle(lane, lane.room_to_settle());
+            if (lane.pending_lines_count != 0) [[unlikely]] {
+                flush_pending(lane, lane.room_to_flush());
             }
             if (lane.ring.unpublished()) {
                 lane.publish();
@@ -137,7 +137,7 @@ class Router {
 
     /// Writes pending events if the rings have space for them. Called by housekeeping, and at the
     /// end of input until it returns true: no events are pending.
-    bool settle() noexcept;
+    bool flush_pending() noexcept;
 
     [[nodiscard]] std::size_t rings_count() const noexcept { return lanes_.size(); }
 
@@ -181,14 +181,14 @@ class Router {
         std::uint64_t pushed_count = 0;
         std::uint64_t refused_count = 0;
         std::unique_ptr<RingCounters> counters;
-        std::vector<LineDebt> debts;  ///< pending events, by line
-        std::vector<std::uint32_t>
-            owing;  ///< the lines with pending events; the first `owing_count` are valid
-        std::size_t owing_count = 0;
+        std::vector<PendingEvents> pending;        ///< pending events, by line
+        std::vector<std::uint32_t> pending_lines;  ///< the lines with pending events; the first
+                                                   ///< `pending_lines_count` are valid
+        std::size_t pending_lines_count = 0;
 
         /// A large number, so that a ring that stays full does not get a gap event for each
         /// message.
-        [[nodiscard]] std::size_t room_to_settle() const noexcept { return 2 * spare; }
+        [[nodiscard]] std::size_t room_to_flush() const noexcept { return 2 * spare; }
 
         void publish() noexcept {
             ring.publish();
@@ -256,7 +256,7 @@ class Router {
             Lane& lane = *refused_by_;
             refused_by_ = nullptr;
             if (!planted(Mistake::ring)) {
-                debt(lane).refuse(refused_[0].header);
+                pending_of(lane).refuse(refused_[0].header);
             }
         }
     }
@@ -264,9 +264,9 @@ class Router {
     [[nodiscard]] feed::Event* claim_when_full(Lane& lane, std::size_t records) noexcept;
     void wait_for_room(Lane& lane, std::size_t records) noexcept;
     void tell(Lane& lane, const feed::Event& event) noexcept;
-    [[nodiscard]] LineDebt& debt(Lane& lane) noexcept;
-    static bool settle_line(Lane& lane, std::size_t line) noexcept;
-    static void settle(Lane& lane, std::size_t room) noexcept;
+    [[nodiscard]] PendingEvents& pending_of(Lane& lane) noexcept;
+    static bool flush_line(Lane& lane, std::size_t line) noexcept;
+    static void flush_pending(Lane& lane, std::size_t room) noexcept;
 
     RouterConfig config_;
     std::vector<Lane> lanes_;

@@ -104,7 +104,7 @@ class Bench {
         poller_->finish();
         do {
             core_->step(now_ns_);
-        } while (!poller_->settle());
+        } while (!poller_->flush_pending());
         core_->drain(now_ns_);
         core_->stop();
         actors::Account account;

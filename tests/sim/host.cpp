@@ -408,7 +408,7 @@ void Host::end() {
     }
     for (Poller& poller : pollers_) {
         poller.task->finish();
-        while (!poller.task->settle()) {
+        while (!poller.task->flush_pending()) {
             for (Core& core : cores_) {
                 core.core->step(program_ns(now_ns_));
             }

@@ -195,7 +195,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
     /// Ends the run. Returns the identities of the account that do not hold.
     std::vector<std::string> end() {
         poller_->finish();
-        while (!poller_->settle()) {
+        while (!poller_->flush_pending()) {
             core_->step(now_ns_);
         }
         core_->drain(now_ns_);

@@ -174,7 +174,7 @@ TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
     scene.router->publish();
     const Words words = drain(scene.rings[0]);
     EXPECT_EQ(words.size(), slots - spare - 1);
-    EXPECT_TRUE(scene.router->settle());
+    EXPECT_TRUE(scene.router->flush_pending());
     EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 5000-5001:2 full"}));
     scene.route(quote_of(series_of("A"), 5002));
     scene.router->publish();
@@ -203,7 +203,7 @@ TEST(Router, nothing_is_offered_where_there_is_no_room) {
     EXPECT_EQ(scene.router->offer(1), nullptr);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
-    EXPECT_TRUE(scene.router->settle());
+    EXPECT_TRUE(scene.router->flush_pending());
     EXPECT_EQ(drain(scene.rings[0]).size(), 1U) << "the gap";
     Scene several{2};
     EXPECT_NE(several.router->offer(2 * 255), nullptr) << "a block of messages of two records";
@@ -257,7 +257,7 @@ TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
         drain(scene.rings[1]);
     }
     EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
-    EXPECT_TRUE(scene.router->settle());
+    EXPECT_TRUE(scene.router->flush_pending());
     const auto& full = scene.router->counters(0);
     const auto& free = scene.router->counters(1);
     EXPECT_EQ(full.pushed.read(), slots - spare);
@@ -342,7 +342,7 @@ TEST(Router, steady_overload_is_told_by_housekeeping) {
     scene.router->publish();
     drain(scene.rings[0], 4);  // not enough room for publish() to bother
     scene.router->publish();
-    scene.router->settle();
+    scene.router->flush_pending();
     const Words words = drain(scene.rings[0]);
     EXPECT_EQ(words.back().substr(0, 3), "gap");
 }
@@ -375,12 +375,12 @@ TEST(Router, arrived_plus_told_as_lost_is_what_was_routed) {
         scene.router->publish();
         take(random() % 58);
         if (random() % 100 == 0) {
-            scene.router->settle();
+            scene.router->flush_pending();
         }
     }
-    scene.router->settle();
+    scene.router->flush_pending();
     take(slots);
-    EXPECT_TRUE(scene.router->settle());
+    EXPECT_TRUE(scene.router->flush_pending());
     take(slots);
     EXPECT_GT(lost, 0U);
     EXPECT_EQ(arrived, scene.router->counters(0).pushed.read());

@@ -20,7 +20,7 @@
 //   - Only the last line state is kept.
 //
 // Pending events are written in this order: state, range before, control, range after. There is one
-// LineDebt for each line and ring.
+// PendingEvents for each line and ring.
 #pragma once
 
 #include "feed/event/event.h"
@@ -58,7 +58,7 @@ struct LostRange {
     }
 };
 
-class LineDebt {
+class PendingEvents {
   public:
     static constexpr std::size_t events_max = 4;
 
@@ -69,14 +69,14 @@ class LineDebt {
     }
 
     /// Adds an event for every core that the ring refused.
-    void owe(const feed::Event& event) noexcept {
+    void add(const feed::Event& event) noexcept {
         remember(event.header);
         switch (event.header.kind) {
             case feed::EventKind::control:
-                owe_control(event);
+                add_control(event);
                 break;
             case feed::EventKind::gap:
-                owe_gap(event.body.gap);
+                add_gap(event.body.gap);
                 break;
             case feed::EventKind::line_state:
                 state_ = event;
@@ -87,20 +87,21 @@ class LineDebt {
     }
 
     [[nodiscard]] std::size_t events_count() const noexcept {
-        return static_cast<std::size_t>(owes(state_)) + static_cast<std::size_t>(owes(control_)) +
+        return static_cast<std::size_t>(is_pending(state_)) +
+               static_cast<std::size_t>(is_pending(control_)) +
                static_cast<std::size_t>(before_.messages != 0) +
                static_cast<std::size_t>(after_.messages != 0);
     }
 
     /// Writes the pending events into `slots`, which has events_count() slots, and clears them.
-    void settle(feed::Event* slots) noexcept {
-        if (owes(state_)) {
+    void write_to(feed::Event* slots) noexcept {
+        if (is_pending(state_)) {
             *slots++ = state_;
         }
         if (before_.messages != 0) {
             *slots++ = gap_of(before_);
         }
-        if (owes(control_)) {
+        if (is_pending(control_)) {
             *slots++ = control_;
         }
         if (after_.messages != 0) {
@@ -116,16 +117,16 @@ class LineDebt {
         false;  ///< set by the router: the line is in its list of lines with pending events
 
   private:
-    [[nodiscard]] static bool owes(const feed::Event& event) noexcept {
+    [[nodiscard]] static bool is_pending(const feed::Event& event) noexcept {
         return event.header.kind != feed::EventKind::none;
     }
 
-    [[nodiscard]] LostRange& latest() noexcept { return owes(control_) ? after_ : before_; }
+    [[nodiscard]] LostRange& latest() noexcept { return is_pending(control_) ? after_ : before_; }
 
     void remember(const feed::Header& header) noexcept { last_header_ = header; }
 
-    void owe_control(const feed::Event& event) noexcept {
-        if (!owes(control_)) {
+    void add_control(const feed::Event& event) noexcept {
+        if (!is_pending(control_)) {
             control_ = event;
             return;
         }
@@ -139,7 +140,7 @@ class LineDebt {
         control_ = event;
     }
 
-    void owe_gap(const feed::Gap& gap) noexcept {
+    void add_gap(const feed::Gap& gap) noexcept {
         if (gap.cause == feed::GapCause::repaired) {
             return;
         }
