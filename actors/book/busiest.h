@@ -15,6 +15,7 @@
 #pragma once
 
 #include "actors/book/series_state.h"
+#include "config/hooks.h"
 #include "feed/event/series_key.h"
 
 #include <array>
@@ -49,6 +50,7 @@ class BusiestBoard {
                 words_[place * words_each + word].store(words[word],
                                                         std::memory_order_release);  // W2
             }
+            RING_HOOK("board:place_written");
         }
         version_.store(version + 2, std::memory_order_release);  // W3
     }
@@ -67,6 +69,7 @@ class BusiestBoard {
                         words_[place * words_each + word].load(std::memory_order_acquire);  // R2
                 }
                 ranking[place] = unpack(words);
+                RING_HOOK("board:place_read");
             }
             const std::uint64_t after = version_.load(std::memory_order_relaxed);  // R3
             if (before == after && before % 2 == 0) {

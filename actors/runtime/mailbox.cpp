@@ -19,6 +19,7 @@ Inbox::~Inbox() {
 void Inbox::join(LaneBase& lane) noexcept {
     new_lanes_.push(lane);
     fence_seq_cst();  // either close() sees the lane on the stack, or this thread sees closed_
+    RING_HOOK("inbox:joined");
     if (closed_.load(std::memory_order_relaxed)) {
         lane.close();
     }
@@ -62,7 +63,9 @@ bool Inbox::has_mail() const noexcept {
 
 void Inbox::close() noexcept {
     closed_.store(true, std::memory_order_relaxed);
+    RING_HOOK("inbox:closed");
     fence_seq_cst();  // pairs with that in join()
+    RING_HOOK("inbox:before_take");
     take_new_lanes();
     for (LaneBase* lane = lanes_; lane != nullptr; lane = lane->below) {
         lane->close();

@@ -47,6 +47,7 @@ struct KernelFutex {
 /// A full fence. It is a function of its own because gcc warns that its thread sanitizer does not
 /// model fences. The sanitizer need not model this one, because it publishes no data.
 inline void fence_seq_cst() noexcept {
+    RING_HOOK("fence");
 #if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"

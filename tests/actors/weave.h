@@ -4,9 +4,9 @@
 // who goes on. It decides anew in each run, depth first, until every order has been walked. So a
 // failing order is found always or never, and told as the list of points it passed.
 //
-// What it cannot see: reorderings of the processor. Each fiber's memory operations are done in
-// program order here; for the rest there are the essays at the files' heads, the thread sanitizer
-// and the stress tests.
+// It does not see reorderings by the processor, because each fiber's memory operations execute in
+// program order. is_fenced() therefore checks that a fence stands where a proof at the head of a
+// file needs one. The thread sanitizer and the stress tests cover the rest.
 #pragma once
 
 #include "config/hooks.h"
@@ -18,9 +18,39 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinstrike::weave {
+
+/// The point that every fence passes.
+constexpr std::string_view fence_point = "fence";
+
+/// The points that this thread passes during `body`, in their order.
+inline std::vector<std::string_view> points_of(const std::function<void()>& body) {
+    static thread_local std::vector<std::string_view> points;
+    points.clear();
+    actors::weave_point = [](const char* where) { points.emplace_back(where); };
+    body();
+    actors::weave_point = nullptr;
+    return points;
+}
+
+/// Whether a fence stands between the point behind a store and the next point `load`, each time
+/// that `store` is followed by `load`. At least one time is needed.
+inline bool is_fenced(const std::vector<std::string_view>& points, std::string_view store,
+                      std::string_view load) {
+    bool found = false;
+    for (auto from = std::ranges::find(points, store); from != points.end();
+         from = std::find(from + 1, points.end(), store)) {
+        const auto to = std::find(from, points.end(), load);
+        found = found || to != points.end();
+        if (to != points.end() && std::find(from, to, fence_point) == to) {
+            return false;
+        }
+    }
+    return found;
+}
 
 class Weaver {
   public:
@@ -83,7 +113,11 @@ class Weaver {
         swapcontext(&running_->context, &main_);
     }
 
-    static void at_point(const char* where) { active_->pause(where); }
+    static void at_point(const char* where) {
+        if (where != fence_point) {  // one thread runs here, so a fence changes nothing
+            active_->pause(where);
+        }
+    }
 
     void run_once(std::vector<Body> bodies,
                   const std::function<void(const std::string&)>& on_stuck) {

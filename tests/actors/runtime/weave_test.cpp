@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace pinstrike::actors {
@@ -251,6 +252,63 @@ TEST(WeaveEnding, stop_is_not_slept_over_and_a_new_sender_is_refused) {
         },
         [&] { ASSERT_TRUE(scene->keeper.ended()) << weaver.trace(); }, no_stuck, 2);
     EXPECT_GT(refused, 0U);
+}
+
+/// Each store from which a later load must not be reordered (bell.h, mailbox.cpp).
+TEST(WeaveFence, an_actor_that_falls_asleep) {
+    OneKeeper scene;
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.core.drain(0); }),
+                 "bell:before_fence", "bell:armed");
+}
+
+TEST(WeaveFence, a_thread_that_sends) {
+    OneKeeper scene;
+    auto sender = scene.keeper.items.sender();
+    EXPECT_EQ(sender.send({0, 0}), Sent::sent);
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { sender.flush(); }), "lane:published",
+                 "bell:before_take");
+}
+
+TEST(WeaveFence, an_actor_that_sends_and_one_that_makes_room) {
+    TwoCores scene;
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.here.step(0); }), "lane:published",
+                 "bell:before_take");
+    scene.here.drain(0);  // the relay waits for room
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.core.step(0); }), "lane:released",
+                 "lane:before_clear_wanted");
+}
+
+TEST(WeaveFence, an_actor_that_is_stopped) {
+    OneKeeper scene;
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.keeper.stop(); }),
+                 "actor:stop_asked", "bell:before_take");
+}
+
+TEST(WeaveFence, a_mailbox_that_closes_and_a_sender_that_joins) {
+    OneKeeper scene;
+    std::optional<Sender<Item>> sender;
+    EXPECT_PRED3(weave::is_fenced,
+                 weave::points_of([&] { sender.emplace(scene.keeper.items.sender()); }),
+                 "stack:pushed", "inbox:joined");
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.core.stop_all(); }), "inbox:closed",
+                 "inbox:before_take");
+}
+
+/// A sender joins, sends and rings after the actor has served its mailbox and before it sleeps.
+TEST(WeaveBell, a_new_lane_is_mail) {
+    Weaver weaver;
+    std::unique_ptr<OneKeeper> scene;
+    weaver.walk(
+        [&]() -> std::vector<Weaver::Body> {
+            scene = std::make_unique<OneKeeper>();
+            return {[&] { run(scene->core, [&] { return scene->keeper.kept.size() == 1; }); },
+                    [&] {
+                        scene->senders.push_back(scene->keeper.items.sender());
+                        EXPECT_EQ(scene->senders[0].send({0, 0}), Sent::sent);
+                        scene->senders[0].flush();
+                    }};
+        },
+        [&] { scene->expect_in_order(1, weaver.trace()); }, no_stuck, preemptions_max);
 }
 
 }  // namespace

@@ -299,5 +299,14 @@ TEST(WeaveParking, no_wakeup_is_lost_between_two_wakers) {
         no_stuck, preemptions_max);
 }
 
+/// Each store from which a later load must not be reordered (parking.h).
+TEST(WeaveFence, a_core_that_parks_and_a_thread_that_wakes_it) {
+    ParkingScene scene{1};
+    const auto parks = [&] { scene.parking.park([] { return true; }, 0); };
+    EXPECT_PRED3(weave::is_fenced, weave::points_of(parks), "park:after_flag", "park:after_fence");
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.parking.wake(); }),
+                 "wake:before_fence", "wake:after_fence");
+}
+
 }  // namespace
 }  // namespace pinstrike::actors
