@@ -128,7 +128,7 @@ class Device {
     std::vector<int> af_xdp_sockets_;
     rte_eth_stats at_start_{};
     mutable std::mutex asking_;  ///< serializes cold threads that call the driver
-    /// Relaxed is enough because it publishes no other data.
+    /// Relaxed order is enough because it publishes no other data.
     mutable std::atomic<Link> link_{Link::unknown};
 };
 

@@ -50,7 +50,8 @@ struct DriverTraits {
 /// DPDK's name of the device: the name of the vdev, or the PCI address.
 [[nodiscard]] std::string device_name(const PortConfig& port);
 
-/// The capture files that net_pcap stores whole in buffers because it repeats them, one per queue.
+/// The capture files that net_pcap loads completely into buffers because it repeats them. Each
+/// queue has one file.
 [[nodiscard]] std::vector<std::string> preloaded_captures(const PortConfig& port);
 
 }  // namespace pinstrike::nic::dpdk

@@ -91,7 +91,7 @@ struct UringState {
     std::size_t kernel_buffer_bytes = 0;
     GrowingList<GroupSocket> sockets;  ///< the poll thread adds sockets; cold threads read
     std::unique_ptr<UringRing> ring;
-    msghdr message{};  ///< sizes of name and control, the same for every receive
+    msghdr message{};                       ///< sizes of name and control, equal for all receives
     FixedList<std::uint16_t> held_buffers;  ///< buffers of the last burst
     FixedList<std::uint32_t> to_arm;        ///< sockets whose receive ended; receive() arms them
     FixedList<std::uint32_t> failed;        ///< housekeep() arms them later: no busy loop on errors

@@ -144,7 +144,7 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
         tell(problems, "",
              fmt::format("group {} on {}: {} failed: {}{}", text_of(group), interface.name, failed,
                          std::strerror(error), advice_of(error)),
-             error == ENOBUFS ? Remedy::change : remedy_of(error));  // ENOBUFS: a sysctl's limit
+             error == ENOBUFS ? Remedy::change : remedy_of(error));  // ENOBUFS: a sysctl limit
         return FileDescriptor();
     }
     const std::size_t granted = set_receive_buffer(fd, buffer_bytes);
