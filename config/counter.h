@@ -2,11 +2,11 @@
 //
 // A counter with one writer and any number of readers.
 //
-// Roles: the thread that owns the counter adds to it; the metrics thread reads it, rarely. Order:
-// relaxed everywhere. A reader needs each value without tearing, which a 64-bit store guarantees,
-// but values need not agree with each other; those that must (the account) are read after the
-// writer was joined. add() uses a load and a store instead of fetch_add, because with one writer no
-// locked instruction is needed (0.6 ns instead of 12 ns and more).
+// The thread that owns the counter adds to it; the metrics thread reads it rarely. All accesses are
+// relaxed. A reader needs each value untorn, which a 64-bit access guarantees, but values of
+// different counters need not agree. Values that must agree (those of the account) are read after
+// the writer thread was joined. add() uses a load and a store instead of fetch_add, because a
+// single writer needs no locked instruction (0.6 ns instead of 12 ns and more).
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@
 
 namespace pinstrike {
 
-/// The path without list indices, as the tables have it: "ports.pci" for "ports[0].pci".
+/// The path without list indices, as the tables of keys contain it: "ports.pci" for "ports[0].pci".
 std::string without_indices(std::string_view path);
 
 /// One property of a name: "unit", "packets".
@@ -35,7 +35,7 @@ struct Explanation {
 /// A paragraph for a terminal: the name, then the rest indented.
 [[nodiscard]] std::string explain_text(const Explanation& explanation);
 
-/// A JSON array with one object for each.
+/// A JSON array with one object for each explanation.
 [[nodiscard]] std::string explain_json(const std::vector<Explanation>& explanations);
 
 /// Finds the keys that a user may mean by `asked`: the key with this path ("ports[0].pci" counts as

@@ -22,7 +22,7 @@
 
 namespace pinstrike {
 
-/// One of the words a key may have.
+/// One of the words that a key accepts, and its meaning.
 struct ChoiceDoc {
     std::string word;
     std::string sentence;
@@ -50,12 +50,12 @@ class Reader {
   public:
     Reader(Problems& problems, Places& places) : problems_(problems), places_(places) {}
 
-    /// Reports that the node at `path` is not what was expected.
+    /// Reports that the node at `path` is not a value of the expected form.
     void wrong(const Node& node, const std::string& path, std::string_view expected);
 
     void report(Mark mark, std::string text);
 
-    /// Makes wrong() add ", or `word`" to what is expected at this path; "" ends this.
+    /// Makes wrong() add ", or `word`" to the expected form at this path. An empty path ends this.
     void also_expect(const std::string& path, const std::string& word) {
         also_path_ = path;
         also_word_ = word;
@@ -78,7 +78,7 @@ class Reader {
 template <class T>
 struct Form {
     std::string words;  ///< "an integer from 1 to 512"
-    /// False if the node could not be parsed; it has then reported the problem.
+    /// Parses the node. On failure it reports the problem to the Reader and returns false.
     std::function<bool(const Node&, const std::string& path, T&, Reader&)> read;
     std::function<Node(const T&)> write;
     Node schema = Node::mapping();
@@ -87,11 +87,11 @@ struct Form {
     std::function<void(const std::string& path, std::vector<KeyDoc>&)> document;
 };
 
-/// The schema {"type": type}, to which the caller may add more.
+/// The schema {"type": type}, to which the caller may add keywords.
 Node schema_type(const std::string& type);
 
-/// A form of one scalar. `parse` gets the text of a scalar that is not empty, and not quoted unless
-/// `quotes_allowed`.
+/// A form of one scalar. `parse` gets its text. A key without a value is refused before, and so is
+/// a quoted scalar unless `quotes_allowed`.
 template <class T>
 Form<T> scalar_form(std::string words, Node schema,
                     std::function<std::optional<T>(const std::string&)> parse,
@@ -124,8 +124,8 @@ Form<std::int64_t> duration_ns(std::int64_t least_ns, std::int64_t most_ns);
 
 /// Any text, including an empty one in quotes.
 Form<std::string> text();
-/// Text for which `accepts` is true; `pattern` is the same rule as a regular expression for JSON
-/// Schema.
+/// Text for which `accepts` returns true. `pattern` is the same rule as a regular expression for
+/// JSON Schema.
 Form<std::string> text_like(std::string words, std::string pattern,
                             std::function<bool(const std::string&)> accepts);
 /// A name of at most 32 letters, digits, '-', '_' and '.'.
@@ -169,7 +169,7 @@ struct Choice {
 /// "dpdk, uring, pcap or sim"
 std::string words_joined(const std::vector<ChoiceDoc>& choices);
 
-/// An enum, or another comparable type, written by names.
+/// A form of an enum, or of another comparable type, whose values are written as words.
 template <class T>
 Form<T> choice(const std::vector<Choice<T>>& choices) {
     std::vector<ChoiceDoc> docs;
@@ -232,12 +232,12 @@ Form<T> or_word(std::string word, T value, Form<T> form) {
     return out;
 }
 
-/// The most elements of a list, far more than a config needs; limits the memory that a hostile file
-/// can use.
+/// The maximum number of elements of a list. It is far above what a config needs, and limits the
+/// memory that a hostile file can use.
 inline constexpr std::size_t list_count_max = 4096;
 
-/// A list of values, each with path[i]. An element that cannot be parsed is kept as a default
-/// value, so that the indices in paths stay correct.
+/// A form of a list. Element i has the path "path[i]". An element that cannot be parsed is kept as
+/// a default value, so that the indices in paths stay correct.
 template <class T>
 Form<std::vector<T>> list_of(Form<T> form, std::string words) {
     Form<std::vector<T>> out;

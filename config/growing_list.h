@@ -1,11 +1,11 @@
 // path: hot
 //
-// A list to which one thread adds items while others read it. Its capacity is fixed at the start;
-// items are never moved or removed.
+// A list to which one thread adds items while other threads read it. Its capacity is fixed at the
+// start. Items are never moved or removed.
 //
-// Order: the writer stores an item, then the count (release); a reader that sees the count
-// (acquire) sees the whole item. The writer's own load of the count is relaxed, because it wrote it
-// itself.
+// Memory order: the writer stores an item, then the count with release. A reader that loads this
+// count with acquire sees the whole item. The writer loads the count relaxed, because no other
+// thread changes it.
 #pragma once
 
 #include "config/check.h"
@@ -22,7 +22,8 @@ class GrowingList {
   public:
     explicit GrowingList(std::size_t capacity);
 
-    /// Called by the writer, or by any thread before others read. Neither allocates nor frees.
+    /// Called by the writer, or by any thread before other threads read the list. Neither allocates
+    /// nor frees.
     void add(std::unique_ptr<Item> item) noexcept {
         const std::size_t count = count_.load(std::memory_order_relaxed);
         PINSTRIKE_CHECK(count < capacity_);

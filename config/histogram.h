@@ -1,8 +1,9 @@
 // path: hot
 //
 // A log-linear histogram of nanoseconds with 16 buckets for each power of two, so that the relative
-// error of a value is at most 1/16. One writer, any number of readers; relaxed order is enough as
-// in config/counter.h. A reader may see a value counted in its bucket but not yet in the sum.
+// error of a value is at most 1/16. It has one writer and any number of readers. Relaxed order is
+// enough for the reasons given in config/counter.h. A reader may see a value counted in its bucket
+// but not yet in the sum.
 #pragma once
 
 #include "config/counter.h"
@@ -19,7 +20,8 @@ class Histogram {
   public:
     static constexpr unsigned linear_bits = 4;
     static constexpr unsigned linear_count = 1U << linear_bits;
-    static constexpr unsigned powers_count = 34;  ///< up to 2^37 ns; the last bucket has the rest
+    /// For values below 2^37 ns. The last bucket also counts all larger values.
+    static constexpr unsigned powers_count = 34;
     static constexpr std::size_t buckets_count = std::size_t{powers_count} * linear_count;
 
     /// Counts a value; negative values (from clocks that disagree) count as 0.
@@ -41,7 +43,7 @@ class Histogram {
         return std::min(bucket, buckets_count - 1);
     }
 
-    /// The least value above the bucket.
+    /// The smallest value above the bucket.
     [[nodiscard]] static constexpr std::uint64_t upper_bound(std::size_t bucket) noexcept {
         if (bucket < linear_count) {
             return bucket + 1;

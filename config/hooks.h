@@ -27,7 +27,8 @@ class ThreadOwner {
         PINSTRIKE_CHECK(owner_ == here);
     }
 
-    /// Makes the next caller the owner, for a half that another thread uses after a join.
+    /// Makes the next caller of check() the owner, for a half of a ring that another thread takes
+    /// over after the owner was joined.
     void forget() { owner_ = {}; }
 
   private:

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t too_far = std::numeric_limits<std::size_t>::max();
 
-/// The edit distance of a word from a known one; too_far if they are not similar. Words whose
-/// lengths differ too much are not compared letter by letter, because the word may be a megabyte
-/// long.
+/// The edit distance of a word from a known one; 1 if one contains the other; too_far if they are
+/// not similar. Words whose lengths differ too much are not compared letter by letter, because the
+/// word may be a megabyte long.
 std::size_t likeness(std::string_view word, const std::string& known) {
     const std::size_t longer = std::max(word.size(), known.size());
     const std::size_t shorter = std::min(word.size(), known.size());
@@ -57,7 +57,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known,
                                  std::size_t count) {
     // Pairs of distance and position, so that words of equal distance keep the order of `known`.
-    // std::stable_sort would do, but clang reports its temporary buffer as deprecated.
+    // std::stable_sort would keep it too, but clang reports its temporary buffer as deprecated.
     std::vector<std::pair<std::size_t, std::size_t>> found;
     for (std::size_t i = 0; i < known.size(); ++i) {
         const std::size_t distance = likeness(word, known[i]);

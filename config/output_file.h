@@ -8,16 +8,16 @@
 
 namespace pinstrike::command {
 
-/// Writes a file ("-": standard output), replacing an existing one. False, with the reason on
-/// standard error, if it cannot.
+/// Writes a file ("-": standard output) and replaces an existing one. On failure prints the reason
+/// to standard error and returns false.
 [[nodiscard]] bool write_text(const std::string& path, const std::string& text);
 
 /// True if the file can probably be written; otherwise prints the reason to standard error. True
 /// for "" and "-".
 [[nodiscard]] bool can_write(const std::string& path);
 
-/// True if each output differs from all inputs and the other outputs; otherwise prints which does
-/// not to standard error. "" and "-" are not files.
+/// True if each output differs from all inputs and from all other outputs; otherwise prints each
+/// output that would be overwritten to standard error. "" and "-" are not files.
 [[nodiscard]] bool overwrites_none(const std::vector<std::string>& outputs,
                                    std::vector<std::string> inputs);
 

@@ -26,7 +26,7 @@ class Places {
     /// True if the config contains this key, so its value is not a default.
     [[nodiscard]] bool has(const std::string& path) const { return places_.contains(path); }
 
-    /// The place of the key, or of the innermost section around it that has one.
+    /// The place of the key, or of the innermost enclosing section that has a place.
     [[nodiscard]] Place at(std::string_view path) const {
         while (!path.empty()) {
             const auto found = places_.find(std::string{path});
@@ -38,11 +38,11 @@ class Places {
         return Place{file_, 0, 0};
     }
 
-    /// Notes that the value there could not be parsed.
+    /// Notes that the value at `path` could not be parsed.
     void spoil(const std::string& path) { spoiled_.insert(path); }
 
-    /// True if neither the value at the path nor one around it failed to parse. Values below it may
-    /// have failed: a list is reached although one of its elements is malformed.
+    /// True if neither the value at the path nor a section that encloses it failed to parse. Values
+    /// inside it may have failed, so a list is reached although one of its elements is malformed.
     [[nodiscard]] bool reached(std::string_view path) const {
         while (!path.empty()) {
             if (spoiled_.contains(std::string{path})) {
@@ -53,8 +53,8 @@ class Places {
         return true;
     }
 
-    /// True if the values at, around and below the path were all parsed. Rules check only such
-    /// values, because the parser has already reported the others.
+    /// True if the value at the path, the sections that enclose it and all values inside it were
+    /// parsed. Rules check only such values, because the parser has already reported the others.
     [[nodiscard]] bool sound(const std::string& path) const {
         for (const char* inside : {".", "[", "#"}) {
             const auto below = spoiled_.lower_bound(path + inside);

@@ -10,7 +10,7 @@
 
 namespace pinstrike::command {
 
-/// Prints each problem as one text line on standard error: place, then text.
+/// Prints each problem as one text line on standard error: its place, then its text.
 void print_problems(const Problems& problems);
 
 /// Prints one text line on standard error, after the program's name. Unlike fmt::print it does not

@@ -19,7 +19,8 @@ std::string Place::text() const {
 }
 
 Remedy remedy_of(int error) {
-    // Errors caused by other processes, the network or a disk, which may end by themselves.
+    // Errors that other processes, the network or a disk cause, and that may end without a change
+    // of the config or the host.
     constexpr std::array passing{EADDRINUSE, EADDRNOTAVAIL, EAGAIN, EBUSY,       EINTR,    EIO,
                                  EMFILE,     ENETDOWN,      ENFILE, ENETUNREACH, ENOBUFS,  ENODEV,
                                  ENOMEM,     ENOSPC,        ENXIO,  ESTALE,      ETIMEDOUT};

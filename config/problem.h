@@ -1,7 +1,7 @@
 // path: cold
 //
-// Problems of inputs from outside: a config, a file, a host. They are collected and reported all at
-// once; nothing is thrown.
+// Problems of inputs from outside: a config, a file, a host. They are collected and reported
+// together; no exception is thrown.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace pinstrike {
 
-/// A place in a text file; line and column count from 1, 0 means unknown.
+/// A place in a text file. Line and column count from 1; 0 means unknown.
 struct Place {
     std::string file;
     unsigned line = 0;
@@ -30,7 +30,7 @@ enum class Remedy : unsigned char {
 
 struct Problem {
     Place place;
-    std::string text;  ///< what was found, where in words, and what was expected
+    std::string text;  ///< what was found, in which key or object, and what was expected
     Remedy remedy = Remedy::change;
 };
 

@@ -27,7 +27,7 @@ struct KeyRow {
     std::string unit;
     std::string sentence;
     std::string words;
-    std::string applies;                       ///< in words: "kind pcap"
+    std::string applies;                       ///< the condition in words: "kind pcap"
     std::string deciding;                      ///< the key on which `applies_to` depends
     std::function<bool(const T&)> applies_to;  ///< empty: the key always applies
     bool required = false;
@@ -45,7 +45,8 @@ class Section {
     /// `noun`: the name of such a section in messages ("a port").
     explicit Section(std::string noun) : noun_(std::move(noun)) {}
 
-    /// `member`: a pointer to it, or what gives a reference to it for a T and for a const T.
+    /// `member`: a pointer to the member, or a callable that returns a reference to it, for a T and
+    /// for a const T.
     template <class Member, class Access>
     Section& key(std::string name, Access member, Form<Member> form, std::string sentence) {
         KeyRow<T> row;
@@ -66,7 +67,7 @@ class Section {
         return *this;
     }
 
-    // Each of these sets a property of the last key added.
+    // Each of these functions sets a property of the last key added.
 
     Section& unit(std::string unit) {
         last().unit = std::move(unit);
@@ -84,7 +85,7 @@ class Section {
         return *this;
     }
 
-    /// The same, but only if the new value includes the old one.
+    /// A running program can do so only if the new value includes the old one.
     Section& reloads_more() {
         last().reload = Reload::more;
         return *this;
@@ -113,7 +114,7 @@ class Section {
     std::vector<KeyRow<T>> rows_;
 };
 
-/// "ports[0].pci" of "ports[0]" and "pci".
+/// Joins "ports[0]" and "pci" to "ports[0].pci".
 std::string path_of(const std::string& path, const std::string& name);
 
 /// Reports a key that no row has, with the most similar known key.

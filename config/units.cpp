@@ -19,7 +19,7 @@ struct Unit {
     std::int64_t factor;
 };
 
-// Largest first: a value is printed in the largest unit that divides it.
+// Sorted by size, because a value is printed in the first unit that divides it.
 constexpr std::array durations{Unit{"s", 1'000'000'000}, Unit{"ms", 1'000'000}, Unit{"us", 1'000},
                                Unit{"ns", 1}};
 constexpr std::array long_durations{Unit{"h", 3'600'000'000'000}, Unit{"m", 60'000'000'000}};
@@ -123,8 +123,8 @@ std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text) {
         const std::size_t comma = text.find(',');
         const auto range = parse_range(trimmed(text.substr(0, comma)));
         numbers_count += range ? range->last - range->first + 1U : 0U;
-        // More than numbers_max numbers must contain repetitions, and would use memory without
-        // bound.
+        // More than numbers_max numbers must contain repetitions, and could use any amount of
+        // memory.
         if (!range || numbers_count > numbers_max) {
             return std::nullopt;
         }

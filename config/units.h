@@ -1,7 +1,8 @@
 // path: cold
 //
 // Values with a unit: durations ("2ms", "8h") and sizes ("512KiB"); and sets of numbers ("1-96,
-// 220"). In a config only counts have no unit in the value; their keys name it.
+// 220"). In a config, only counts are written without a unit, because the key names it
+// (burst_packets).
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ inline constexpr std::size_t numbers_max = 65535;
 /// numbers_max numbers.
 std::optional<std::vector<NumberRange>> parse_ranges(std::string_view text);
 
-/// Writes numbers, in any order, as the shortest such text.
+/// Writes `numbers`, in any order, as the shortest text that parse_ranges() accepts.
 std::string ranges_text(std::vector<std::uint16_t> numbers);
 
 }  // namespace pinstrike

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t permissions = 07777;
 
-/// The mode of the file that is replaced, or that of a new file.
+/// The mode of the existing file at `path`, or the default mode of a new file.
 mode_t mode_for(const std::string& path) {
     struct stat there {};
 
@@ -36,7 +36,7 @@ int sync(const std::string& path) {
     if (descriptor < 0) {
         return errno;
     }
-    // On some file systems fsync of a folder fails with EINVAL, because there is nothing to sync.
+    // On some file systems fsync of a folder fails with EINVAL, because they have nothing to sync.
     const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
     ::close(descriptor);
     return error;
@@ -95,8 +95,8 @@ bool WholeFile::commit() {
         error_ = ::rename(where_.c_str(), path_.c_str()) == 0 ? 0 : errno;
         made_ = error_ != 0;
         const fs::path folder = fs::path{path_}.parent_path();
-        static_cast<void>(
-            sync(folder.empty() ? "." : folder.string()));  // a failure changes nothing
+        // A failure is ignored, because it does not undo the rename.
+        static_cast<void>(sync(folder.empty() ? "." : folder.string()));
     }
     errno = error_;
     return error_ == 0;

@@ -1,8 +1,8 @@
 // path: cold
 //
-// An output file that is complete or unchanged: a regular file is written under a temporary name in
-// the same folder, synced and renamed, so that a full disk or an interruption leaves the previous
-// file. Pipes and devices are written directly.
+// An output file that is either complete or unchanged. A regular file is written under a temporary
+// name in the same folder, synced and renamed, so that a full disk or an interruption leaves the
+// previous file. Pipes and devices are written directly.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 namespace pinstrike {
 
-/// True for paths that are written directly: a pipe, a device, a descriptor's path.
+/// True for paths that are written directly: pipes, devices, paths of descriptors (/dev/stdout).
 [[nodiscard]] bool is_written_directly(const std::string& path);
 
 class WholeFile {
@@ -27,8 +27,8 @@ class WholeFile {
     /// The path to write to; empty if the file cannot be created.
     [[nodiscard]] const std::string& where() const { return where_; }
 
-    /// Syncs and renames the file. False, with errno, if it cannot; the previous file is then
-    /// unchanged.
+    /// Syncs and renames the file. On failure sets errno, leaves the previous file unchanged and
+    /// returns false.
     [[nodiscard]] bool commit();
 
     /// The errno of the first failure; 0 if none failed.
@@ -41,8 +41,8 @@ class WholeFile {
     bool made_ = false;  ///< a temporary file exists
 };
 
-/// Writes a whole file ("-": standard output) with `put`, which returns whether it succeeded.
-/// False, with errno, if not all was written.
+/// Writes a whole file ("-": standard output) with `put`, which returns whether it succeeded. If
+/// anything was not written, sets errno and returns false.
 [[nodiscard]] bool write_whole(const std::string& path, const std::function<bool(std::FILE*)>& put);
 
 }  // namespace pinstrike

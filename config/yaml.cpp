@@ -18,7 +18,7 @@ namespace pinstrike {
 
 namespace {
 
-/// libyaml's characters are UTF-8.
+/// libyaml stores UTF-8 text as unsigned characters.
 const char* text_of(const yaml_char_t* text) {
     return reinterpret_cast<const char*>(text);
 }
@@ -44,7 +44,7 @@ class Event {
 
     [[nodiscard]] Mark mark() const { return mark_of(event_.start_mark); }
 
-    /// Call before the next event is read into it.
+    /// Call before the parser writes the next event into this object.
     void clear() { yaml_event_delete(&event_); }
 
   private:

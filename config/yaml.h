@@ -1,11 +1,11 @@
 // path: cold
 //
-// A YAML document as a tree in which every node has its place. Only yaml.cpp uses the parser
+// A YAML document as a tree. Every node has its place in the text. Only yaml.cpp uses the parser
 // library.
 //
-// Refused, because a config does not need them and they cause misreadings or attacks: anchors and
-// aliases (they can expand without bound), tags, keys that are not plain words, a second document,
-// nesting deeper than 16, texts over 1 MiB, bytes that are not UTF-8.
+// The parser refuses the following, because a config does not need them and they cause misreadings
+// or attacks: anchors and aliases (they can expand without bound), tags, keys that are not plain
+// words, a second document, nesting deeper than 16, texts over 1 MiB, bytes that are not UTF-8.
 #pragma once
 
 #include "config/problem.h"
@@ -38,7 +38,7 @@ struct Node {
     bool flow = false;    ///< written in flow style: {a: 1} or [1, 2]
     Mark mark;
     std::string text;  ///< of a scalar
-    std::string key;   ///< if the node is a mapping's child
+    std::string key;   ///< set if the node is a child of a mapping
     Mark key_mark;
     std::vector<Node> children;
 
@@ -50,7 +50,7 @@ struct Node {
         return kind == Kind::scalar && text.empty() && !quoted;
     }
 
-    // Functions that make nodes for writing.
+    // These functions make nodes for writing.
     [[nodiscard]] static Node plain(std::string text);
     [[nodiscard]] static Node quote(std::string text);
     [[nodiscard]] static Node sequence_of(std::vector<Node> children);
@@ -62,13 +62,13 @@ inline constexpr std::size_t yaml_bytes_max = 1 << 20;
 inline constexpr std::size_t yaml_depth_max = 16;
 
 /// Parses a text; nullopt if no tree could be made. Adds a Problem for everything that is refused,
-/// including duplicate keys, also if it returns a tree. `file` is the text's name in Problems.
+/// including duplicate keys, even if it returns a tree. `file` is the text's name in Problems.
 std::optional<Node> parse_yaml(std::string_view text, const std::string& file, Problems& problems);
 
 /// Reads and parses a file.
 std::optional<Node> read_yaml(const std::string& path, Problems& problems);
 
-/// Reads a whole file; nullopt with a Problem if it cannot.
+/// Reads a whole file; nullopt, with a problem added, if it cannot be read.
 std::optional<std::string> read_text(const std::string& path, Problems& problems);
 
 /// Writes YAML text that parse_yaml reads back as the same tree.
@@ -78,7 +78,7 @@ std::string to_yaml(const Node& node);
 /// as strings.
 std::string to_json(const Node& node);
 
-/// Text from a file as a message shows it: limited in length, printable, in quotes.
+/// Text from a file in the form that messages show: limited in length, printable, in quotes.
 std::string shown(std::string_view text);
 
 /// The same without quotes, for names.

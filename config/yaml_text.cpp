@@ -54,7 +54,7 @@ bool all_scalars(const Node& node) {
                        [](const Node& child) { return child.kind == Node::Kind::scalar; });
 }
 
-/// The node as text on one line, if it can be written so.
+/// The node as one text line; nullopt if it needs several.
 std::optional<std::string> inline_of(const Node& node) {
     if (node.kind == Node::Kind::scalar) {
         return node.quoted ? quoted(node.text) : node.text;
@@ -178,7 +178,7 @@ std::string shown_bare(std::string_view text) {
     if (text.size() <= shown_bytes_max) {
         return escaped(text);
     }
-    // Do not cut within a character of several bytes.
+    // The cut must not split a character of several bytes.
     std::size_t length = shown_bytes_max;
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
         --length;

@@ -27,9 +27,9 @@ bool tsc_is_invariant() {
 }
 
 /// Reads the wall clock between two readings of the counter, several times, and keeps the try with
-/// the least ticks in between, because an interrupt lengthens a try. The uncertainty is in ticks,
-/// used as nanoseconds: a tick is shorter than a nanosecond on the processors that have an
-/// invariant counter.
+/// the least ticks in between, because an interrupt lengthens a try. The uncertainty is a number of
+/// ticks and is used as nanoseconds, because a tick is shorter than a nanosecond on the processors
+/// that have an invariant counter.
 ClockSample take_sample() {
     constexpr int tries_count = 16;
     ClockSample best;
@@ -106,8 +106,8 @@ void ClockDiscipline::update(const ClockSample& sample) {
     if (expected_ns - line_.base_ns < period_ns_min) {
         return;
     }
-    // The line continues from its present value at a rate that reaches the wall clock one period
-    // later.
+    // The linear function continues from its present value, at a rate at which it reaches the wall
+    // clock one period later.
     const double rate = rate_to(sample);
     const double period_ns = static_cast<double>(sample.ticks - last_.ticks) * rate;
     const double bend =

@@ -3,17 +3,18 @@
 // Wall time from the processor's time stamp counter. A reading costs 10 ns instead of
 // clock_gettime's 20, and every core reads the same clock.
 //
-// Roles: one cold thread calls recalibrate() about once a second; any thread reads wall_ns().
+// One cold thread calls recalibrate() about once a second; any thread may call wall_ns().
 //
 // The linear function from ticks to nanoseconds consists of three words that must be read together.
-// They are stored in two places in turn; `generation_` says which place is valid. writer: W1
-// release-store the words into the place not in use; W2 release-store generation + 1. reader: R1
-// acquire-load generation; R2 acquire-load the words of its place; R3 load generation again: the
-// same, or start over. R1 sees W2, so the words stored before W2 are visible. If a later W1
-// overwrote a word (the reader was preempted for a whole period between R1 and R2), that W1 came
-// after the next W2; R2 acquires the word, so R3 sees the new generation and the reader starts
-// over. No fence is needed. A writer that is preempted during publish() delays no reader, because
-// it writes to the place that is not in use.
+// They are stored in two places in turn, and `generation_` selects the valid place. The writer (W1)
+// stores the words with release into the place that is not in use, then (W2) stores generation + 1
+// with release. A reader (R1) loads the generation with acquire, (R2) loads the words of its place
+// with acquire, and (R3) loads the generation again; if it changed, the reader starts over. R1 sees
+// W2, so the words stored before W2 are visible. If a later W1 overwrote a word (because the reader
+// was preempted for a whole period between R1 and R2), that W1 came after the next W2. R2 acquires
+// the word, so R3 sees the new generation, and the reader starts over. No fence is needed. A writer
+// that is preempted during publish() delays no reader, because it writes to the place that is not
+// in use.
 #pragma once
 
 #include "config/counter.h"
@@ -84,7 +85,7 @@ class PublishedLine {
     std::atomic<std::uint64_t> generation_{0};
 };
 
-/// Both clocks read at nearly the same time; the true wall time at `ticks` lies within
+/// A reading of both clocks at nearly the same time. The true wall time at `ticks` lies within
 /// `uncertainty_ns` of `wall_ns`.
 struct ClockSample {
     std::uint64_t ticks = 0;
@@ -113,7 +114,8 @@ class ClockDiscipline {
 
     [[nodiscard]] const ClockLine& line() const noexcept { return line_; }
 
-    /// The distance between line and wall clock at the last sample, including its uncertainty.
+    /// The difference between the line and the wall clock at the last sample, plus the uncertainty
+    /// of the sample.
     [[nodiscard]] std::int64_t error_ns() const noexcept { return error_ns_; }
 
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_; }
@@ -154,7 +156,7 @@ class Clock {
     /// Cold; called by one thread about once a second.
     void recalibrate();
 
-    /// Nanoseconds per tick by the last calibration. Any thread.
+    /// Nanoseconds per tick, as the last calibration measured them. Any thread may call it.
     [[nodiscard]] double tick_ns() const noexcept {
         constexpr double one_q32 = 4294967296.0;
         return static_cast<double>(line_.read().ns_per_tick_q32) / one_q32;
@@ -162,11 +164,12 @@ class Clock {
 
     [[nodiscard]] bool uses_tsc() const noexcept { return uses_tsc_; }
 
-    /// The most nanoseconds by which readings differ from the system clock; 0 without an invariant
-    /// counter, because readings are then the system clock's.
+    /// The maximum difference, in nanoseconds, between readings and the system clock at the last
+    /// calibration; 0 without an invariant counter, because readings then come from the system
+    /// clock.
     [[nodiscard]] std::uint64_t error_ns() const noexcept { return error_ns_.read(); }
 
-    /// The number of steps of the system clock that were seen.
+    /// The number of steps of the system clock that recalibrate() found.
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_.read(); }
 
     [[nodiscard]] static std::int64_t system_wall_ns() noexcept;

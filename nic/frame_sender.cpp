@@ -38,7 +38,7 @@ std::optional<FrameSender> FrameSender::open(const std::string& interface, Probl
              fmt::format("no interface is called {}: {}", interface, std::strerror(errno)));
         return std::nullopt;
     }
-    // Protocol 0: this socket receives nothing.
+    // Protocol 0, because this socket must not receive packets.
     const int descriptor = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     if (descriptor < 0) {
         tell(problems, fmt::format("cannot open a packet socket (needs CAP_NET_RAW): {}",
@@ -49,12 +49,12 @@ std::optional<FrameSender> FrameSender::open(const std::string& interface, Probl
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_ifindex = static_cast<int>(index);
-    // The kernel's interface takes the address of any family as a sockaddr.
+    // bind() takes the address of every family as a sockaddr.
     if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         tell(problems, fmt::format("cannot send on {}: {}", interface, std::strerror(errno)));
         return std::nullopt;
     }
-    // With a smaller buffer send() waits more often, so a failure is ignored.
+    // A failure is ignored because a smaller buffer only makes send() wait more often.
     static_cast<void>(setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes,
                                  sizeof send_buffer_bytes));
     return sender;
@@ -84,7 +84,7 @@ bool FrameSender::send(std::span<const Packet> frames) {
     while (!frames.empty()) {
         const std::size_t count = std::min(frames.size(), batch_packets);
         for (std::size_t i = 0; i < count; ++i) {
-            // sendmmsg does not write to the bytes; iovec is not const because receiving uses it
+            // sendmmsg does not write to the bytes. iovec is not const because receive calls use it
             // too.
             pieces[i] = {const_cast<std::byte*>(frames[i].bytes), frames[i].length_bytes};
             headers[i] = {};

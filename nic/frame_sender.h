@@ -1,7 +1,7 @@
 // path: cold
 //
-// Sends whole Ethernet frames unchanged on a kernel interface (AF_PACKET). The generator needs it
-// because its source addresses are not this host's. Needs CAP_NET_RAW.
+// Sends whole Ethernet frames unchanged on a kernel interface (AF_PACKET), which needs CAP_NET_RAW.
+// The generator uses it because its source addresses are not those of this host.
 #pragma once
 
 #include "config/problem.h"
@@ -16,7 +16,7 @@ namespace pinstrike::nic {
 
 class FrameSender {
   public:
-    /// Opens a sender on the interface; nullopt with a problem added if it cannot.
+    /// Opens a sender on the interface; nullopt, with a problem added, if that fails.
     [[nodiscard]] static std::optional<FrameSender> open(const std::string& interface,
                                                          Problems& problems);
 
@@ -27,7 +27,7 @@ class FrameSender {
     ~FrameSender();
 
     /// Sends all frames and waits while the interface's queue is full. False after an error that
-    /// waiting does not resolve; error_text() then describes it.
+    /// waiting does not resolve; error_text() then describes the error.
     [[nodiscard]] bool send(std::span<const Packet> frames);
 
     [[nodiscard]] std::uint64_t sent_packets() const { return sent_packets_; }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Opens the Ports of a port's config. README.md lists what a new kind of port needs.
+// Opens the Ports of a port's config. nic/README.md lists what a new kind of port needs.
 #pragma once
 
 #include "config/problem.h"
@@ -12,9 +12,9 @@
 namespace pinstrike::nic {
 
 /// Opens one Port for each poller that reads `config`, in the order of `groups_by_queue`. The first
-/// receives the frames of groups that no poller listens to. Empty, with every problem added, if one
-/// cannot be opened. Called on the control thread; then only its poller's thread uses each Port.
-/// Ports with the same `start` replay their captures together.
+/// Port receives the frames of groups that no poller listens to. Empty, with every problem added,
+/// if a Port cannot be opened. Called by the control thread; afterwards only the thread of its
+/// poller uses each Port. Ports with the same `start` replay their captures together.
 [[nodiscard]] Ports open_port(
     const PortConfig& config, const GroupsByQueue& groups_by_queue,
     const FrameSourceFactory& make_source, Problems& problems,

@@ -17,15 +17,15 @@
 
 namespace pinstrike::nic {
 
-/// What a port counts itself; single writer (the poll thread of its queue).
+/// The counters that a port keeps itself. Only the poll thread of its queue writes them.
 struct PortCounters {
-    Counter packets;       ///< frames handed out by receive()
+    Counter packets;       ///< frames that receive() returned
     Counter bytes;         ///< their bytes, without the frame check sequence
-    Counter full_bursts;   ///< receives that returned as many packets as were asked for
-    Counter link_changes;  ///< link down and link up, each counted
+    Counter full_bursts;   ///< calls of receive() that filled the burst
+    Counter link_changes;  ///< transitions to link down and to link up
 };
 
-/// Packets that the device or the kernel lost before receive(); nullopt where the driver has no
+/// Packets that the device or the kernel lost before receive(); nullopt if the driver has no such
 /// counter.
 struct DeviceStatistics {
     std::optional<std::uint64_t> missed;
@@ -38,16 +38,17 @@ struct DeviceStatistics {
 enum class InterfaceChange : unsigned char {
     none,
     joined_again,  ///< a new interface has the name, and the port joined its groups there
-    lost,          ///< a new interface has the name, and this port cannot move to it
+    lost,          ///< a new interface has the name, and the port cannot use it
 };
 
-/// The most packets that one receive() may be asked for.
+/// The maximum number of packets of one receive().
 inline constexpr std::size_t burst_packets_max = 512;
 
-/// The most packets that may be kept at once; the port's buffer pool is larger by as many.
+/// The maximum number of packets that may be kept at once. The buffer pool of a port that keeps
+/// packets has this many additional buffers.
 inline constexpr std::size_t kept_packets_max = 8192;
 
-/// A port that can add groups while it runs can add at least this many in all.
+/// A port that can add groups while it runs can add at least this many in total.
 inline constexpr std::size_t more_groups_max = 128;
 
 /// Groups that prepare() made ready and join() adds to the port.
@@ -71,8 +72,8 @@ class Port {
     virtual ~Port() = default;
 
     /// Fills at most burst.size() packets and returns their number. `now_ns` is the wall time of
-    /// this step; packets without a time stamp of their own get it as arrival time. Returns the
-    /// packets of the previous call to the device, unless they are kept. Never blocks.
+    /// this step; packets without a time stamp of their own get it as arrival time. The buffers of
+    /// the previous call go back to the device, unless the packets are kept. Never blocks.
     virtual std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) = 0;
 
     /// True once no packet can follow (the end of a capture).
@@ -89,26 +90,26 @@ class Port {
     /// device.
     void give_back(std::size_t packets) noexcept { given_back_ += packets; }
 
-    /// Low-rate work: membership reports, link state. Called from the poll thread's housekeeping
-    /// with a monotonic time, which does not jump when the wall clock is set; on_igmp() gets the
-    /// same time.
+    /// Does periodic work: membership reports, link state. Called from the poll thread's
+    /// housekeeping with a monotonic time, which does not jump when the wall clock is set;
+    /// on_igmp() gets the same time.
     virtual void housekeep(std::int64_t /*now_ns*/) {}
 
     /// Handles a frame for which parse_udp returned Drop::igmp; called by the poll thread. A port
     /// whose device bypasses the kernel answers IGMP queries itself.
     virtual void on_igmp(const Packet& /*packet*/, std::int64_t /*now_ns*/) {}
 
-    /// Cold. The counters of the device; may make system calls.
+    /// Cold. Reads the counters of the device; may make system calls.
     [[nodiscard]] virtual DeviceStatistics statistics() const { return {}; }
 
     /// Cold; called about once a second by the thread that calls prepare(). Detects that the kernel
-    /// interface was deleted and created again under the same name: its memberships are lost then,
+    /// interface was deleted and created again under the same name. The memberships are then lost,
     /// and the port joins its groups on the new interface if it can.
     [[nodiscard]] virtual InterfaceChange follow_interface() const { return InterfaceChange::none; }
 
     /// Cold, while the poll thread receives: prepares more groups for join(). Null, with the reason
-    /// in `problems`, if the port cannot add them. A result that is never passed to join() leaves
-    /// no trace except entries of an address filter.
+    /// in `problems`, if the port cannot add them. A result that is never passed to join() has no
+    /// lasting effect except entries in an address filter.
     [[nodiscard]] virtual std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
                                                               Problems& problems);
 
@@ -116,15 +117,16 @@ class Port {
     /// poller knows the lines of the groups. Neither allocates nor frees.
     virtual void join(MoreGroups& /*groups*/, std::int64_t /*now_ns*/) {}
 
-    /// Cold, before the first or after the last receive(). What the operator should know although
-    /// it stops nothing: a capture that ends within a packet, a buffer smaller than requested.
+    /// Cold, before the first or after the last receive(). Facts that the operator should know
+    /// although the port works, such as a capture that ends within a packet, or a buffer smaller
+    /// than requested.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 
-    /// Cold, after the last receive(). The input that a capture port did not read or could not use,
-    /// one sentence each, because the replay is then incomplete.
+    /// Cold, after the last receive(). Describes, in one sentence each, the input that a capture
+    /// port did not read or could not use. The replay is then incomplete.
     [[nodiscard]] virtual std::vector<std::string> unread() const { return {}; }
 
-    /// True if packets carry their own time (captures); timers then run on packet time.
+    /// True if packets have the times of a capture. Timers then run on packet time.
     [[nodiscard]] virtual bool replays() const { return false; }
 
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -137,7 +139,7 @@ class Port {
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;
 
-    /// Counts what one receive() hands out; `asked` is the size of the burst it was given.
+    /// Counts the packets that one receive() returns; `asked` is the size of the burst that it got.
     void count_burst(std::span<const Packet> packets, std::size_t asked) noexcept {
         if (packets.empty()) {
             return;

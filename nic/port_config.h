@@ -15,7 +15,7 @@ namespace pinstrike::nic {
 enum class Membership : std::uint8_t {
     igmp,
     fixed
-};  ///< fixed is `static` in YAML: the switch forwards the groups unasked
+};  ///< fixed is `static` in YAML: the switch forwards the groups without reports
 
 /// Replay pace of captures: 0 is as fast as possible, 1 is real time, 2.5 is 2.5 times as fast.
 struct Pace {
@@ -27,7 +27,7 @@ struct PortConfig {
     std::string name;
     PortKind kind = PortKind::sim;
 
-    // dpdk: exactly one of pci and vdev
+    // dpdk, with exactly one of pci and vdev
     std::string pci;                    ///< "0000:3b:00.0"
     std::string vdev;                   ///< "net_af_xdp0,iface=veth1,start_queue=0"
     std::vector<std::string> eal;       ///< EAL arguments that cannot be derived
@@ -44,12 +44,12 @@ struct PortConfig {
     // all
     unsigned burst_packets = 64;
     Membership membership = Membership::igmp;
-    unsigned igmp_version = 3;    ///< reports sent until a query says otherwise
+    unsigned igmp_version = 3;    ///< the version of reports until a query asks for an older one
     Ipv4 source_address;          ///< of IGMP reports
     std::uint16_t vlan = 0;       ///< VLAN of the feed's frames; 0: untagged
     std::vector<Subnet> sources;  ///< allowed senders; empty allows all
     ChecksumCheck udp_checksum = ChecksumCheck::offload;
-    std::string streams = "AB";  ///< which copies arrive here: A, B or AB
+    std::string streams = "AB";  ///< the copies of each line that arrive here: A, B or AB
 
     /// Not a YAML key: true if packets are kept (Port::keep_burst), which needs a larger buffer
     /// pool.

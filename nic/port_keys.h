@@ -12,10 +12,10 @@
 
 namespace pinstrike::nic {
 
-/// An address such as 192.0.2.7.
+/// The form of an address such as 192.0.2.7.
 Form<Ipv4> ipv4_form();
 
-/// A multicast group and its UDP port.
+/// The form of a multicast group and its UDP port.
 Form<Group> group_form();
 
 Form<Subnet> subnet_form();
@@ -26,8 +26,8 @@ Section<PortConfig> port_section();
 /// "ports[i]". Keys whose values could not be parsed are not checked.
 void check_ports(std::span<const PortConfig> ports, const Places& places, Problems& problems);
 
-/// Whether what arrives at the port is made here, from captures or by the generator, and so may
-/// repeat its times: no venue does.
+/// True if the port's packets come from captures or from the generator, whose times may repeat. The
+/// packets of a venue never repeat their times.
 [[nodiscard]] bool may_repeat_times(const PortConfig& port);
 
 }  // namespace pinstrike::nic

@@ -1,8 +1,8 @@
 // path: cold
 //
 // A kind of port: everything that distinguishes it from the other kinds. Its folder nic/NAME
-// defines one row, NAME_port, and the list in nic/meson.build has the name. Config keys, rules,
-// plan, system call filter and rights are made from the row.
+// defines one row, NAME_port, and the list in nic/meson.build has the name. The config keys, their
+// rules, the plan, the system call filter and the rights are derived from the row.
 #pragma once
 
 #include "config/places.h"
@@ -26,17 +26,17 @@ namespace pinstrike::nic {
 
 class ReplayStart;
 
-/// Makes the source of one queue of a port that generates frames, of `groups` only. Null, with a
-/// problem added, if it cannot.
+/// Makes the frame source for one queue of a port that generates frames. The source makes frames of
+/// `groups` only. Null, with a problem added, on failure.
 using FrameSourceFactory = std::function<std::unique_ptr<FrameSource>(
     const PortConfig& config, const std::vector<Group>& groups, Problems& problems)>;
 
-/// groups_by_queue[q]: the groups of the lines of the q-th poller that reads a port.
+/// groups_by_queue[q] has the groups of the lines of the q-th poller that reads a port.
 using GroupsByQueue = std::vector<std::vector<Group>>;
 
 using Ports = std::vector<std::unique_ptr<Port>>;
 
-/// What a port is opened with.
+/// The arguments of PortKindRow::open.
 struct PortOpening {
     const PortConfig& config;
     const GroupsByQueue& groups_by_queue;
@@ -44,11 +44,13 @@ struct PortOpening {
     const std::shared_ptr<ReplayStart>& start;
     Problems& problems;
 
-    /// A single queue has the port's name; of several, each has its number added.
+    /// The name of a queue: the port's name, followed by "/" and the queue's number if there are
+    /// several queues.
     [[nodiscard]] std::string queue_name(std::size_t queue) const;
 };
 
-/// The ports of a config, for the rules between their keys.
+/// The ports of a config and their places in the file, for checking the rules between keys. The
+/// checks add to `problems`.
 struct PortRules {
     std::span<const PortConfig> ports;
     const Places& places;
@@ -65,9 +67,10 @@ struct PortRules {
     void report(const std::string& path, const std::string& text) const;
 };
 
-/// A null pointer means: nothing of that.
+/// The properties of one kind of port. A null pointer means that the kind has no such keys, rules
+/// or needs.
 struct PortKindRow {
-    std::string_view word;  ///< in YAML
+    std::string_view word;  ///< the kind's name in YAML
     std::string_view sentence;
     bool live = false;           ///< packets that are not received in time are lost
     bool replays = false;        ///< packets have the times of a capture
@@ -75,19 +78,20 @@ struct PortKindRow {
     bool keeps_packets = false;  ///< Port::keep_burst works
     bool socket_for_each_group = false;
 
-    /// Adds its keys. Each applies to this kind only.
+    /// Adds the keys of this kind to the section. Each key applies to this kind only.
     void (*add_keys)(Section<PortConfig>& section) = nullptr;
 
-    /// Rules of ports[i], which is of this kind.
+    /// Checks the rules of ports[i], which is of this kind.
     void (*check)(const PortRules& rules, std::size_t i) = nullptr;
 
-    /// Rules between the ports of this kind.
+    /// Checks the rules between the ports of this kind.
     void (*check_together)(const PortRules& rules) = nullptr;
 
-    /// Whether what arrives is made here and so may repeat its times. No venue does.
+    /// Returns true if the port's packets come from captures or from the generator, whose times may
+    /// repeat.
     bool (*may_repeat_times)(const PortConfig& port) = nullptr;
 
-    /// Where packets come from, in words: "interface eth1".
+    /// Describes where packets come from: "interface eth1".
     std::string (*source)(const PortConfig& port) = nullptr;
 
     /// The system calls of the thread that polls the port.
@@ -96,7 +100,7 @@ struct PortKindRow {
     /// The capabilities that the thread that opens and closes the port needs after opening it.
     std::vector<Right> (*rights)(const PortConfig& port) = nullptr;
 
-    /// One Port for each queue; adds every problem if one cannot be opened.
+    /// Opens one Port for each queue; adds every problem if a Port cannot be opened.
     Ports (*open)(const PortOpening& opening) = nullptr;
 };
 
@@ -105,7 +109,7 @@ struct PortKindRow {
 /// All kinds, in the order of the enum.
 [[nodiscard]] std::span<const PortKindRow* const> port_kind_rows();
 
-/// For Section::only_for().
+/// The predicate for Section::only_for().
 template <PortKind kind>
 bool is_kind(const PortConfig& port) {
     return port.kind == kind;

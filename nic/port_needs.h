@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a port needs of the kernel once it is open: system calls for polling, and capabilities for a
-// clean close. The process gives up everything else (actors/host/confine).
+// The needs of an open port: system calls for polling, and capabilities for a clean close. The
+// process gives up all other rights (actors/host/confine).
 #pragma once
 
 #include "nic/port_config.h"
@@ -27,7 +27,7 @@ struct SystemCall {
     std::uint64_t value = 0;
 };
 
-/// Asks whether a kernel interface is up.
+/// The system call that asks whether a kernel interface is up.
 inline constexpr SystemCall ask_link{"ioctl", 1, SystemCall::whole_word, SIOCGIFFLAGS};
 
 /// The system calls of the thread that polls the port.
@@ -43,8 +43,8 @@ struct Right {
 /// True for kernel drivers that stay bound to their device while DPDK uses it (mlx5_core).
 [[nodiscard]] bool shares_device(std::string_view kernel_driver);
 
-/// The capabilities that the thread that opens and closes the port needs after opening it. Reads
-/// from the host which driver a PCI device has.
+/// The capabilities that the thread that opens and closes the port needs after opening it. Looks up
+/// the driver of a PCI device on this host.
 [[nodiscard]] std::vector<Right> rights_kept_by(const PortConfig& port);
 
 }  // namespace pinstrike::nic

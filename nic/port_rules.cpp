@@ -1,6 +1,6 @@
 // path: cold
 //
-// The rules between the values of ports, checked on the structs alone.
+// Checks the rules between the values of ports. It needs only the parsed structs, no device.
 #include "nic/port_keys.h"
 #include "nic/port_kind.h"
 

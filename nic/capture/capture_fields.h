@@ -11,7 +11,8 @@
 namespace pinstrike::nic {
 
 /// Reads integers from the header of a capture file, record or block, in the byte order of the host
-/// that wrote it. Users check size() first; a read beyond it fails a check.
+/// that wrote it. The caller checks size() first, because a read beyond it aborts the program
+/// (PINSTRIKE_CHECK).
 class CaptureFields {
   public:
     CaptureFields(std::span<const std::byte> bytes, bool swapped)

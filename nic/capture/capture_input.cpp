@@ -34,7 +34,7 @@ void support_formats(archive* reader) {
     archive_read_support_format_empty(reader);
 }
 
-/// Why a file could not be opened.
+/// The reason for which a file could not be opened.
 std::string text_of_error(int error) {
     std::string text = std::strerror(error);
     if (rlimit limit{}; error == EMFILE && ::getrlimit(RLIMIT_NOFILE, &limit) == 0) {

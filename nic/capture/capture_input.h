@@ -21,7 +21,7 @@ namespace pinstrike::nic {
 class CaptureInput {
   public:
     /// Opens `path` ("-": standard input), which may be compressed by gzip, zstd, lz4 or xz;
-    /// nullopt with a problem added if it cannot.
+    /// nullopt, with a problem added, if it cannot be opened.
     [[nodiscard]] static std::optional<CaptureInput> open(const std::string& path,
                                                           Problems& problems);
 
@@ -34,10 +34,12 @@ class CaptureInput {
     /// The number of decompressed bytes read or skipped.
     [[nodiscard]] std::uint64_t position() const { return position_; }
 
-    /// Why reading failed (a disk error, damaged compression), in words; empty if it did not fail.
+    /// The reason for which reading failed (a disk error, damaged compression); empty if it did not
+    /// fail.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
-    /// A regular file can be opened again by its name; a pipe can be read only once.
+    /// True for a regular file, which can be opened again by its name. A pipe can be read only
+    /// once.
     [[nodiscard]] bool is_regular() const { return is_regular_; }
 
   private:

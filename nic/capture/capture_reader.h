@@ -1,6 +1,6 @@
 // path: cold
 //
-// Reads captures, pcap and pcapng, of any time resolution, compressed or not.
+// Reads captures in the formats pcap and pcapng, of any time resolution, compressed or not.
 #pragma once
 
 #include "config/problem.h"
@@ -18,29 +18,29 @@
 
 namespace pinstrike::nic {
 
-/// One frame of a capture, valid until the reader's next() or end.
+/// One frame of a capture, valid until the reader's next call of next() or its destruction.
 struct CapturedFrame {
     std::span<const std::byte> bytes;  ///< an Ethernet frame, for every link type
     std::int64_t ts_ns = 0;            ///< nanoseconds since the Unix epoch
     std::uint32_t cut_bytes = 0;       ///< bytes at its end that the snapshot length cut off
 };
 
-/// Reads a capture file from beginning to end. Packets of other link types get an Ethernet header
-/// with zero addresses.
+/// Reads a capture file from beginning to end. Packets of link types other than Ethernet get an
+/// Ethernet header with zero addresses.
 class CaptureReader {
   public:
-    /// Opens `path` ("-": standard input); nullopt with a problem added if there is no such file,
+    /// Opens `path` ("-": standard input); nullopt, with a problem added, if there is no such file,
     /// if it is not a capture, or if its link type is unknown.
     [[nodiscard]] static std::optional<CaptureReader> open(const std::string& path,
                                                            Problems& problems);
 
-    /// Reads the next frame; false at the end, also if the file is cut or damaged (see
-    /// complaint()).
+    /// Reads the next frame. False at the end of the file, and where the file is damaged or
+    /// truncated (see complaint()).
     [[nodiscard]] bool next(CapturedFrame& out);
 
-    /// After next() returned false: the part of the file that was not read, with the file's name.
-    /// The rest after a damaged or cut place is not read, and packets of interfaces with an unknown
-    /// link type are left out. Empty if all was read.
+    /// Call after next() returned false. Gives the file's name and describes what was not read: the
+    /// part after the place where the file is damaged or truncated, and packets of interfaces with
+    /// an unknown link type. Empty if everything was read.
     [[nodiscard]] std::string complaint() const;
 
     [[nodiscard]] const std::string& path() const { return path_; }

@@ -1,9 +1,9 @@
 // path: cold
 //
-// The records of a capture: pcap (any of its magic numbers) and pcapng, of either byte order. A
-// pcapng packet is read with the properties of the interface that its block names, because
-// interfaces may differ in link type, snapshot length and time resolution. Sections may differ in
-// byte order. https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcap,
+// Reads the records of a capture in the format pcap (with any of its magic numbers) or pcapng, in
+// either byte order. A pcapng packet is read with the properties of the interface that its block
+// names, because interfaces may differ in link type, snapshot length and time resolution. Sections
+// may differ in byte order. https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcap,
 // https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng
 #pragma once
 
@@ -33,8 +33,8 @@ class CaptureRecords {
     CaptureRecords(const CaptureRecords&) = delete;
     CaptureRecords& operator=(const CaptureRecords&) = delete;
 
-    /// Reads the next packet; false at the end, and if the file is damaged or cut: complaint() then
-    /// says how.
+    /// Reads the next packet. False at the end of the file, and if the file is damaged or
+    /// truncated; complaint() then gives the reason.
     [[nodiscard]] virtual bool next(CaptureInput& input, CaptureRecord& out) = 0;
 
     /// The link type of all packets; nullopt if each packet has its own.
@@ -48,7 +48,8 @@ class CaptureRecords {
     std::string complaint_;
 };
 
-/// Reads the file's header. Null if the file is not a capture; `complaint` then says why.
+/// Reads the file's header. Null if the file is not a capture; `complaint` then contains the
+/// reason.
 [[nodiscard]] std::unique_ptr<CaptureRecords> begin_records(CaptureInput& input,
                                                             std::string& complaint);
 

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Writes captures of Ethernet frames with nanosecond times: pcap, or pcapng where the path ends in
-// ".pcapng". Both are simple enough to write by hand.
+// Writes captures of Ethernet frames with nanosecond times: pcap, or pcapng if the path ends in
+// ".pcapng". Both formats are simple enough to write without a library.
 #pragma once
 
 #include "config/problem.h"
@@ -20,13 +20,13 @@ enum class CaptureFormat : std::uint8_t { pcap, pcapng };
 
 class CaptureWriter {
   public:
-    /// Creates or empties the file at `path`; nullopt with a problem added if it cannot.
+    /// Creates or empties the file at `path`; nullopt, with a problem added, if that fails.
     [[nodiscard]] static std::optional<CaptureWriter> open(const std::string& path,
                                                            Problems& problems);
 
     /// Appends one Ethernet frame. A frame longer than capture_frame_bytes_max is cut to that
-    /// length; its record keeps the original length. `ts_ns` is nanoseconds since the Unix epoch,
-    /// not negative.
+    /// length; its record keeps the original length. `ts_ns` is in nanoseconds since the Unix epoch
+    /// and must not be negative.
     void write(std::span<const std::byte> frame, std::int64_t ts_ns);
 
     /// Passes all written bytes to the kernel, so that they reach the file even if this process

@@ -1,7 +1,7 @@
 // path: cold
 //
-// This file is cold although it has a receive(): reading files takes system calls, and a replay
-// loses nothing while it waits for the disk.
+// This file is cold although it has a receive(), because reading files takes system calls anyway,
+// and a replay loses no packet while it waits for the disk.
 #include "nic/capture/pcap_port.h"
 
 #include "config/check.h"
@@ -20,8 +20,8 @@ namespace pinstrike::nic {
 
 namespace {
 
-/// The longest frame that is parsed: an IPv4 packet of maximum length after the maximum of tags.
-/// Frames are cut to this length.
+/// The length of the longest frame that the parser accepts: an IPv4 packet of maximum length after
+/// the maximum number of tags. Longer frames are cut to this length.
 constexpr std::size_t frame_bytes_max =
     ethernet_header_bytes + vlan_tags_max * tag_bytes_max + 0xFFFF;
 constexpr std::size_t cache_line_bytes = 64;
@@ -35,8 +35,9 @@ std::string leap_text(const std::string& path, std::uint64_t record, std::int64_
                        path, record, hours < 0 ? "back" : "ahead", std::abs(hours));
 }
 
-/// The number of files that stay open from the start. They need not be opened again, for which the
-/// process may have given up the rights. More open files would cost memory and descriptors.
+/// The number of files that stay open from the start. All later files are opened again when they
+/// are due, and the process may have given up the rights for that by then. More open files would
+/// cost memory and descriptors.
 constexpr std::size_t files_kept_open = 64;
 
 }  // namespace
@@ -98,9 +99,9 @@ ReplayStart::Answer ReplayStart::ask(std::size_t port, std::int64_t ts_ns, std::
     return {false, pass_over(ts_ns, ahead_ns, now_ns)};
 }
 
-/// Skips the leap and returns its size if no port has an earlier frame; otherwise 0. It skips only
-/// after the leap has been seen for a moment, so that earlier frames have reached their actors and
-/// do not count as late.
+/// Skips the leap and returns its size if no port has an earlier frame; otherwise returns 0. It
+/// skips only when `moment_ns` has passed since the leap was first seen, so that earlier frames
+/// have reached their actors and do not count as late.
 std::int64_t ReplayStart::pass_over(std::int64_t ts_ns, std::int64_t ahead_ns,
                                     std::int64_t now_ns) {
     constexpr std::int64_t moment_ns = 100'000'000;
@@ -111,7 +112,7 @@ std::int64_t ReplayStart::pass_over(std::int64_t ts_ns, std::int64_t ahead_ns,
     }
     std::int64_t seen_ns = not_yet;
     leap_seen_ns_.compare_exchange_strong(seen_ns, now_ns, std::memory_order_relaxed);
-    // If several ports have next frames of the same time, the exchange lets one of them skip.
+    // If the next frames of several ports have the same time, the exchange lets only one port skip.
     if (seen_ns == not_yet || now_ns - seen_ns < moment_ns ||
         !leap_seen_ns_.compare_exchange_strong(seen_ns, not_yet, std::memory_order_relaxed)) {
         return 0;
@@ -154,7 +155,7 @@ std::unique_ptr<PcapPort> PcapPort::open(std::string name, std::span<const std::
     return port;
 }
 
-/// Reads the first record; closes the file if enough files are open already.
+/// Reads the first record, and closes the file if enough files are open already.
 void PcapPort::add(CaptureReader reader) {
     const std::size_t index = sources_.size();
     Source& source = sources_.emplace_back();
@@ -190,8 +191,8 @@ void PcapPort::open_again(std::size_t index) {
     advance(index);
 }
 
-/// True if the frame just read belongs to this queue; then cuts it to frame_bytes_max and counts it
-/// if the snapshot length cut it.
+/// True if the frame just read, or the frame inside its tunnel, belongs to this queue. Such a frame
+/// is cut to frame_bytes_max, and counted if the snapshot length had cut it.
 bool PcapPort::select_head(Source& source) {
     CapturedFrame& frame = source.head;
     frame.bytes = source.tunnel.inside(frame.bytes);
@@ -205,7 +206,7 @@ bool PcapPort::select_head(Source& source) {
     return true;
 }
 
-/// Reads until the next frame of this queue, or the end.
+/// Reads up to the next frame of this queue, or to the end of the file.
 void PcapPort::advance(std::size_t index) {
     Source& source = sources_[index];
     while (source.reader->next(source.head)) {

@@ -4,9 +4,9 @@
 // and a burst holds many.
 //
 // A replay may have more files than descriptors or memory allow to open at once, because feeds are
-// often stored as one file per group and minute. So all but the first files are opened to read the
-// time of their first record, closed, and opened again at that time. Files that follow each other
-// in time are therefore not open at the same time.
+// often stored as one file per group and minute. So the port opens all files except the first ones
+// only to read the time of their first record, closes them, and opens each again when the replay
+// reaches that time. Files that follow each other in time are therefore not open at the same time.
 #pragma once
 
 #include "nic/capture/capture_reader.h"
@@ -29,9 +29,10 @@
 
 namespace pinstrike::nic {
 
-/// The frames of a capture that one of several queues hands out: those of its own groups; one queue
-/// also those of groups that no queue has. So exactly one queue hands out each frame, and the
-/// counts of the queues add up to the capture's.
+/// Selects the frames of a capture that one of several queues delivers. A queue delivers the frames
+/// of its own groups, and one of the queues also delivers the frames of groups that no queue has.
+/// So exactly one queue delivers each frame, and the packet counts of the queues add up to the
+/// number of frames in the capture.
 struct GroupFilter {
     std::vector<Group> own;     ///< sorted
     std::vector<Group> others;  ///< sorted
@@ -43,12 +44,12 @@ struct GroupFilter {
     [[nodiscard]] bool knows(const Group& group) const;
 };
 
-/// One or several captures, merged by time; of frames with equal times, that of the file named
-/// first comes first.
+/// A port that replays one or several captures, merged by time. Of frames with equal times, the
+/// frame of the file that is listed first comes first.
 class PcapPort final : public Port {
   public:
-    /// Opens `files`, and for a folder the captures in it. Null, with every problem added, if one
-    /// cannot be opened.
+    /// Opens `files`, and for a folder the captures in it. Null, with every problem added, if a
+    /// file cannot be opened.
     [[nodiscard]] static std::unique_ptr<PcapPort> open(
         std::string name, std::span<const std::string> files, Pace pace, std::size_t burst_packets,
         Problems& problems, GroupFilter filter = {},
@@ -76,11 +77,11 @@ class PcapPort final : public Port {
         std::uint64_t record = 0;  ///< number of `head` in the file, from 1
         TunnelExit tunnel;
         std::uint64_t cut_packets = 0;  ///< packets of known groups that the snapshot length cut
-        std::string complaint;          ///< why the file was not read to its end
+        std::string complaint;          ///< the reason for not reading the file to its end
     };
 
-    /// The time at which a file's next frame is due or the file has to be opened again, and its
-    /// index.
+    /// The capture time at which a file's next frame is due or the file has to be opened again, and
+    /// the index of the file.
     using Due = std::pair<std::int64_t, std::size_t>;
 
     /// A leap in the times of a capture that the replay skipped.
@@ -90,8 +91,8 @@ class PcapPort final : public Port {
         std::int64_t size_ns = 0;
     };
 
-    /// The number of leaps whose record and size are kept for the report; fixed, because a poll
-    /// thread does not allocate.
+    /// The number of leaps whose record and size are kept for the report. It is fixed because a
+    /// poll thread does not allocate.
     static constexpr std::size_t leaps_reported_max = 8;
 
     PcapPort(std::string name, Pace pace, std::size_t burst_packets, GroupFilter filter,
@@ -106,11 +107,11 @@ class PcapPort final : public Port {
     [[nodiscard]] Packet copy(const CapturedFrame& frame, std::size_t& used_bytes);
 
     std::vector<Source> sources_;
-    /// The earliest on top.
+    /// The entry with the earliest time is on top.
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
     Pace pace_;
     std::shared_ptr<ReplayStart> start_;
-    std::optional<std::size_t> start_number_;  ///< this port's number there; nullopt: no frames
+    std::optional<std::size_t> start_number_;  ///< this port's number in start_; nullopt: no frames
     std::array<Leap, leaps_reported_max> leaps_;
     std::uint64_t leaps_count_ = 0;
     GroupFilter filter_;

@@ -176,8 +176,8 @@ bool PcapngRecords::take_packet(const Block& block, const CaptureFields& body, C
     return true;
 }
 
-/// A simple packet has no time and no interface: it gets the time of the packet before it, and the
-/// first interface.
+/// A simple packet block states no time and no interface. The packet gets the time of the packet
+/// before it, and the properties of the first interface.
 bool PcapngRecords::take_simple_packet(const Block& block, const CaptureFields& body,
                                        CaptureRecord& out) {
     if (body.size() < 4) {
@@ -196,8 +196,8 @@ bool PcapngRecords::take_simple_packet(const Block& block, const CaptureFields& 
     return true;
 }
 
-/// Finds the header of the next block whose content is read; false at the end, with a complaint if
-/// a block is invalid.
+/// Finds the header of the next block whose content is read. False at the end of the file, and,
+/// with a complaint, if a block is invalid.
 bool PcapngRecords::find_block(CaptureInput& input, Block& block) {
     while (true) {
         block = {0, block_bytes_min, input.position()};

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t pcapng_section_block = 0x0A0D0D0A;  // the same i
 
 class PcapngRecords final : public CaptureRecords {
   public:
-    /// Reads the header of the first section, whose first four bytes have already been read; false,
+    /// Reads the header of the first section, whose first four bytes have already been read. False,
     /// with a complaint, if it is invalid.
     [[nodiscard]] bool begin(CaptureInput& input);
 

@@ -81,8 +81,8 @@ void check_pace(const PortRules& rules) {
     }
 }
 
-/// All queues read the same captures. Each hands out the frames of its own groups; the first also
-/// hands out the frames that belong to no queue.
+/// All queues read the same captures. Each queue delivers the frames of its own groups, and the
+/// first queue also delivers the frames of groups that no queue has.
 GroupFilter filter_of(const GroupsByQueue& groups_by_queue, std::size_t queue) {
     GroupFilter filter;
     filter.takes_rest = queue == 0;

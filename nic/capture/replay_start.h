@@ -5,9 +5,9 @@
 // the start keeps rounding errors from adding up. All captures that are replayed together have one
 // start, for all ports and pollers, so a capture that begins later is replayed later.
 //
-// Leaps are skipped: if no capture has a frame within the next hour (the night between two days, a
-// frame with a wrong time), or if a capture's time goes back by more than an hour, the time of the
-// replay is set to the time of the next frame.
+// The replay skips leaps in capture time. If no capture has a frame within the next hour (the night
+// between two days, a frame with a wrong time), or if a capture's time goes back by more than an
+// hour, the replay continues at the time of the next frame.
 #pragma once
 
 #include "nic/port_config.h"
@@ -23,7 +23,7 @@ namespace pinstrike::nic {
 
 class ReplayStart {
   public:
-    /// A longer difference, in capture time, is a leap.
+    /// A difference in capture time that is longer than this is a leap.
     static constexpr std::int64_t leap_ns = 3600LL * 1'000'000'000;
 
     struct Answer {
@@ -35,10 +35,11 @@ class ReplayStart {
     /// Call before any poll thread starts.
     std::size_t add_port(std::int64_t first_ts_ns);
 
-    /// Says whether the port's next frame is due. Called by the port's poll thread.
+    /// Returns whether the port's next frame, of capture time `ts_ns`, is due at the wall time
+    /// `now_ns`. Called by the port's poll thread.
     [[nodiscard]] Answer ask(std::size_t port, std::int64_t ts_ns, std::int64_t now_ns, Pace pace);
 
-    /// The port has no further frame.
+    /// Notes that the port has no further frame.
     void end(std::size_t port) noexcept {
         next_ts_ns_[port].store(never_ns, std::memory_order_relaxed);
     }
@@ -62,12 +63,12 @@ class ReplayStart {
     [[nodiscard]] std::int64_t pass_over(std::int64_t ts_ns, std::int64_t ahead_ns,
                                          std::int64_t now_ns);
 
-    // Relaxed is enough for all of them because no value publishes other data. A thread that reads
-    // an old value waits, and asks again at its next step.
+    // Relaxed order is enough for all of these because no value publishes other data. A thread that
+    // reads an old value only waits, and asks again at its next step.
 
     std::int64_t ts_ns_ = never_ns;
-    /// Wall time. The first thread to ask sets it once; other readers see it because they received
-    /// an event through a ring.
+    /// The wall time of the start. The first thread that calls ask() sets it. Threads that call
+    /// due_ns() see it because they received an event through a ring.
     std::atomic<std::int64_t> started_ns_{not_yet};
     /// The time of each port's next frame; the port's own thread writes it.
     std::deque<std::atomic<std::int64_t>> next_ts_ns_;

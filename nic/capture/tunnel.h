@@ -15,7 +15,8 @@ class TunnelExit {
   public:
     /// Returns the Ethernet frame that `frame` carries in GRE: ERSPAN of types I, II and III,
     /// Ethernet, or IPv4, to which an Ethernet header is added. Returns `frame` itself if it
-    /// carries none. Valid until the next call and as long as `frame`.
+    /// carries none of these. The result is valid until the next call, and only as long as `frame`
+    /// is.
     [[nodiscard]] std::span<const std::byte> inside(std::span<const std::byte> frame);
 
   private:

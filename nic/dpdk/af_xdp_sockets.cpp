@@ -45,7 +45,7 @@ std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets) {
         }
         // In copy mode a frame without a buffer counts as dropped and as an empty fill ring. In
         // zero-copy mode the driver counts an empty fill ring at each attempt, whether or not there
-        // was a frame, and nothing as dropped.
+        // was a frame, and counts no frame as dropped.
         const std::uint64_t without_buffer =
             std::min<std::uint64_t>(counted.rx_fill_ring_empty_descs, counted.rx_dropped);
         losses.missed += counted.rx_dropped - without_buffer + counted.rx_ring_full;
@@ -66,7 +66,7 @@ std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets) {
 
 #ifdef PINSTRIKE_ADDRESS_SANITIZER
 /// The driver leaks the structure of a socket that it does not close (close_af_xdp_sockets): 80
-/// bytes each time a port is opened, which only the driver could free.
+/// bytes each time a port is opened. Only the driver could free it.
 extern "C" const char* __lsan_default_suppressions();
 
 extern "C" const char* __lsan_default_suppressions() {

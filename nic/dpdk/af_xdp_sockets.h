@@ -1,9 +1,9 @@
 // path: cold
 //
-// Loss counters of AF_XDP sockets, and closing them. DPDK's driver reports only frames that did not
-// fit a buffer. The losses from a full receive ring (the poller was too slow) and from an empty
-// fill ring (no free buffer) are read from the sockets, which are found among the process's file
-// descriptors.
+// Reads the loss counters of AF_XDP sockets, and closes the sockets. DPDK's driver reports only
+// frames that did not fit a buffer. The sockets report the losses from a full receive ring (the
+// poller was too slow) and from an empty fill ring (no free buffer). The sockets are found among
+// the process's file descriptors.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// The file descriptors of this process that are AF_XDP sockets, in order.
+/// The file descriptors of this process that are AF_XDP sockets, in ascending order.
 [[nodiscard]] std::vector<int> af_xdp_sockets();
 
 /// Closes the sockets that are still open. DPDK 22.11 with libxdp 1.3 unmaps a socket's rings but
@@ -24,7 +24,7 @@ struct AfXdpLosses {
     std::uint64_t no_buffer = 0;  ///< no buffer in the fill ring (copy mode)
 };
 
-/// The sum over the sockets; nullopt if one cannot be read.
+/// The sums of the losses of all sockets, in frames; nullopt if a socket cannot be read.
 [[nodiscard]] std::optional<AfXdpLosses> af_xdp_losses(const std::vector<int>& sockets);
 
 }  // namespace pinstrike::nic::dpdk

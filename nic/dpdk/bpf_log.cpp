@@ -15,8 +15,8 @@ namespace {
 using Print = int (*)(int level, const char* format, va_list arguments);
 using SetPrint = Print (*)(Print);
 
-/// Written when EAL starts and ends; read by any thread that opens a port. Release and acquire, so
-/// that a reader of the pointer sees the constructed log.
+/// Written when EAL starts and ends; read by any thread that opens a port. The store is release and
+/// the load is acquire, so that a thread that reads the pointer sees the constructed log.
 std::atomic<Log*> bpf_log{nullptr};
 
 __attribute__((format(printf, 2, 0))) int print(int level, const char* format, va_list arguments) {

@@ -25,8 +25,8 @@ std::int64_t wall_clock_ns() {
         .count();
 }
 
-/// The MAC addresses of all groups, without duplicates (thirty-two groups share one). With IGMP it
-/// includes that of all_hosts, because general queries are sent to that group.
+/// The MAC addresses of all groups, without duplicates (thirty-two groups share one). With IGMP the
+/// list includes the address of all_hosts, because general queries are sent to that group.
 std::vector<Mac> addresses_of(const std::vector<std::vector<Group>>& groups_by_queue,
                               Membership membership) {
     std::vector<Mac> addresses;
@@ -87,8 +87,9 @@ std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const Port
     const std::size_t problems_before = problems.size();
     const auto queues = static_cast<std::uint16_t>(groups_by_queue.size());
     std::shared_ptr<Device> device = open_once(eal, port, queues, problems);
-    // The kernel frees an interface's queue some milliseconds after its socket was closed, so after
-    // a quick restart it may still be in use. Each retry has to create the driver's device again.
+    // The kernel frees an interface's queue some milliseconds after its socket was closed, so the
+    // queue may still be in use after a quick restart. Each retry has to create the driver's device
+    // again.
     const bool may_be_taken_still = parse_vdev(port.vdev).driver == "net_af_xdp";
     for (int retries = may_be_taken_still ? 20 : 0; device == nullptr && retries > 0; --retries) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -346,7 +347,7 @@ Device::~Device() {
         }
     }
     if (created_) {
-        rte_eal_hotplug_remove("vdev", device_name(port_).c_str());  // also closes it
+        rte_eal_hotplug_remove("vdev", device_name(port_).c_str());  // also closes the device
     }
     close_af_xdp_sockets(af_xdp_sockets_);
     for (rte_mempool* pool : pools_) {
@@ -365,7 +366,7 @@ Mac Device::mac() const {
 
 std::optional<bool> Device::link_up() const {
     if (kernel_ != nullptr) {
-        return kernel_->link_up();  // DPDK's drivers on kernel interfaces do not update it
+        return kernel_->link_up();  // DPDK's drivers for kernel interfaces do not update the link
     }
     const Link link = link_.load(std::memory_order_relaxed);
     return link == Link::unknown ? std::nullopt : std::optional(link == Link::up);

@@ -1,7 +1,7 @@
 // path: cold
 //
-// An Ethernet device with all its receive queues, from opening to closing. The Ports of its queues
-// share it.
+// Opens, runs and closes an Ethernet device with all its receive queues. The Ports of the queues
+// share the device.
 #pragma once
 
 #include "config/problem.h"
@@ -28,8 +28,8 @@ namespace pinstrike::nic::dpdk {
 enum class Admission : std::uint8_t {
     address_list,    ///< by the driver's list of addresses
     kernel_list,     ///< by the list of the kernel's interface
-    all_multicast,   ///< all groups pass: the driver supports no list
-    promiscuous,     ///< all frames pass: it supports neither
+    all_multicast,   ///< all groups pass, because the driver supports no list
+    promiscuous,     ///< all frames pass, because the driver supports neither
     nothing_to_ask,  ///< the driver has no filter (net_pcap, net_ring, net_null)
 };
 
@@ -44,12 +44,13 @@ struct ClockReading {
 /// Where the driver stores the receive time stamp of a frame.
 struct StampField {
     int offset = -1;
-    std::uint64_t flag = 0;  ///< set in ol_flags of a frame that has one; 0: no stamps
+    std::uint64_t flag = 0;  ///< set in ol_flags of a frame that has a stamp; 0: no stamps
 };
 
 class Device {
   public:
-    /// Opens the device; null with Problems if a step fails, after undoing the steps before it.
+    /// Opens the device. If a step fails, undoes the steps before it, adds problems and returns
+    /// null.
     static std::shared_ptr<Device> open(const std::shared_ptr<Eal>& eal, const PortConfig& port,
                                         const std::vector<std::vector<Group>>& groups_by_queue,
                                         Problems& problems);
@@ -72,24 +73,24 @@ class Device {
 
     [[nodiscard]] Mac mac() const;
 
-    /// Counters of all queues together, since the start. A mutex serializes the calls because
-    /// drivers may not support concurrent ones (net_e1000_em mixes register reads then, and reports
+    /// The counters of all queues together, since the start. A mutex serializes the calls because
+    /// drivers may not support concurrent calls (net_e1000_em then mixes register reads and reports
     /// a good link as down).
     [[nodiscard]] DeviceStatistics statistics() const;
 
-    /// For poll threads: the link state that the last statistics() found, because a driver may take
-    /// long to read it from the device.
+    /// The link state that the last call of statistics() found. Poll threads use it because a
+    /// driver may take long to read the state from the device.
     [[nodiscard]] std::optional<bool> link_up() const;
 
-    /// True if the kernel interface was deleted and created again: the driver's sockets then
+    /// True if the kernel interface was deleted and created again. The driver's sockets then
     /// receive nothing.
     [[nodiscard]] bool interface_lost() const { return kernel_ != nullptr && kernel_->replaced(); }
 
-    /// Cold, while queues are polled: adds these groups to the address filter. False with a problem
-    /// if the driver refuses.
+    /// Adds groups to the address filter; cold, and allowed while queues are polled. False, with a
+    /// problem added, if the driver refuses.
     [[nodiscard]] bool admit_more(std::span<const Group> groups, Problems& problems);
 
-    /// nullopt if the driver's clock cannot be read; time stamps are unusable then.
+    /// Reads the NIC's clock; nullopt if the driver cannot, and its time stamps are then unusable.
     [[nodiscard]] std::optional<ClockReading> read_clock() const;
 
   private:
@@ -127,7 +128,7 @@ class Device {
     std::vector<int> af_xdp_sockets_;
     rte_eth_stats at_start_{};
     mutable std::mutex asking_;  ///< serializes cold threads that call the driver
-    /// Relaxed is enough because it publishes no other data.
+    /// Relaxed order is enough because it publishes no other data.
     mutable std::atomic<Link> link_{Link::unknown};
 };
 

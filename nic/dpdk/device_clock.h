@@ -1,9 +1,9 @@
 // path: hot
 //
 // Converts time stamps of a NIC to wall time. The NIC stamps frames with ticks of its own clock,
-// whose rate and origin are unknown. Both are measured: two simultaneous readings of this clock and
-// the wall clock, some time apart, give the rate; the later one gives the origin. A conversion is
-// then one multiplication and one shift.
+// whose rate and origin are unknown. To measure them, this clock and the wall clock are read at the
+// same moment, twice, some time apart. The two pairs of readings give the rate, and the later pair
+// gives the origin. A conversion is then one multiplication and one shift.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class DeviceClock {
     /// A time stamp that differs more than this from the time of its burst is not used.
     static constexpr std::int64_t distrusted_ns = 1'000'000'000;
 
-    /// The shortest time between two readings from which the rate is measured.
+    /// The shortest time between two readings that suffices to measure the rate.
     static constexpr std::int64_t baseline_ns_min = 10'000'000;
 
     /// Adds a reading of both clocks at (nearly) the same time. Cold; called about once a second.

@@ -56,8 +56,8 @@ std::size_t DpdkPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     return received;
 }
 
-/// A frame in several buffers is longer than frame_room_bytes, so it is not market data: only its
-/// first segment is handed out, and the parser counts it as truncated.
+/// A frame in several buffers is longer than frame_room_bytes and so is not market data. Only its
+/// first segment is delivered, and the parser counts the frame as truncated.
 template <bool from_hardware>
 inline void DpdkPort::hand_out(std::span<Packet> burst, std::int64_t now_ns) noexcept {
     std::uint64_t bytes = 0;
@@ -109,7 +109,7 @@ inline void DpdkPort::give_back() noexcept {
 
 // --- cold ---
 
-/// Sends reports on the device's first transmit queue.
+/// Sends IGMP reports on the device's first transmit queue.
 class DpdkPort::Reports final : public ReportSender {
   public:
     Reports(std::uint16_t device, rte_mempool* pool) : device_(device), pool_(pool) {}
@@ -165,7 +165,7 @@ DpdkPort::~DpdkPort() {
     if (membership_ && announced_) {
         Reports reports(device_id_, pool_);
         membership_->leave(now_ns_, reports);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // reports leave the ring
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // time for the NIC to send
     }
 }
 
@@ -200,9 +200,10 @@ void DpdkPort::watch_link(std::int64_t now_ns) {
 
 namespace {
 
-/// Groups that the device's address filter lets pass, but that are not reported yet.
+/// Groups that the device's address filter lets pass, but that no IGMP report has named yet.
 struct AdmittedGroups final : MoreGroups {
-    std::optional<GroupMembership> membership;  ///< of all groups; nullopt: the switch's task
+    /// The membership in all groups; nullopt: the port sends no reports.
+    std::optional<GroupMembership> membership;
 };
 
 }  // namespace
@@ -262,7 +263,7 @@ InterfaceChange DpdkPort::follow_interface() const {
 
 DeviceStatistics DpdkPort::statistics() const {
     DeviceStatistics told = device_->statistics();
-    if (queue_ != 0) {  // the device counts all queues together: reported by queue 0 only
+    if (queue_ != 0) {  // the device counts all queues together, so only queue 0 reports them
         told.missed = told.no_buffer = told.errors = std::nullopt;
     }
     return told;

@@ -22,7 +22,7 @@ namespace pinstrike::nic::dpdk {
 struct QueueConfig {
     std::uint16_t queue = 0;
     unsigned burst_packets = 64;
-    /// Set on the first queue of a device only, because queries arrive there.
+    /// Set on the first queue of a device only, because IGMP queries arrive there.
     std::optional<MembershipConfig> membership;
     bool keeps = false;  ///< packets may be kept; the pool has buffers for them
 };
@@ -36,8 +36,8 @@ class DpdkPort final : public Port {
 
     [[nodiscard]] bool keeps() const override { return keeps_; }
 
-    /// Only on a device's first queue, because flow rules that are installed at the start steer
-    /// groups to the others.
+    /// Works only on a device's first queue, because flow rules that are installed at the start
+    /// steer the groups of the other queues.
     [[nodiscard]] std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
                                                       Problems& problems) override;
     void join(MoreGroups& groups, std::int64_t now_ns) override;
@@ -58,7 +58,7 @@ class DpdkPort final : public Port {
     void attach() noexcept;
     void watch_link(std::int64_t now_ns);
 
-    // Members that receive() uses, kept together.
+    // The members that receive() uses are kept together.
     std::uint16_t device_id_;
     std::uint16_t queue_;
     bool attached_ = false;

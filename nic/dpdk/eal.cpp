@@ -22,9 +22,9 @@ namespace {
 std::mutex start_mutex;
 std::weak_ptr<Eal> the_one;
 
-/// True while EAL runs. Release on change, acquire before rte_thread_unregister, so that a thread
-/// that ends late does not call DPDK after its end. (Poll threads are joined before ports end; this
-/// covers only threads that outlive both.)
+/// True while EAL runs. Stored with release and loaded with acquire before rte_thread_unregister,
+/// so that a thread that ends late does not call DPDK after EAL has ended. (Poll threads are joined
+/// before the ports are closed, so this matters only for threads that outlive both.)
 std::atomic<bool> alive{false};
 
 /// Unregisters a thread when it ends.
@@ -95,7 +95,7 @@ std::string failure_text(int error, const std::vector<std::string>& arguments, L
 
 /// Returns the error of rte_eal_init, 0 on success.
 int initialise(const std::vector<std::string>& arguments) {
-    std::vector<std::string> texts = arguments;  // EAL permutes and may change them
+    std::vector<std::string> texts = arguments;  // EAL reorders the arguments and may change them
     std::vector<char*> argv;
     for (std::string& text : texts) {
         argv.push_back(text.data());
@@ -108,7 +108,7 @@ int initialise(const std::vector<std::string>& arguments) {
 /// EAL creates its runtime folder even if it shares nothing through it.
 void remove_runtime_folder(const std::string& folder) {
     std::error_code error;
-    std::filesystem::remove(folder, error);  // fails if not empty: another instance may use it
+    std::filesystem::remove(folder, error);  // fails if another instance uses the folder
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ std::shared_ptr<Eal> Eal::start(const EalConfig& config, Problems& problems) {
         config.housekeeping_cpus.empty() ? cpus_of_caller() : config.housekeeping_cpus;
     std::vector<std::string> arguments = eal_arguments(ports, cpus.front());
     auto log = std::make_unique<Log>(config.log);
-    // Without its dispatcher libxdp pins nothing in bpffs, so bpffs need not be mounted.
+    // Without its dispatcher, libxdp pins no program in bpffs, so bpffs need not be mounted.
     setenv("LIBXDP_SKIP_DISPATCHER", "1", 0);
     const AffinityKept kept(cpus);
     log->begin();

@@ -1,7 +1,7 @@
 // path: cold
 //
-// DPDK's environment, started once per process for all its ports. It cannot be started again after
-// its end or after a failure, because rte_eal_init refuses.
+// DPDK's environment (EAL), which is started once per process for all ports. It cannot be started
+// again after its end or after a failure, because rte_eal_init refuses that.
 #pragma once
 
 #include "config/problem.h"
@@ -23,12 +23,11 @@ struct EalConfig {
     LogSink log;
 };
 
-/// Ports share its ownership, so that it ends after the last of them. Its end leaves no file
-/// behind.
+/// Ports share the ownership of EAL, so that it ends after the last port. It leaves no file behind.
 class Eal {
   public:
-    /// Checks the ports against this machine, then starts EAL. Null with Problems if that fails.
-    /// The calling thread keeps its CPU affinity. Returns the running Eal if there is one.
+    /// Checks the ports against this machine, then starts EAL. Returns the running Eal if there is
+    /// one; null, with problems added, on failure. The calling thread keeps its CPU affinity.
     static std::shared_ptr<Eal> start(const EalConfig& config, Problems& problems);
 
     /// The running Eal, or null.

@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// EAL arguments that are derived from the config, so the config must not give them.
+/// EAL arguments that are derived from the config, so the config must not contain them.
 constexpr std::array<std::string_view, 14> derived_arguments{
     "-l",       "--lcores", "-c", "--main-lcore", "--no-huge",   "--in-memory",    "-m",
     "--no-pci", "--allow",  "-a", "--block",      "--no-shconf", "--no-telemetry", "--file-prefix"};
 
-/// Kernel drivers through which DPDK uses a PCI device: first those that hand over the whole
-/// device, then those that share it.
+/// Kernel drivers through which DPDK uses a PCI device: first the drivers that give DPDK the whole
+/// device, then the drivers that share the device with DPDK.
 constexpr std::array<std::string_view, 6> usable_drivers{"vfio-pci",  "uio_pci_generic", "igb_uio",
                                                          "mlx5_core", "mlx4_core",       "mana"};
 
@@ -104,8 +104,8 @@ void check_interface(const PortConfig& port, Problems& problems) {
 }
 
 /// An AF_XDP socket receives one queue of its interface, but a NIC spreads frames over all its
-/// queues. A config with start_queue is accepted, because its user steers the frames there (ethtool
-/// -N).
+/// queues. A config with start_queue is accepted, because its user steers the frames to that queue
+/// (ethtool -N).
 void check_queues(const PortDemand& port, const Vdev& vdev, Problems& problems) {
     const std::string interface = kernel_interface(port.config);
     const unsigned queues = receive_queues_of(interface);

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Derives the command line of EAL from the config, and checks ports and host before EAL starts,
-// because EAL reports errors in its own terms or ends the process.
+// Derives the command line of EAL from the config. Checks ports and host before EAL starts, because
+// EAL reports errors in its own terms or ends the process.
 #pragma once
 
 #include "config/problem.h"
@@ -25,15 +25,15 @@ struct Machine {
 
 [[nodiscard]] Machine read_machine();
 
-/// The problems of the ports on this machine except memory: devices, drivers, files, rights, EAL
-/// arguments that contradict the derived ones.
+/// The problems of the ports on this machine, apart from memory: devices, drivers, files, rights,
+/// and EAL arguments that contradict the derived ones.
 [[nodiscard]] Problems check_devices(std::span<const PortDemand> ports, const Machine& machine);
 
-/// All problems: those of check_devices(), and hugepages.
+/// All problems of the ports: those that check_devices() finds, and those of hugepages.
 [[nodiscard]] Problems check_ports(std::span<const PortDemand> ports, const Machine& machine);
 
-/// argv of rte_eal_init. EAL's main lcore runs on `main_cpu`. Virtual devices are not included:
-/// each is created when its port opens, so that an error names its port.
+/// The argv of rte_eal_init. EAL's main lcore runs on `main_cpu`. Virtual devices are not included,
+/// because each is created when its port opens, so that an error names its port.
 [[nodiscard]] std::vector<std::string> eal_arguments(std::span<const PortDemand> ports,
                                                      unsigned main_cpu);
 

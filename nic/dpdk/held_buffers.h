@@ -10,17 +10,17 @@
 
 namespace pinstrike::nic::dpdk {
 
-/// The buffers of packets that a port has handed out and not yet returned to the pool, contiguous:
-/// kept bursts, oldest first, then the last burst. Used by one thread; allocates in the constructor
-/// only.
+/// The buffers of packets that a port has delivered and not yet returned to the pool. One array
+/// contains the kept bursts, oldest first, then the last burst. Used by one thread; allocates in
+/// the constructor only.
 class HeldBuffers {
   public:
-    /// For bursts of at most `burst` packets, and at most `kept` kept packets.
+    /// Sized for bursts of at most `burst` packets, and for at most `kept` kept packets.
     HeldBuffers(rte_mempool* pool, std::size_t burst, std::size_t kept)
         : pool_(pool), burst_(burst), held_(kept == 0 ? burst : 2 * (kept + burst)) {}
 
-    /// Where to store the next burst, after end_burst(); add() then sets the number of packets
-    /// received.
+    /// The place for the buffers of the next burst, after end_burst(). add() then sets the number
+    /// of packets received.
     [[nodiscard]] rte_mbuf** room() noexcept { return held_.data() + end_; }
 
     void add(std::size_t packets) noexcept {
@@ -36,7 +36,7 @@ class HeldBuffers {
     /// reference; they need the slower rte_pktmbuf_free_bulk().
     void note_special() noexcept { special_end_ = end_; }
 
-    // Return buffers to the pool: `cache` is this thread's cache, or null.
+    // These functions return buffers to the pool. `cache` is this thread's cache, or null.
 
     void give_back_last(rte_mempool_cache* cache) noexcept {
         put(last_, end_, cache);
@@ -54,11 +54,12 @@ class HeldBuffers {
         begin_ = end_;
     }
 
-    /// Call after the last burst was kept or given back; makes room for the next one.
+    /// Call after the last burst was kept or given back. Moves the kept buffers to the front of the
+    /// array if the next burst would not fit behind them.
     void end_burst() noexcept {
         if (begin_ == end_) {
             begin_ = end_ = special_end_ = 0;
-        } else if (held_.size() - end_ < burst_) [[unlikely]] {  // rare: once in many bursts
+        } else if (held_.size() - end_ < burst_) [[unlikely]] {  // once in many bursts
             std::copy(&held_[begin_], held_.data() + end_, held_.data());
             special_end_ -= std::min(special_end_, begin_);
             end_ -= begin_;

@@ -1,7 +1,7 @@
 // path: cold
 //
 // Reads the host's hugepages, capabilities and PCI devices. The checks are separate
-// (eal_arguments.h), so that tests can run them on hand-made machines.
+// (eal_arguments.h), so that tests can run them for any machine.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ struct Hugepages {
 };
 
 /// Reads <root>/devices/system/node/node*/hugepages; if the kernel has no NUMA nodes, all pages
-/// count as node 0's. Sorted by size, then node.
+/// count for node 0. The result is sorted by size, then node.
 [[nodiscard]] std::vector<Hugepages> read_hugepages(const std::string& root = "/sys");
 
-/// Linux capabilities as bits.
+/// The Linux capabilities of a process, one bit each.
 struct Capabilities {
     std::uint64_t effective = 0;
 

@@ -4,10 +4,10 @@
 // into one of a few fixed slots, from which a cold thread reads it. If no slot is free, the line is
 // dropped and counted.
 //
-// A slot goes free -> filling -> full -> free. Filling begins with a compare-exchange, so one
-// thread owns the slot. "full" is stored with release and read with acquire, so that the reader
-// sees the text; "free" likewise, so that the next writer overwrites the text only after the reader
-// has read it.
+// A slot goes free -> filling -> full -> free. Filling begins with a compare-exchange, so that only
+// one thread owns the slot. "full" is stored with release and loaded with acquire, so that the
+// reader sees the text. So is "free", so that the next writer overwrites the text only after the
+// reader has read it.
 #pragma once
 
 #include "nic/dpdk/log_level.h"
@@ -27,7 +27,7 @@ class HotLines {
     static constexpr std::size_t lines_max = 32;
     static constexpr std::size_t line_bytes_max = 240;  ///< longer lines are cut
 
-    /// Stores a line; called by any thread.
+    /// Stores a log line; called by any thread.
     void put(LogLevel level, std::string_view line) noexcept {
         for (Slot& slot : slots_) {
             State expected = State::free;
@@ -44,8 +44,8 @@ class HotLines {
         left_out_.fetch_add(1, std::memory_order_relaxed);  // relaxed: publishes no other data
     }
 
-    /// Calls `tell(level, line)` for each stored line; one cold thread at a time. Returns the
-    /// number of lines dropped since the last call.
+    /// Calls `tell(level, line)` for each stored log line; called by one cold thread at a time.
+    /// Returns the number of log lines dropped since the last call.
     template <class Tell>
     std::uint64_t drain(Tell tell) {
         for (Slot& slot : slots_) {

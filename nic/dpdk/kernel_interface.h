@@ -1,7 +1,6 @@
 // path: cold
 //
-// The kernel's side of the interface of an AF_XDP or AF_PACKET port: its address filter and its
-// link.
+// Access to the kernel interface of an AF_XDP or AF_PACKET port: its address filter and its link.
 #pragma once
 
 #include "nic/packet/mac.h"
@@ -13,8 +12,8 @@
 namespace pinstrike::nic::dpdk {
 
 /// A packet socket that receives nothing and adds group addresses to the interface's filter. The
-/// kernel counts references to each address and removes the socket's when the socket is closed,
-/// even if the process crashes.
+/// kernel counts references to each address, and drops those of the socket when the socket is
+/// closed, even if the process crashes.
 class KernelInterface {
   public:
     explicit KernelInterface(std::string name);
@@ -29,8 +28,8 @@ class KernelInterface {
     /// True if the interface exists, is up and has a carrier. One system call.
     [[nodiscard]] bool link_up() const;
 
-    /// True if another interface has its name now, and is up. Called by one cold thread; link_up()
-    /// is false then.
+    /// True if another interface now has the name, and is up. link_up() then returns false. Called
+    /// by one cold thread.
     [[nodiscard]] bool replaced() const;
 
   private:
@@ -39,7 +38,7 @@ class KernelInterface {
     std::string name_;
     int socket_ = -1;
     unsigned index_ = 0;
-    /// Relaxed, because it publishes no other data.
+    /// Relaxed order is enough because it publishes no other data.
     mutable std::atomic<bool> replaced_ = false;
 };
 

@@ -20,8 +20,8 @@ LogLevel level_of(int rte_level) {
     return rte_level == static_cast<int>(RTE_LOG_DEBUG) ? LogLevel::debug : LogLevel::info;
 }
 
-/// True on poll threads: they are registered with DPDK, while its own threads are not, and the main
-/// lcore is the thread that started EAL.
+/// True on poll threads, because they are registered with DPDK. DPDK's own threads are not, and the
+/// main lcore is the thread that started EAL.
 bool on_poll_thread() {
     const unsigned lcore = rte_lcore_id();
     return lcore != LCORE_ID_ANY && lcore != rte_get_main_lcore();

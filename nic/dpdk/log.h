@@ -1,7 +1,7 @@
 // path: cold
 //
-// The log of DPDK and its drivers: passes their lines to a sink instead of standard error, with a
-// rate limit, and keeps error lines for the Problem that follows.
+// The log of DPDK and its drivers. It passes their log lines to a sink instead of standard error,
+// with a rate limit, and keeps errors for the Problem that is reported afterwards.
 #pragma once
 
 #include "nic/dpdk/hot_lines.h"
@@ -19,10 +19,10 @@ namespace pinstrike::nic::dpdk {
 
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
-/// DPDK's log stream; one per process, and it outlives EAL. Any thread may log; a mutex orders the
-/// lines (drivers log during setup and on faults, not per packet). Poll threads, which are
-/// registered with DPDK as lcores, take no mutex and allocate nothing (hot_lines.h); fetch() passes
-/// their lines on.
+/// DPDK's log stream. There is one per process, and it outlives EAL. Any thread may log; a mutex
+/// orders the log lines (drivers log during setup and on faults, not per packet). Poll threads,
+/// which are registered with DPDK as lcores, take no mutex and allocate nothing (hot_lines.h);
+/// fetch() passes their log lines to the sink.
 class Log {
   public:
     /// Without a sink, errors go to standard error and other lines are discarded.
@@ -32,16 +32,17 @@ class Log {
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
-    /// Logs a line of Pinstrike itself to the same sink.
+    /// Writes a log line of Pinstrike itself to the same sink.
     void say(LogLevel level, std::string_view line);
 
-    /// Logs a line of a library that DPDK uses, as if it were DPDK's.
+    /// Writes a log line of a library that DPDK uses, as if DPDK had written it.
     void hear(LogLevel level, std::string_view line);
 
-    /// Passes lines of poll threads to the sink. Called by a cold thread about once a second.
+    /// Passes the log lines of poll threads to the sink. Called by a cold thread about once a
+    /// second.
     void fetch();
 
-    /// Clears the kept lines; call before an operation that may fail.
+    /// Clears the kept errors and warnings; call before an operation that may fail.
     void begin();
 
     /// Errors and warnings since begin(), joined by "; "; "" if there were none.
@@ -59,7 +60,7 @@ class Log {
     std::mutex mutex_;
     LogSink sink_;
     std::FILE* stream_ = nullptr;
-    std::array<char, BUFSIZ> buffer_{};  ///< for the stream, which would allocate one otherwise
+    std::array<char, BUFSIZ> buffer_{};  ///< for the stream, which would otherwise allocate one
     HotLines hot_lines_;
     std::string partial_;  ///< the beginning of an incomplete line
     std::string complaints_;

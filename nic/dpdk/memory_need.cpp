@@ -82,7 +82,7 @@ std::string pages_text(std::span<const Hugepages> pages) {
     return text.empty() ? "this kernel has no hugepages" : text;
 }
 
-/// How to free `need` bytes: in total, or on one node.
+/// The command that makes `need` bytes of hugepages free: in total (`node` < 0), or on one node.
 std::string mending_text(std::size_t need, std::span<const Hugepages> pages, int node) {
     std::size_t in_use = 0;
     for (const Hugepages& size : pages) {
@@ -113,7 +113,8 @@ std::size_t free_bytes_on(std::span<const Hugepages> pages, int node) {
     return bytes_on(pages, node, &Hugepages::free_count);
 }
 
-/// If enough pages are reserved, another program uses them now, and a retry may succeed.
+/// If enough pages are reserved but not free, another program uses them now, so a retry may
+/// succeed.
 Remedy remedy_of_want(std::size_t need, std::span<const Hugepages> pages, int node) {
     return bytes_on(pages, node, &Hugepages::total_count) < need ? Remedy::change : Remedy::retry;
 }

@@ -22,7 +22,7 @@ namespace pinstrike::nic::dpdk {
 inline constexpr std::size_t frame_room_bytes = 2048;
 inline constexpr std::size_t buffer_bytes = 128 + 128 + frame_room_bytes + 2 * 64;
 
-/// Free buffers in the cache of each thread; DPDK's maximum.
+/// The number of free buffers in each thread's cache; DPDK's maximum.
 inline constexpr unsigned pool_cache_buffers = 512;
 
 /// Transmit descriptors of the queue that carries membership reports.
@@ -32,22 +32,23 @@ inline constexpr unsigned transmit_descriptors = 512;
 inline constexpr std::size_t ordinary_page_bytes = 4096;
 static_assert(buffer_bytes <= ordinary_page_bytes && 2 * buffer_bytes > ordinary_page_bytes);
 
-/// Memory of EAL and its drivers besides buffers and descriptors: below 1 MiB with virtual devices;
-/// the rest is reserved for NIC drivers and partly filled pages.
+/// Memory of EAL and its drivers besides buffers and descriptors. With virtual devices it is below
+/// 1 MiB; the rest is reserved for NIC drivers and partly filled pages.
 inline constexpr std::size_t runtime_bytes = std::size_t{16} << 20;
 
-/// What a port needs of EAL.
+/// A port, and the properties that determine how much memory it needs.
 struct PortDemand {
     PortConfig config;
     unsigned queues = 1;
-    /// Frames that net_pcap stores in buffers of one queue, for the largest capture.
+    /// The number of frames that net_pcap stores in the buffers of one queue: that of the largest
+    /// capture.
     std::size_t preloaded_frames = 0;
     /// The NUMA node of the device, on which its buffers are allocated; negative: any node.
     int node = -1;
 };
 
-/// The demand of a port; counts the frames of captures that net_pcap would preload, and looks up
-/// the device's NUMA node.
+/// Describes a port: counts the frames of captures that net_pcap would preload, and looks up the
+/// device's NUMA node.
 [[nodiscard]] PortDemand demand_of(const PortConfig& config, unsigned queues);
 
 struct MemoryNeed {
@@ -60,22 +61,22 @@ struct MemoryNeed {
 
 [[nodiscard]] MemoryNeed memory_need(const PortDemand& port);
 
-/// The need of all ports and DPDK itself.
+/// The memory that all ports and DPDK itself need.
 [[nodiscard]] std::size_t memory_need_bytes(std::span<const PortDemand> ports);
 
-/// Hugepages of 2 MiB that the ports need, by NUMA node of their devices; key -1 counts pages that
-/// may be on any node. Empty if no port uses hugepages.
+/// The number of hugepages of 2 MiB that the ports need, by the NUMA node of their devices. Key -1
+/// has the pages that may be on any node. Empty if no port uses hugepages.
 [[nodiscard]] std::map<int, std::size_t> hugepages_needed(std::span<const PortDemand> ports);
 
 /// "port a0: 2 queues x 6,336 buffers x 2,432 bytes = 30 MiB": one text line per port, and the sum.
 [[nodiscard]] std::string memory_need_text(std::span<const PortDemand> ports);
 
-/// Compares the need with the free hugepages, in total and on the devices' nodes; a Problem states
-/// both numbers and the command that fixes it. Empty if no port uses hugepages.
+/// Compares the need with the free hugepages, in total and on the devices' nodes. A Problem states
+/// both numbers and the command that reserves enough pages. Empty if no port uses hugepages.
 [[nodiscard]] Problems check_hugepages(std::span<const PortDemand> ports,
                                        std::span<const Hugepages> pages);
 
-/// Frames in a pcap or pcapng file; 0 if it cannot be read.
+/// The number of frames in a pcap or pcapng file; 0 if it cannot be read.
 [[nodiscard]] std::size_t count_frames(const std::string& file);
 
 }  // namespace pinstrike::nic::dpdk

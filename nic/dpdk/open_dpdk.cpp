@@ -35,7 +35,7 @@ std::vector<std::unique_ptr<Port>> open_dpdk(const PortConfig& config,
     const auto queues = static_cast<unsigned>(groups_by_queue.size());
     const PortDemand demand = demand_of(config, queues);
     std::shared_ptr<Eal> eal = Eal::running();
-    if (eal != nullptr) {  // already running: its arguments and memory cannot change any more
+    if (eal != nullptr) {  // a running EAL cannot change its arguments and memory
         const Problems wrong = check_devices(std::span(&demand, 1), read_machine());
         problems.insert(problems.end(), wrong.begin(), wrong.end());
         eal = wrong.empty() ? eal : nullptr;

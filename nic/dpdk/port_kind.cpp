@@ -173,10 +173,10 @@ struct DriverCalls {
 
 const std::vector<DriverCalls>& drivers() {
     static const std::vector<DriverCalls> table{
-        // These drivers wake the kernel when its rings request it.
+        // These drivers make a system call to wake the kernel when its rings request that.
         {"net_af_xdp", {ask_link, {"poll"}, {"recvfrom"}, {"sendto"}}},
         {"net_af_packet", {ask_link, {"poll"}, {"sendto"}}},
-        // libpcap reads files by stdio, and interfaces by packet sockets.
+        // libpcap reads files with stdio, and interfaces through packet sockets.
         {"net_pcap",
          {ask_link, {"close"}, {"lseek"}, {"poll"}, {"read"}, {"recvfrom"}, {"sendto"}}},
         {"net_tap", {{"ioctl"}, {"read"}, {"readv"}, {"write"}, {"writev"}}},
@@ -187,9 +187,9 @@ const std::vector<DriverCalls>& drivers() {
     return table;
 }
 
-/// Most registers are mapped memory; the kernel gives access to the others (I/O ports, interrupts).
-/// A driver that shares its device with the kernel asks the kernel for link and clock, and opens a
-/// socket for each request.
+/// Most device registers are mapped into memory; system calls give access to the others (I/O ports,
+/// interrupts). A driver that shares its device with the kernel asks the kernel for link and clock,
+/// and opens a socket for each request.
 std::vector<SystemCall> calls_of_pci() {
     return {{"close"},    {"ioctl"}, {"pread64"},
             {"pwrite64"}, {"read"},  {"socket", 0, SystemCall::whole_word, AF_INET},

@@ -14,7 +14,8 @@
 namespace pinstrike::nic::dpdk {
 namespace {
 
-/// One rule in the form of rte_flow: matches an address, optionally a UDP port and a VLAN tag.
+/// One rule in the form of rte_flow. It matches a group address and, optionally, a UDP port and a
+/// VLAN tag.
 class Flow {
   public:
     Flow(const SteeringRule& rule, bool tagged, bool by_port) {
@@ -44,7 +45,7 @@ class Flow {
     Flow(const Flow&) = delete;
     Flow& operator=(const Flow&) = delete;
 
-    /// Empty if the driver accepted the rule, else its error text.
+    /// Installs the rule. Returns the driver's error text; empty if the driver accepted the rule.
     [[nodiscard]] std::string install(std::uint16_t device) const {
         rte_flow_attr ingress{};
         ingress.ingress = 1;
@@ -66,7 +67,8 @@ class Flow {
     std::array<rte_flow_action, 2> actions_{};
 };
 
-/// True if no address belongs to two queues, including the first queue, which has no rules.
+/// True if no group address belongs to two queues. The first queue counts too, although it has no
+/// rules.
 bool addresses_suffice(const std::vector<std::vector<Group>>& groups_by_queue) {
     std::map<std::uint32_t, std::size_t> queues;
     for (std::size_t queue = 0; queue < groups_by_queue.size(); ++queue) {
@@ -80,7 +82,7 @@ bool addresses_suffice(const std::vector<std::vector<Group>>& groups_by_queue) {
     return true;
 }
 
-/// The rule that was refused and why; empty if all are installed.
+/// Returns the rule that the driver refused, with its reason; empty if all rules are installed.
 std::string install_all(std::uint16_t device, const std::vector<SteeringRule>& rules, bool tagged,
                         bool by_port) {
     std::set<std::uint32_t> addresses;

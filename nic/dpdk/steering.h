@@ -30,8 +30,8 @@ struct SteeringRule {
     Problems& problems);
 
 /// Plans the rules and installs them; a Problem names the first rule that the driver refused and
-/// what to do. For a driver that cannot match UDP ports, the rules match address and protocol, if
-/// this distinguishes the queues. True if all rules are installed.
+/// what to do. If the driver cannot match UDP ports, and no address belongs to two queues, the
+/// rules match address and protocol instead. True if all rules are installed.
 bool install_steering(std::uint16_t device, const PortConfig& port,
                       const std::vector<std::vector<Group>>& groups_by_queue, Problems& problems);
 

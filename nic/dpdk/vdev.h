@@ -1,7 +1,7 @@
 // path: cold
 //
 // Parses virtual devices, and lists properties of their drivers. DPDK's statistics do not
-// distinguish "none" from "not counted"; the table here does.
+// distinguish "no loss" from "not counted"; DriverTraits does.
 #pragma once
 
 #include "nic/port_config.h"
@@ -32,13 +32,13 @@ struct Vdev {
 
 [[nodiscard]] Vdev parse_vdev(std::string_view text);
 
-/// What a driver counts, and how it receives.
+/// Which losses a driver counts, and how it receives.
 struct DriverTraits {
     bool counts_missed = true;
     bool counts_no_buffer = true;
     bool counts_errors = true;
-    bool kernel_interface = false;    ///< uses an interface that stays with the kernel
-    bool feeds_queues_apart = false;  ///< each queue has its own input: no steering needed
+    bool kernel_interface = false;    ///< uses an interface that the kernel keeps
+    bool feeds_queues_apart = false;  ///< each queue has its own input and needs no steering
 };
 
 /// The traits of a port's driver; the defaults for a PCI device.
@@ -47,10 +47,11 @@ struct DriverTraits {
 /// The kernel interface that a port uses; empty for a device that bypasses the kernel.
 [[nodiscard]] std::string kernel_interface(const PortConfig& port);
 
-/// DPDK's name of the device: that of the vdev, or the PCI address.
+/// DPDK's name of the device: the name of the vdev, or the PCI address.
 [[nodiscard]] std::string device_name(const PortConfig& port);
 
-/// The capture files that net_pcap stores whole in buffers because it repeats them, one per queue.
+/// The capture files that net_pcap loads completely into buffers because it repeats them. Each
+/// queue has one file.
 [[nodiscard]] std::vector<std::string> preloaded_captures(const PortConfig& port);
 
 }  // namespace pinstrike::nic::dpdk

@@ -20,7 +20,7 @@ inline constexpr Ipv4 all_v3_routers{0xE0000016};  // 224.0.0.22: v3 reports
 
 /// A router's query for members of groups.
 struct IgmpQuery {
-    unsigned version = 3;  ///< of the querier: 1, 2 or 3, distinguished as in RFC 3376, 7.1
+    unsigned version = 3;  ///< the querier's: 1, 2 or 3, distinguished as in RFC 3376, 7.1
     Ipv4 group;            ///< 0: a general query, for all groups
     std::int64_t max_response_ns = 0;
 };
@@ -30,16 +30,15 @@ struct IgmpQuery {
 /// a query for the group.
 [[nodiscard]] std::optional<IgmpQuery> parse_igmp_query(std::span<const std::byte> frame);
 
-/// The addresses that reports are sent from; a NIC that bypasses the kernel has no kernel
-/// configuration to take them from.
+/// The source addresses of reports. The kernel does not know them for a NIC that bypasses it.
 struct IgmpHost {
     Ipv4 address;
     Mac mac;
-    std::uint16_t vlan = 0;  ///< 0 untagged
+    std::uint16_t vlan = 0;  ///< 0: untagged
 };
 
-/// The type of a v3 group record. Records list no sources: excluding no source means joining the
-/// group for all.
+/// The type of a v3 group record. Records list no sources, because a host that excludes no source
+/// joins the group for all sources.
 enum class IgmpRecord : std::uint8_t {
     is_joined = 2,  ///< MODE_IS_EXCLUDE {}: the answer to a query
     leave = 3,      ///< CHANGE_TO_INCLUDE_MODE {}
@@ -48,8 +47,8 @@ enum class IgmpRecord : std::uint8_t {
 
 /// The longest frame written: an Ethernet header with a VLAN tag and an IPv4 packet of 1500 bytes.
 inline constexpr std::size_t igmp_frame_bytes_max = 1518;
-/// The groups that fit a v3 report of 1500 bytes: 24 bytes of IPv4 header, 8 of IGMP header, 8 per
-/// group.
+/// The maximum number of groups in a v3 report, which has at most 1500 bytes: 24 bytes of IPv4
+/// header, 8 of IGMP header, 8 per group.
 inline constexpr std::size_t igmp_report_groups_max = (1500 - 24 - 8) / 8;
 
 using IgmpFrame = std::span<std::byte, igmp_frame_bytes_max>;

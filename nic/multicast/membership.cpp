@@ -18,7 +18,8 @@ constexpr std::int64_t older_querier_ns = (robustness * 125 + 10) * second_ns;
 constexpr std::int64_t v3_unsolicited_interval_ns = 1 * second_ns;
 constexpr std::int64_t v2_unsolicited_interval_ns = 10 * second_ns;
 
-/// Limits answers to ten rounds a second, in case of a flood of queries with a short response time.
+/// Limits answers to ten rounds a second, because a faulty querier may send many queries with a
+/// short response time.
 constexpr std::int64_t answers_interval_ns = second_ns / 10;
 
 }  // namespace
@@ -36,7 +37,7 @@ GroupMembership::GroupMembership(MembershipConfig config, std::uint64_t seed)
 }
 
 std::int64_t GroupMembership::random_delay(std::int64_t max_ns) {
-    random_ ^= random_ << 13;  // xorshift64: only spreads answers, no security depends on it
+    random_ ^= random_ << 13;  // xorshift64 suffices, because it only spreads answers in time
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
     return static_cast<std::int64_t>(random_ % (static_cast<std::uint64_t>(max_ns) + 1));
@@ -122,8 +123,8 @@ void GroupMembership::send_one(Ipv4 group, unsigned version, ReportSender& sende
     sender.send(std::span(frame_).first(bytes));
 }
 
-/// Sends the reports that are due by `due_ns` and clears their times; returns the number of frames
-/// sent.
+/// Sends the reports whose times in `due_ns` have come, in at most `frames_left` frames, and clears
+/// these times. Returns the number of frames sent.
 std::size_t GroupMembership::send_due(std::int64_t now_ns, IgmpRecord record,
                                       std::vector<std::int64_t>& due_ns, std::size_t frames_left,
                                       ReportSender& sender) {

@@ -1,8 +1,8 @@
 // path: cold
 //
 // The host side of IGMP for a NIC that bypasses the kernel: a state machine without clock, thread
-// or socket. Its owner passes it the time and received frames; it sends through the ReportSender
-// given to step(). It allocates nothing after construction.
+// or socket. Its owner passes it the time and the received frames. It sends through the
+// ReportSender that step() gets. It does not allocate after construction.
 //
 // A report is not suppressed if another host reported the same group, although RFC 2236 allows it,
 // because snooping switches learn from this host's own report which port needs the data. A querier
@@ -51,15 +51,15 @@ class GroupMembership {
     /// rest.
     void step(std::int64_t now_ns, ReportSender& sender);
 
-    /// Returns a copy with more groups, made by a cold thread for take_groups().
+    /// Returns a copy with more groups, which a cold thread makes for take_groups().
     [[nodiscard]] GroupMembership with(std::span<const Ipv4> groups) const;
 
     /// Takes over the groups of `other`, which include the present ones, and plans reports of all
     /// of them. Neither allocates nor frees.
     void take_groups(GroupMembership& other, std::int64_t now_ns);
 
-    /// Leaves all groups at once and clears all plans; used at the end. IGMPv1 has no leave
-    /// message.
+    /// Leaves all groups at once and clears all planned reports. Called when the port is closed.
+    /// IGMPv1 has no leave message.
     void leave(std::int64_t now_ns, ReportSender& sender);
 
     /// The IGMP version in use now.
@@ -78,7 +78,7 @@ class GroupMembership {
     void forget_plans();
     [[nodiscard]] std::int64_t random_delay(std::int64_t max_ns);
 
-    std::vector<Ipv4> groups_;                 ///< sorted, each once
+    std::vector<Ipv4> groups_;                 ///< sorted, without duplicates
     std::vector<std::int64_t> answer_due_ns_;  ///< per group; never_ns: no answer is planned
     std::vector<std::int64_t>
         report_due_ns_;        ///< per group, unsolicited; never_ns: none is planned

@@ -12,7 +12,7 @@ namespace pinstrike::nic {
 
 /// Packets that the kernel's reverse path filter dropped, on all interfaces of this process's
 /// network namespace (TcpExtIPReversePathFilter); the kernel has no other counter of them. nullopt
-/// if the kernel does not report it. Tests pass another `file`.
+/// if the kernel does not report it. Only tests pass another `file`.
 [[nodiscard]] std::optional<std::uint64_t> reverse_path_drops(
     const std::string& file = "/proc/self/net/netstat");
 

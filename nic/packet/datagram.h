@@ -1,8 +1,9 @@
 // path: hot
 //
-// Finds the UDP payload in an Ethernet frame. Each length field is checked against the bytes
-// present before the bytes that it covers are read. Frames that are not UDP over IPv4 are dropped
-// with the reason. Padding after the IPv4 packet is ignored (Ethernet pads frames to 60 bytes).
+// Finds the UDP payload in an Ethernet frame. Each length field is checked against the bytes of the
+// frame before the bytes that it covers are read. Frames that are not UDP over IPv4 are dropped
+// with the reason. Padding after the IPv4 packet is ignored, because Ethernet pads frames to 60
+// bytes.
 #pragma once
 
 #include "nic/packet/address.h"
@@ -40,7 +41,7 @@ inline constexpr std::uint16_t vn_tag = 0x8926;  // VN-Tag: adapters whose ports
 inline constexpr std::uint16_t extender_port = 0x893F;   // 802.1BR, E-TAG
 inline constexpr std::uint16_t cisco_metadata = 0x8909;  // security group of the sender
 inline constexpr std::uint16_t arista_timestamp = 0xD28B;
-inline constexpr std::uint16_t least = 0x0600;  // smaller: a length, as in spanning tree
+inline constexpr std::uint16_t least = 0x0600;  // smaller values are lengths, as in spanning tree
 inline constexpr std::uint16_t ipv6 = 0x86DD;
 inline constexpr std::uint16_t pause = 0x8808;
 inline constexpr std::uint16_t slow_protocols = 0x8809;  // LACP
@@ -83,7 +84,7 @@ struct Ipv4Packet {
     constexpr std::size_t head_bytes = 6;
     constexpr std::uint16_t timestamp_subtype = 1;
     if (behind.size() < head_bytes - 2) {
-        return tag_bytes_max;  // too long for the frame: the caller then reports vlan_truncated
+        return tag_bytes_max;  // does not fit the frame, so the caller reports vlan_truncated
     }
     if (load_be16(behind.data()) != timestamp_subtype) {
         return 0;
@@ -98,8 +99,8 @@ struct Ipv4Packet {
     }
 }
 
-/// The length of a tag that begins with this type; `behind` are the bytes after the type. 0 if the
-/// type is not a tag's.
+/// The length of a tag that begins with this type; `behind` are the bytes after the type. 0 if no
+/// tag begins with this type.
 [[nodiscard]] inline std::size_t tag_bytes(std::uint16_t type,
                                            std::span<const std::byte> behind) noexcept {
     switch (type) {
@@ -160,7 +161,7 @@ struct Ipv4Packet {
     return next == ip_protocol::icmp_v6 || (next == 0 && behind_options == ip_protocol::icmp_v6);
 }
 
-/// Why a frame that is not IPv4 is dropped.
+/// The reason to drop a frame that is not IPv4.
 [[nodiscard, gnu::noinline]] inline Drop drop_of_other_type(
     std::uint16_t type, std::span<const std::byte> content) noexcept {
     switch (type) {
@@ -205,8 +206,9 @@ struct Ipv4Packet {
     return not_dropped;
 }
 
-/// True if the hardware or software found the checksum wrong. `off` verifies nothing, `software`
-/// ignores the hardware's verdict, `offload` computes the sum only if there is no verdict.
+/// True if the hardware or software found the checksum wrong. With `off` no checksum is verified;
+/// with `software` the hardware's verdict is ignored; with `offload` the sum is computed only if
+/// the hardware gave no verdict.
 template <class Sum>
 [[nodiscard, gnu::always_inline]] inline bool checksum_is_wrong(Checksum verdict,
                                                                 ChecksumCheck check,
@@ -221,14 +223,14 @@ template <class Sum>
 }
 
 /// True for the common kind of frame: untagged, an IPv4 header of 20 bytes, not a fragment, UDP.
-/// One vector comparison of the 16 bytes from the type on tests all of these.
+/// One vector comparison of 16 bytes, from the Ethernet type on, tests all of these.
 [[nodiscard]] inline bool has_common_headers(std::span<const std::byte> frame) noexcept {
     constexpr std::size_t least_bytes =
         ethernet_header_bytes + ipv4_header_bytes_min + udp_header_bytes;
     if (frame.size() < least_bytes) [[unlikely]] {
         return false;
     }
-    // Type, version and length; fragment flag and offset; protocol.
+    // The mask selects type, version and length, fragment flag and offset, and protocol.
     const __m128i mask = _mm_setr_epi8(-1, -1, -1, 0, 0, 0, 0, 0, 0x3F, -1, 0, -1, 0, 0, 0, 0);
     const __m128i common = _mm_setr_epi8(ethertype::ipv4 >> 8, ethertype::ipv4 & 0xFF, 0x45, 0, 0,
                                          0, 0, 0, 0, 0, 0, ip_protocol::udp, 0, 0, 0, 0);
@@ -253,7 +255,8 @@ template <class Sum>
     return not_dropped;
 }
 
-/// Returns why an IPv4 packet carries no complete UDP datagram; not_dropped if it may carry one.
+/// The reason to drop an IPv4 packet that carries no complete UDP datagram; not_dropped if it may
+/// carry one.
 [[nodiscard]] inline Drop drop_of_other_protocol(const Ipv4Packet& ip) noexcept {
     constexpr unsigned more_fragments_and_offset = 0x3FFF;
     if ((load_be16(ip.bytes.data() + 6) & more_fragments_and_offset) != 0) {
@@ -282,7 +285,8 @@ template <class Sum>
                              [&] { return ipv4_header_sum(ip.bytes.data(), ip.header_bytes); });
 }
 
-/// Reads the datagram of an IPv4 packet that carries UDP and is not a fragment.
+/// Reads the datagram of an IPv4 packet that carries UDP and is not a fragment, and verifies its
+/// checksum.
 [[nodiscard, gnu::always_inline]] inline Drop read_udp(const Packet& packet, ChecksumCheck check,
                                                        const Ipv4Packet& ip,
                                                        Datagram& out) noexcept {
@@ -311,7 +315,8 @@ template <class Sum>
     return not_dropped;
 }
 
-/// parse_udp() for all other frames; out of line to keep the inlined fast path small.
+/// parse_udp() for frames without the common headers. Out of line to keep the inlined fast path
+/// small.
 [[nodiscard, gnu::noinline]] inline Drop parse_unusual_udp(const Packet& packet,
                                                            ChecksumCheck check,
                                                            Datagram& out) noexcept {
@@ -328,7 +333,7 @@ template <class Sum>
     return read_udp(packet, check, ip, out);
 }
 
-/// Finds the UDP datagram in a frame, or returns why the frame is dropped; `out` is then
+/// Finds the UDP datagram in a frame, or returns the reason to drop the frame; `out` is then
 /// unspecified. `check` applies to the checksums of UDP and of the IPv4 header. A UDP checksum of
 /// zero means that the sender computed none (RFC 768), and is accepted.
 [[nodiscard, gnu::always_inline]] inline Drop parse_udp(const Packet& packet, ChecksumCheck check,

@@ -1,8 +1,8 @@
 // path: hot
 //
 // The reasons for which a frame does not reach a line, one row each. The poller counts
-// unknown_group and foreign_source because it knows the lines and the allowed senders; parse_udp
-// finds all others.
+// unknown_group and foreign_source, because it knows the lines and the allowed senders. parse_udp
+// finds all other reasons.
 #pragma once
 
 #include "config/rows.h"

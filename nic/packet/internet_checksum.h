@@ -2,10 +2,10 @@
 //
 // The Internet checksum (RFC 1071): the one's complement of the one's complement sum of 16-bit
 // words. The sum does not depend on the order of the words, and the byte order matters only for a
-// final swap. So words are added as the host (little-endian) loads them: 32 bytes at a time, as
-// 32-bit halves in 64-bit lanes, which never overflow. The code uses vector types because the
-// compiler's own vectorization spends more time on the unaligned ends of a short datagram than on
-// the sum.
+// final swap. So the words are added in the byte order of the host (little-endian), 32 bytes at a
+// time, as 32-bit halves in 64-bit lanes, which never overflow. The code uses vector types because
+// the compiler's own vectorization spends more time on the unaligned ends of a short datagram than
+// on the sum.
 #pragma once
 
 #include "nic/packet/bytes.h"
@@ -19,15 +19,15 @@ namespace pinstrike::nic {
 /// An unfolded sum of words in host order; sums of even-length pieces may be added to each other.
 using ChecksumSum = std::uint64_t;
 
-/// The two 32-bit halves of the eight bytes at `at`, added.
+/// The sum of the two 32-bit halves of the eight bytes at `at`.
 inline ChecksumSum checksum_word(const std::byte* at) noexcept {
     std::uint64_t word;
     std::memcpy(&word, at, sizeof word);
     return (word & 0xFFFFFFFF) + (word >> 32);
 }
 
-/// For less than 32 bytes: header options, and datagrams too short for market data. Out of line to
-/// keep the inlined path small.
+/// checksum_sum() of fewer than 32 bytes, such as header options and datagrams too short for market
+/// data. Out of line to keep the inlined path small.
 [[gnu::noinline]] inline ChecksumSum checksum_sum_short(const std::byte* bytes,
                                                         std::size_t length) noexcept {
     const std::byte* const end = bytes + length;
@@ -46,7 +46,7 @@ inline ChecksumSum checksum_word(const std::byte* at) noexcept {
     return sum + ((length & 1) != 0 ? static_cast<std::uint8_t>(*bytes) : 0);
 }
 
-/// The sum of `length` bytes; an odd last byte counts as followed by a zero.
+/// The sum of `length` bytes. If the length is odd, a zero byte is assumed at the end.
 [[gnu::always_inline]] inline ChecksumSum checksum_sum(const std::byte* bytes,
                                                        std::size_t length) noexcept {
     using Lanes __attribute__((vector_size(32))) = std::uint64_t;
@@ -85,8 +85,8 @@ inline ChecksumSum checksum_word(const std::byte* at) noexcept {
     return checksum_sum(options, length);
 }
 
-/// The sum of an IPv4 header of `length` bytes, at least 20. Nearly every header has 20 bytes; for
-/// those this is much cheaper than checksum_sum().
+/// The sum of an IPv4 header of `length` bytes, at least 20. Nearly every header has 20 bytes, and
+/// for these this is much cheaper than checksum_sum().
 inline ChecksumSum ipv4_header_sum(const std::byte* header, std::size_t length) noexcept {
     constexpr std::size_t fixed_bytes = 20;
     std::uint32_t middle;
@@ -100,7 +100,8 @@ inline ChecksumSum ipv4_header_sum(const std::byte* header, std::size_t length) 
     return fixed + ipv4_options_sum(header + fixed_bytes, length - fixed_bytes);
 }
 
-/// The 16-bit one's complement sum, in host order; 0xFFFF over data that contains its checksum.
+/// The 16-bit one's complement sum, in host order; 0xFFFF for data that contains its correct
+/// checksum.
 inline std::uint16_t checksum_fold(ChecksumSum sum) noexcept {
     sum = (sum & 0xFFFFFFFF) + (sum >> 32);
     sum = (sum & 0xFFFFFFFF) + (sum >> 32);
@@ -109,8 +110,8 @@ inline std::uint16_t checksum_fold(ChecksumSum sum) noexcept {
     return static_cast<std::uint16_t>(sum);
 }
 
-/// True if the sum of data that contains its checksum, and is not all zero, is correct: it then
-/// folds to 0xFFFF, which means that the sum is a multiple of 0xFFFF.
+/// True if the sum of data that contains its checksum, and is not all zero, is correct. A correct
+/// sum folds to 0xFFFF, so it is a multiple of 0xFFFF.
 inline bool checksum_is_whole(ChecksumSum sum) noexcept {
     return sum % 0xFFFF == 0;
 }
@@ -121,8 +122,8 @@ inline void store_checksum(std::byte* at, ChecksumSum sum) noexcept {
     std::memcpy(at, &raw, sizeof raw);
 }
 
-/// The sum of UDP's pseudo header; `addresses` are the 8 bytes of source and destination in the
-/// IPv4 header (RFC 768).
+/// The sum of UDP's pseudo header (RFC 768). `addresses` are the 8 bytes of source and destination
+/// address in the IPv4 header.
 inline ChecksumSum udp_pseudo_sum(const std::byte* addresses, std::uint16_t udp_length) noexcept {
     return checksum_word(addresses) + __builtin_bswap16(17) + __builtin_bswap16(udp_length);
 }

@@ -1,7 +1,7 @@
 // path: hot
 //
 // Writes the headers of a multicast UDP frame, for generators, for tests, and for ports that
-// receive payloads without headers. The inverse of datagram.h.
+// receive payloads without headers. It is the inverse of datagram.h.
 #pragma once
 
 #include "nic/packet/address.h"
@@ -21,7 +21,7 @@ struct UdpRoute {
     std::uint16_t source_port = 0;
     Group destination;
     Mac source_mac{{0x02, 0, 0, 0, 0, 1}};
-    std::uint16_t vlan = 0;  ///< 802.1Q identifier, 0 untagged
+    std::uint16_t vlan = 0;  ///< 802.1Q identifier; 0: untagged
     std::uint8_t time_to_live = 16;
     std::uint8_t type_of_service = 0;
     bool dont_fragment = true;
@@ -39,7 +39,8 @@ enum class UdpChecksumSent : std::uint8_t { none, computed };
 inline constexpr std::size_t udp_payload_bytes_max =
     0xFFFF - ipv4_header_bytes_min - udp_header_bytes;
 
-/// Writes the Ethernet header of an IPv4 frame, with its VLAN tag; returns its length.
+/// Writes the Ethernet header of an IPv4 frame, including a VLAN tag if `vlan` is not 0. Returns
+/// the length of the header.
 inline std::size_t write_ethernet_header(std::byte* out, const Mac& destination, const Mac& source,
                                          std::uint16_t vlan) noexcept {
     std::memcpy(out, destination.octets.data(), 6);

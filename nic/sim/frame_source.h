@@ -9,7 +9,8 @@
 
 namespace pinstrike::nic {
 
-/// Makes frames for a SimPort: the generator, or a test. Only the port's thread uses it.
+/// Makes frames for a SimPort. The traffic generator and tests implement it. Only the port's thread
+/// uses it.
 class FrameSource {
   public:
     virtual ~FrameSource() = default;

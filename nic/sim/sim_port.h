@@ -12,7 +12,7 @@
 
 namespace pinstrike::nic {
 
-/// A port without a device: hands out and counts the frames that a FrameSource makes.
+/// A port without a device. It delivers and counts the frames that a FrameSource makes.
 class SimPort final : public Port {
   public:
     SimPort(std::string name, std::unique_ptr<FrameSource> source);

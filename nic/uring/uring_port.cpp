@@ -37,8 +37,8 @@ constexpr std::size_t headers_bytes = udp_headers_bytes(0);
 constexpr std::size_t headers_at = payload_at - headers_bytes;
 static_assert(payload_at == 64 && headers_bytes == 42);
 
-/// Enough for datagrams of jumbo frames; buffers for the 64 KiB MTU of a loopback would waste
-/// memory.
+/// Enough for datagrams of jumbo frames. Buffers for the 64 KiB MTU of the loopback interface would
+/// waste memory.
 constexpr std::size_t payload_bytes_max = 9216;
 
 constexpr std::size_t ip_at = ethernet_header_bytes;
@@ -75,10 +75,12 @@ class FixedList {
 struct GroupSocket {
     FileDescriptor fd;
     Group group;
-    /// Index of the interface; after open() only the control thread uses it.
+    /// The index of the interface on which the group is joined. After open() only the control
+    /// thread uses it.
     unsigned joined_at = 0;
     std::array<std::byte, headers_bytes> headers{};
-    /// Of `headers`, where total length, checksum and source address are zero.
+    /// The checksum sum of the IPv4 header in `headers`, whose total length, checksum and source
+    /// address are zero.
     ChecksumSum ip_sum = 0;
 };
 
@@ -87,17 +89,18 @@ struct UringState {
 
     KernelInterface interface;
     std::size_t kernel_buffer_bytes = 0;
-    GrowingList<GroupSocket> sockets;  ///< the poll thread adds; cold threads read
+    GrowingList<GroupSocket> sockets;  ///< the poll thread adds sockets; cold threads read
     std::unique_ptr<UringRing> ring;
-    msghdr message{};  ///< sizes of name and control, the same for every receive
+    msghdr message{};                       ///< sizes of name and control, equal for all receives
     FixedList<std::uint16_t> held_buffers;  ///< buffers of the last burst
     FixedList<std::uint32_t> to_arm;        ///< sockets whose receive ended; receive() arms them
-    FixedList<std::uint32_t> failed;        ///< armed by housekeep(): no busy loop on errors
+    FixedList<std::uint32_t> failed;        ///< housekeep() arms them later: no busy loop on errors
     std::vector<std::string> remarks;
     FileDescriptor link_socket;
     bool link_was_up = false;
-    /// True if all sockets are joined on the interface that has the name now. The control thread
-    /// writes it. Relaxed, because it publishes no other data to the poll thread.
+    /// True if all sockets have joined their groups on the interface that now has the name. The
+    /// control thread writes it. Relaxed order is enough because it publishes no other data to the
+    /// poll thread.
     std::atomic<bool> joined = true;
     bool started = false;
     Counter errors;
@@ -122,14 +125,14 @@ std::unique_ptr<GroupSocket> group_socket(FileDescriptor fd, Group group, unsign
     return made;
 }
 
-/// True if packets can arrive: the link is up, and the groups are joined on the interface that has
-/// the name now.
+/// True if packets can arrive, because the link is up and the groups are joined on the interface
+/// that now has the name.
 bool is_linked(const UringState& state) {
     return state.joined.load(std::memory_order_relaxed) &&
            link_is_up(state.link_socket.get(), state.interface);
 }
 
-/// Groups whose sockets are joined, but that are not received yet.
+/// Groups that the sockets have joined, but whose datagrams are not received yet.
 struct JoinedGroups final : MoreGroups {
     std::vector<std::unique_ptr<GroupSocket>> sockets;
 };
@@ -241,7 +244,7 @@ void UringPort::housekeep(std::int64_t /*now_ns*/) {
 
 InterfaceChange UringPort::follow_interface() const {
     const unsigned index = index_of(state_->interface.name);
-    if (index == 0) {  // no such interface now: link_is_up() reports it
+    if (index == 0) {  // there is no such interface now, and link_is_up() reports that
         return InterfaceChange::none;
     }
     bool all = true;
@@ -293,8 +296,8 @@ void return_buffers(UringState& state) {
     state.held_buffers.clear();
 }
 
-/// Arms the receives that are not running: all at the start, and later those that ended because the
-/// kernel had no buffer; their datagrams stay in the socket.
+/// Arms the receives that are not running: all of them at the start, and later those that ended
+/// because the kernel had no buffer. The datagrams of these stay in the socket.
 void arm(UringState& state) {
     for (const std::uint32_t index : state.to_arm.items()) {
         io_uring_sqe* sqe = io_uring_get_sqe(state.ring->get());
@@ -389,8 +392,8 @@ std::size_t UringPort::receive(std::span<Packet> burst, std::int64_t now_ns) {
     if (!state.to_arm.items().empty()) {
         arm(state);
     }
-    // Loops until the burst is full or no completion is ready, because not every completion brings
-    // a packet, and arbitration assumes after a burst that is not full that no packet is waiting.
+    // Loops until the burst is full or no completion is ready. Not every completion has a packet,
+    // and after a burst that is not full, arbitration assumes that no packet is waiting.
     std::array<io_uring_cqe*, 64> completions;
     std::size_t count = 0;
     while (count < burst.size()) {

@@ -1,22 +1,22 @@
 // path: hot
 //
-// Kernel multicast without a system call per packet: io_uring multishot receives into a ring of
-// provided buffers.
+// Receives multicast through the kernel without a system call per packet, by io_uring multishot
+// receives into a ring of provided buffers.
 //
 // There is one socket for each group, bound to the group's address and port. So the socket
 // identifies a datagram's destination without a control message, and the limit of memberships per
 // socket (net.ipv4.igmp_max_memberships, 20) is never reached. The kernel handles IGMP.
 //
 // UDP sockets deliver payloads, but the poll path parses frames. So the port writes Ethernet, IPv4
-// and UDP headers into the buffer in front of the payload, over the sender's address and time stamp
-// that io_uring put there, after reading them. The kernel has verified the checksums of the
-// original headers.
+// and UDP headers into the buffer in front of the payload. They overwrite the sender's address and
+// the time stamp that io_uring put there, which the port has read before. The kernel has verified
+// the checksums of the original headers.
 //
 //   buffer  | io_uring_recvmsg_out 16 | sockaddr_in 16 | control 32 | payload ... |
 //                                 | headers 42 ........................|
 //
-// Threads: the control thread opens the port with a disabled ring. The first receive() enables the
-// ring, so that the poll thread is its only submitter and the only thread that runs completions
+// The control thread opens the port with a disabled ring. The first receive() enables the ring, so
+// that the poll thread is its only submitter and the only thread that runs completions
 // (DEFER_TASKRUN).
 #pragma once
 
@@ -38,8 +38,8 @@ struct UringState;
 class UringPort final : public Port {
   public:
     /// Opens the sockets and the ring and joins the groups on config.interface; null, with every
-    /// problem added, if the host or its kernel cannot. `buffers_count` is a power of two; the
-    /// buffers need not hold a burst of the network because the socket buffers do.
+    /// problem added, if the host or its kernel does not allow that. `buffers_count` is a power of
+    /// two. The buffers need not hold a whole burst of the network, because the socket buffers do.
     [[nodiscard]] static std::unique_ptr<UringPort> open(
         const PortConfig& config, std::string name, const std::vector<Group>& groups,
         Problems& problems, unsigned buffers_count = default_buffers_count);
@@ -50,7 +50,7 @@ class UringPort final : public Port {
 
     std::size_t receive(std::span<Packet> burst, std::int64_t now_ns) override;
 
-    /// Opens a socket for each group and joins it; at most more_groups_max groups in all.
+    /// Opens a socket for each group and joins the group; at most more_groups_max groups in total.
     [[nodiscard]] std::unique_ptr<MoreGroups> prepare(std::span<const Group> groups,
                                                       Problems& problems) override;
     void join(MoreGroups& groups, std::int64_t now_ns) override;

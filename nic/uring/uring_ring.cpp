@@ -21,9 +21,9 @@ namespace pinstrike::nic {
 
 namespace {
 
-/// In order of preference. With DEFER_TASKRUN (Linux 6.1) completions run only when the poll thread
-/// asks for them; COOP_TASKRUN (5.19) at least avoids the inter-processor interrupt. TASKRUN_FLAG
-/// shows without a system call whether completions are waiting.
+/// The flags of the ring, in order of preference. With DEFER_TASKRUN (Linux 6.1) completions run
+/// only when the poll thread asks for them; COOP_TASKRUN (5.19) at least avoids the inter-processor
+/// interrupt. TASKRUN_FLAG shows without a system call whether completions are waiting.
 constexpr std::array setups{
     static_cast<unsigned>(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
                           IORING_SETUP_TASKRUN_FLAG),
@@ -64,7 +64,7 @@ std::string advice_of(int error) {
     }
 }
 
-/// Replaces functions that liburing 2.3 declares but does not export.
+/// Replaces functions of liburing 2.3 that it declares but does not export.
 bool register_with(const io_uring& ring, unsigned what, const void* argument, unsigned count) {
     return syscall(SYS_io_uring_register, ring.ring_fd, what, argument, count) == 0;
 }
@@ -135,7 +135,7 @@ std::unique_ptr<UringRing> UringRing::make(std::size_t entries_count, std::size_
     if (const int result = open_ring(entries, buffers_count, ring->ring_); result != 0) {
         tell(problems, "",
              fmt::format("io_uring: {}{}", std::strerror(-result), advice_of(-result)),
-             result == -ENOMEM ? Remedy::change : remedy_of(-result));  // the limit of `ulimit -l`
+             result == -ENOMEM ? Remedy::change : remedy_of(-result));  // ENOMEM: `ulimit -l`
         return nullptr;
     }
     ring->ring_open_ = true;

@@ -18,8 +18,8 @@ namespace pinstrike::nic {
 class UringRing {
   public:
     /// Makes a disabled ring; the thread that will use it calls enable(). `sockets_count` receives
-    /// can be armed in one submission; `buffers_count` is a power of two up to 32768. Null, with a
-    /// problem added, if the kernel cannot.
+    /// can be armed in one submission. `buffers_count` is a power of two up to 32768. Null, with a
+    /// problem added, if the kernel does not support it.
     [[nodiscard]] static std::unique_ptr<UringRing> open(std::size_t sockets_count,
                                                          std::size_t buffer_bytes,
                                                          unsigned buffers_count,
@@ -39,8 +39,8 @@ class UringRing {
         return buffers_ + index * buffer_bytes_;
     }
 
-    /// Queues a buffer for the kernel; publish() hands it over. `pending` is the number of buffers
-    /// queued since the last publish().
+    /// Queues a buffer for the kernel; publish() makes it available. `pending` is the number of
+    /// buffers queued since the last publish().
     void provide(std::uint16_t index, std::size_t pending) noexcept {
         io_uring_buf_ring_add(entries_, buffer(index), static_cast<unsigned>(buffer_bytes_), index,
                               io_uring_buf_ring_mask(buffers_count_), static_cast<int>(pending));

@@ -27,7 +27,7 @@ ifreq request_of(const std::string& name) {
     return request;
 }
 
-/// How to fix the errors that occur in practice.
+/// Advice for the errors that occur in practice.
 std::string advice_of(int error) {
     switch (error) {
         case EMFILE:
@@ -118,8 +118,8 @@ unsigned index_of(const std::string& interface) {
 }
 
 bool join_again(int fd, Group group, unsigned gone_index, unsigned index) {
-    // The socket keeps the membership of the deleted interface, and that one counts towards the
-    // limit of memberships per socket (igmp_max_memberships).
+    // The socket keeps the membership on the deleted interface, which counts towards the limit of
+    // memberships per socket (igmp_max_memberships).
     set_membership(fd, IP_DROP_MEMBERSHIP, group, gone_index);
     return set_membership(fd, IP_ADD_MEMBERSHIP, group, index) || errno == EADDRINUSE;
 }
@@ -144,7 +144,7 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
         tell(problems, "",
              fmt::format("group {} on {}: {} failed: {}{}", text_of(group), interface.name, failed,
                          std::strerror(error), advice_of(error)),
-             error == ENOBUFS ? Remedy::change : remedy_of(error));  // the sysctl's limit
+             error == ENOBUFS ? Remedy::change : remedy_of(error));  // ENOBUFS: a sysctl limit
         return FileDescriptor();
     }
     const std::size_t granted = set_receive_buffer(fd, buffer_bytes);

@@ -22,7 +22,7 @@ struct KernelInterface {
     std::size_t mtu_bytes = 0;
 };
 
-/// Looks up the interface; nullopt with a problem added if there is none.
+/// Looks up the interface; nullopt, with a problem added, if there is none.
 [[nodiscard]] std::optional<KernelInterface> find_interface(const std::string& name,
                                                             Problems& problems);
 
@@ -37,8 +37,9 @@ struct KernelInterface {
 /// False if the kernel refuses.
 [[nodiscard]] bool join_again(int fd, Group group, unsigned gone_index, unsigned index);
 
-/// Opens a socket that receives only `group`, only on `interface`, with time stamps. Adds a problem
-/// if it cannot; adds to `remarks` if the buffer is smaller than requested.
+/// Opens a socket that receives only `group`, only on `interface`, with time stamps. On failure
+/// adds a problem and returns an invalid descriptor. Adds a remark if the buffer is smaller than
+/// requested and `remarks` is empty.
 [[nodiscard]] FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
                                                std::size_t buffer_bytes, Problems& problems,
                                                std::vector<std::string>& remarks);
