@@ -23,14 +23,15 @@
 
 namespace pinstrike::feed {
 
-/// How far one stream may lag behind the other where only numbers can tell epochs apart.
+/// The most messages by which one stream may lag behind the other if only numbers can distinguish
+/// epochs.
 inline constexpr std::uint64_t lag_messages = 65536;
 
 /// A reset to 1 within this many numbers of the wrap is the rollover, not a cold restart (OPRA
 /// Block Sequence Number).
 inline constexpr std::uint64_t rollover_messages = 1 << 20;
 
-/// What a start of day or reset of one stream is to the known epochs.
+/// The relation of a start of day or reset of one stream to the known epochs.
 enum class ResetKind : std::uint8_t {
     second_copy,   ///< began an epoch that the stream has not joined
     late_copy,     ///< began the current epoch, which the stream joined by later blocks
@@ -121,11 +122,11 @@ class EpochTracker {
     [[nodiscard]] Forget forget_of(const ResetIdentity& reset, const Epoch& old,
                                    Position end) const;
 
-    /// Of all positions where the numbers could go on after this block, the one nearest to
+    /// Of all positions that have the number of this block (number_of()), the one nearest to
     /// `anchor`.
     [[nodiscard]] Position nearest_to(Position anchor, const Block& block) const;
 
-    /// The program started in the middle of a day, with this block.
+    /// Begins the first epoch in the middle of a day, with the first block received.
     void start(Position begin, std::int64_t ts_exchange_ns);
 
     /// Ends the current epoch and begins the next one. Called before the sequencer starts the new

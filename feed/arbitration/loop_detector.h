@@ -19,7 +19,7 @@
 
 namespace pinstrike::feed {
 
-/// How the capture of each stream begins.
+/// Knows how the capture of each stream begins.
 class LoopDetector {
   public:
     LoopDetector(const Sequencer& sequencer, const EpochTracker& epochs, bool enabled)
@@ -45,7 +45,7 @@ class LoopDetector {
 
     void note_reset(const Arrival& reset) { of(reset.source).resets.note(reset.block); }
 
-    /// A new epoch begins.
+    /// Must be called when a new epoch begins.
     void note_epoch();
 
   private:

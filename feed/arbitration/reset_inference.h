@@ -27,7 +27,7 @@ class ResetInference {
         place,     ///< the block belongs to the epoch that its block time and stream say
         defer,     ///< the block was deferred
         reject,    ///< place the block; the candidate was old
-        overflow,  ///< the block had to be deferred, but there is no room
+        overflow,  ///< the block had to be deferred, but there is not enough memory
     };
 
     ResetInference(ArbiterState& line, std::size_t deferred_bytes)
