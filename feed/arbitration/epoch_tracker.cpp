@@ -29,7 +29,7 @@ EpochIndex EpochTracker::epoch_of(const Block& block, const StreamState& stream)
             return i;
         }
     }
-    // A stream that brought a reset may still bring blocks from before it, out of order. They
+    // A stream that delivered a reset may still deliver blocks from before it, out of order. They
     // belong to the newest epoch that does not begin after the block.
     while (index > history_.oldest_index() && precedes(block, history_.at(index))) {
         --index;
@@ -187,7 +187,7 @@ bool EpochTracker::is_within_current(const Block& reset) const {
     return (next > epoch.begin && next <= sequencer_.expected()) || began_again;
 }
 
-/// Whether the faster stream lost this reset, or brought it out of order, and the next one began
+/// Whether the faster stream lost this reset, or delivered it out of order, and the next one began
 /// the current epoch.
 bool EpochTracker::precedes_reset(const Block& reset) {
     const Epoch& epoch = current();

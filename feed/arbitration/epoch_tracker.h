@@ -3,11 +3,11 @@
 // Decides to which numbering (epoch) of a line a block belongs, and which kind of reset a reset is.
 // Changes nothing outside itself.
 //
-// No document says how to tell the second copy of a reset from a new reset, or old data from new
-// data. The rules here use two facts: both copies of a block have the same block time, and blocks
-// are stamped in the order of their numbers. So a block stamped before the reset belongs to the
-// epoch before it, and one stamped later to the new epoch. A stream with a later block time that
-// has not brought the reset has lost its copy. If block times are equal, continuity with the
+// No document says how to distinguish the second copy of a reset from a new reset, or old data from
+// new data. The rules here use two facts: both copies of a block have the same block time, and
+// blocks are stamped in the order of their numbers. So a block stamped before the reset belongs to
+// the epoch before it, and one stamped later to the new epoch. A stream with a later block time
+// that has not delivered the reset has lost its copy. If block times are equal, continuity with the
 // stream's own numbers decides. A capture that is played in a loop repeats its block times; once
 // that is noticed (loop_detector.h), continuity alone decides.
 #pragma once
@@ -35,7 +35,7 @@ inline constexpr std::uint64_t rollover_messages = 1 << 20;
 enum class ResetKind : std::uint8_t {
     second_copy,   ///< began an epoch that the stream has not joined
     late_copy,     ///< began the current epoch, which the stream joined by later blocks
-    repeated,      ///< began the current epoch, and the stream brought it before
+    repeated,      ///< began the current epoch, and the stream delivered it before
     told,          ///< reported in the current epoch, but began none
     before_start,  ///< from before the first block received
     of_inferred,   ///< began the current epoch, which was inferred

@@ -38,7 +38,7 @@ struct Epoch {
     Position end = 0;       ///< after the last known number; not valid for the current epoch
     bool numbered = false;  ///< `begin` and `end` are valid
     bool repeats = false;   ///< its block times repeat earlier ones (a capture played in a loop)
-    bool by_reset = false;  ///< false: it began where the program started, or was inferred
+    bool by_reset = false;  ///< false: it began at the start of the program, or was inferred
     bool inferred = false;
     Forget forget = Forget::nothing;
     ResetIdentity reset;                     ///< if by_reset

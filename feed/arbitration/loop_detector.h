@@ -2,9 +2,9 @@
 //
 // Detects captures that are played in a loop. No exchange does that, but a benchmark or a replay
 // may, and only if the config allows it. A loop repeats its block times. A new turn begins when a
-// stream, after data, brings a reset that it brought before. If the capture ends with a reset, a
-// new turn begins when, after that reset, the stream brings its first blocks again, stamped earlier
-// and numbered as the reset said.
+// stream, after data, delivers a reset that it delivered before. If the capture ends with a reset,
+// a new turn begins when, after that reset, the stream delivers its first blocks again, stamped
+// earlier and numbered as the reset said.
 #pragma once
 
 #include "feed/arbitration/arrival.h"

@@ -222,7 +222,7 @@ void SlowPath::on_repeated_reset(const Arrival& arrival) {
 }
 
 /// Processes a reset that is older than the data that it would reset. It is a duplicate or a
-/// displaced copy; if the stream had not brought it before, it comes late, after newer data. In a
+/// displaced copy; if the stream had not delivered it before, it comes late, after newer data. In a
 /// loop it begins the next turn.
 void SlowPath::on_stale_reset(const Arrival& arrival) {
     StreamState& stream = line_.stream_of(arrival);
@@ -314,7 +314,7 @@ void SlowPath::reject(std::int64_t now_ns, ArbiterSink& sink) {
     }
 }
 
-/// Infers the reset that no stream brought in time. Deferred blocks with a block time after
+/// Infers the reset that no stream delivered in time. Deferred blocks with a block time after
 /// `until_ts_ns` stay deferred, for the next reset.
 void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
     const HeldBlock* first = inference_.deferred().earliest_original();

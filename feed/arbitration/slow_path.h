@@ -21,7 +21,7 @@ class SlowPath {
   public:
     SlowPath(ArbiterState& line, const ArbitrationConfig& config);
 
-    /// Processes a block by its role, and brings the fast path up to date.
+    /// Processes a block by its role, and updates the state of the fast path.
     void process(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink);
 
     /// Declares holes lost whose window has passed.
