@@ -24,7 +24,7 @@ namespace pinstrike::feed::opra {
 
 /// What all messages of one decode() call share.
 struct DecodeContext {
-    __m256i header;          ///< of quote_header()
+    __m256i header;          ///< the result of quote_header()
     std::uint64_t gth_bits;  ///< or-ed into SeriesKey::name
     std::uint16_t line;
     bool wants_tests;

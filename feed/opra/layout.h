@@ -138,7 +138,7 @@ static_assert(covers(std::array{symbol, expiration, strike, bid, bid_size, offer
                      bytes));
 }  // namespace short_quote
 
-namespace appendage {  // OPRA Appendage, behind k and q
+namespace appendage {  // OPRA Appendage, after k and q
 inline constexpr Field participant{0, 1}, code{1, 1}, price{2, 4}, size{6, 4};
 inline constexpr std::size_t bytes = 10;
 static_assert(covers(std::array{participant, code, price, size}, 0, bytes));

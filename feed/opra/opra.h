@@ -168,10 +168,10 @@ struct Opra {
         return std::nullopt;
     }
 
-    /// Checks and decodes all messages of a block that was opened, in one pass. False: nothing was
-    /// decoded, because a message is a control or a text or cannot be decoded, because the numbers
-    /// wrap within the block, or because the sink offers no slots. `base` and `gth` as for
-    /// decode().
+    /// Checks and decodes all messages of a block that was opened, in one pass. `base` and `gth` as
+    /// for decode(). False: nothing was decoded, because the block has a control, a text, a message
+    /// that cannot be decoded or bytes after its last message, because its numbers wrap, or because
+    /// the sink offers no slots.
     template <EventSink Sink>
     [[nodiscard, gnu::always_inline]] static bool decode_straight(const Block& block,
                                                                   const Header& base, bool gth,

@@ -1,7 +1,8 @@
 // path: hot
 //
 // Turns long and short quotes into events in registers, without a branch on the form. Shuffles move
-// the bytes to their places, and two stores write the event. The forms differ only in their tables.
+// the bytes to their places, and two stores write the first record of the event. The forms differ
+// only in their tables.
 //
 // An event takes few stores on purpose. A slot of a ring was last read by another core, so its
 // cache line has to come from that core's cache. The fewer stores wait for each cache line, the

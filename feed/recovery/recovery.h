@@ -61,7 +61,7 @@ using RefusalCounters = Counters<Refusal, Refusal_count>;
 class RepairSink {
   public:
     virtual ~RepairSink() = default;
-    /// Copies a block; false: there is no room.
+    /// Copies a block; false: there is not enough space for it.
     [[nodiscard]] virtual bool carry(std::uint16_t line, std::span<const std::byte> bytes) = 0;
 };
 

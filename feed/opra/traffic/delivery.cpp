@@ -193,7 +193,7 @@ void Delivery::retransmit(LineIndex line, const Lost& lost, std::int64_t known_n
     }
 }
 
-/// If the first sound copy of a block arrives later than that of a block after it, the receiver
+/// If the first undamaged copy of a block arrives later than that of a block after it, the receiver
 /// sees a hole for that time.
 void Delivery::note_hole(const SentBlock& block, std::int64_t first_ns) {
     if (first_ns == std::numeric_limits<std::int64_t>::max()) {

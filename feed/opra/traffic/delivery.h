@@ -54,7 +54,7 @@ class Delivery final : public BlockSink {
     /// Passes on the packets that have not arrived yet.
     void finish();
 
-    /// The longest time by which the first sound copy of a block arrived after that of a later
+    /// The longest time by which the first undamaged copy of a block arrived after that of a later
     /// block of its line. With a longer hold window, no number is declared lost that still arrives.
     [[nodiscard]] std::int64_t longest_hole_ns() const { return longest_hole_ns_; }
 

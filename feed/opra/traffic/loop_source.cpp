@@ -67,7 +67,7 @@ class LoopSource::Recorder final : public BlockSink {
             return;
         }
         if (block.role == BlockRole::line_integrity && block.header.sequence == 0) {
-            return;  // it says nothing, and would be wrong in the second loop
+            return;  // it carries no number, and would be wrong in the second loop
         }
         Entry entry;
         entry.sequence = block.header.sequence;

@@ -9,7 +9,7 @@ namespace pinstrike::feed::opra {
 enum class PacketShape : std::uint8_t {
     full,      ///< blocks filled to 1000 bytes, as in bursts: about 33 messages
     ordinary,  ///< geometric distribution, on average 2.26 messages per packet
-    blend,     ///< both: bursts amid ordinary traffic
+    blend,     ///< both: bursts within ordinary traffic
 };
 
 /// Faults of one stream on the network. Probabilities are per packet, 0 to 1.
@@ -51,7 +51,7 @@ struct TrafficConfig {
     std::int64_t start_ns = 1'773'667'800'000'000'000;  ///< stream time: 2026-03-16 13:30 UTC
     StreamFaults a;
     StreamFaults b;
-    double retransmitted = 0;                         ///< share of the blocks lost on both streams
+    double retransmitted = 0;  ///< share of the blocks lost on both streams that are retransmitted
     double retransmitted_to_others = 0;               ///< share of all other blocks
     std::int64_t retransmitted_after_ns = 1'000'000;  ///< counted from when the loss shows
 };

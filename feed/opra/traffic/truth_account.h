@@ -37,11 +37,11 @@ class AccountTruth {
     /// Writes one JSON object: {"lines": [{line, highest, delivered, lost, repaired, unasked, gaps,
     /// filtered, controls,
     /// streams: {A: {packets, messages, lost_packets, corrupt_packets}, B}}], "lossless"}.
-    /// `packets` and `messages` count sound copies; `messages` = accepted + duplicate. Adjacent
+    /// `packets` and `messages` count undamaged copies; `messages` = accepted + duplicate. Adjacent
     /// gaps are written as one range.
     void write(std::ostream& out) const;
 
-    /// True if at least one sound copy of every block arrives.
+    /// True if at least one undamaged copy of every block arrives.
     [[nodiscard]] bool nothing_lost() const { return nothing_lost_; }
 
     struct Totals {
