@@ -1,13 +1,13 @@
 // path: hot
 //
-// One line's two streams made into one: every message once, in order, and whatever neither stream
-// brought declared lost (OPRA Block Sequence Number). The arbiter knows blocks and numbers,
-// not what is in them.
+// Merges the two streams of a line: delivers each message once and in order, and declares lost the
+// messages that neither stream carried (OPRA Block Sequence Number). The arbiter knows blocks and
+// numbers, but not the content of messages.
 //
-// Nearly every block is either exactly the next one or wholly old. classify_by_header() says so in
-// a few compares of its header, before anybody has looked at its messages, and the caller decodes
-// the block or drops it. Everything else goes through commit_slow() (slow_path.h), which tells an
-// ArbiterSink what to do.
+// Nearly every block is either the next one or wholly old. classify_by_header() finds that out with
+// a few compares of its header, before any message is read, and the caller decodes the block or
+// drops it. All other blocks go through commit_slow() (slow_path.h), which reports its decisions to
+// an ArbiterSink.
 #pragma once
 
 #include "feed/arbitration/arbiter_sink.h"
@@ -24,7 +24,8 @@
 
 namespace pinstrike::feed {
 
-/// One line. Used by one thread; its counters may be read by any. Allocates at construction only.
+/// The arbiter of one line. One thread uses it; any thread may read the counters. Allocates at
+/// construction only.
 ///
 /// Times are passed in and never decrease. The caller runs the timers, step(), up to a packet's
 /// time before it commits the block.
@@ -42,10 +43,11 @@ class Arbiter {
 
     Arbiter(const ArbitrationConfig& config, const Numbering& numbering);
 
-    /// Cold. What one takes at most: claimed at construction, but touched only as it is used.
+    /// Cold. The most memory that an arbiter takes. It is allocated at construction, but touched
+    /// only when it is used.
     [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);
 
-    /// Every datagram of the stream's own group, good or bad.
+    /// Counts a datagram of the stream's own group, valid or not.
     void count_packet(Stream stream) { line_.stream(stream).counters.bump(StreamCount::packets); }
 
     /// Classifies a block by its header alone, on the assumption that it holds data and that all of
@@ -114,8 +116,8 @@ class Arbiter {
   private:
     void follow(const Block& block, Stream stream, StreamCount became);
 
-    // The fast path touches one cache line of the sequencer, one of the stream, and two of the
-    // recent blocks (their count and one beginning).
+    // The fast path touches one cache line of the sequencer, one cache line of the stream, and two
+    // cache lines of the recent blocks (their count and one beginning).
     ArbiterState line_;
     SlowPath slow_;
 };

@@ -29,7 +29,7 @@ struct ArbiterState {
         return streams[static_cast<std::size_t>(which)];
     }
 
-    /// Not of a repair.
+    /// The stream that carried the arrival, which must not be a repair.
     [[nodiscard]] StreamState& stream_of(const Arrival& arrival) {
         return streams[static_cast<std::size_t>(arrival.source)];
     }

@@ -14,10 +14,10 @@ class DeferredBlocks {
   public:
     explicit DeferredBlocks(std::size_t capacity_bytes) : arena_(capacity_bytes) {}
 
-    /// False if there is no room.
+    /// Defers a block. False: there is not enough memory.
     [[nodiscard]] bool defer(const Arrival& arrival);
 
-    /// Defers a block that is held behind a hole. False if there is no room.
+    /// Defers a block that is held behind a hole. False: there is not enough memory.
     [[nodiscard]] bool defer(const HeldBlock& held);
 
     void release(HeldBlock* held) { arena_.release(held); }

@@ -10,8 +10,8 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// An epoch that has ended is not extended by more than this: such a number belongs to an epoch
-/// that is not known.
+/// The most messages by which an epoch that has ended is extended. A number further away belongs to
+/// an epoch that is not known.
 constexpr std::uint64_t jump_messages = 1 << 20;
 
 }  // namespace
@@ -33,9 +33,9 @@ bool EpochCorrections::extend(const Arrival& arrival, EpochIndex index, Position
     return true;
 }
 
-/// Moves the end of an epoch that has ended. The reset after it may then have lowered the numbers
-/// although it had not seemed to. In that case it is reported once more, and older messages that
-/// come late are marked.
+/// Moves the end of an epoch that has ended. The new end may show that the reset after it lowered
+/// the numbers. In that case the reset is reported once more, and older messages that come late are
+/// marked.
 void EpochCorrections::lengthen(EpochIndex old, Position end, const Arrival& arrival) {
     EpochHistory& history = line_.epochs.history();
     const bool quotes_stand = history.has_unforgotten(old);
@@ -139,7 +139,7 @@ void EpochCorrections::note_overtaken(const Arrival& reset) {
         insert_epoch(reset, begin, forget);
     } else if (before.numbered && next > before.end) {
         lengthen(index, next,
-                 reset);  // it raised the numbers, so those that it skipped are not missing
+                 reset);  // it raised the numbers, so the numbers that it skipped are not missing
     }
 }
 
@@ -153,7 +153,7 @@ void EpochCorrections::insert_epoch(const Arrival& reset, Position begin, Forget
     between.reset = ResetIdentity::of(reset.block);
     between.begin_ts_ns = between.first_ts_ns = between.newest_ts_ns = reset.ts_ns();
     const Epoch latest = line_.epochs.current();
-    line_.epochs.history().open() = latest;  // the current epoch moves up
+    line_.epochs.history().open() = latest;  // the current epoch gets the next index
     line_.epochs.at(index + 1) = between;
     for (StreamState& stream : line_.streams) {
         stream.epoch += stream.epoch > index ? 1 : 0;

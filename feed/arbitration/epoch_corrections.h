@@ -24,7 +24,7 @@ class EpochCorrections {
     /// existed.
     void lower_begin(const Arrival& arrival, Position begin);
 
-    /// Reports a reset from before the first block received. Nobody can know whether it began the
+    /// Reports a reset from before the first block received. Nothing shows whether it began the
     /// current numbering or an earlier one.
     void note_before_start(const Arrival& reset);
 

@@ -10,9 +10,9 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// Two epochs that only numbers tell apart are at least this far apart.
+/// Two epochs that only numbers can distinguish are at least this many messages apart.
 constexpr std::uint64_t reorder_messages = 256;
-/// Leaves room for an epoch in between.
+/// Leaves space for an epoch that is inserted in between (epoch_corrections.h).
 constexpr Position turns_between_epochs = 16;
 
 std::uint64_t distance(Position a, Position b) {
@@ -29,7 +29,7 @@ EpochIndex EpochTracker::epoch_of(const Block& block, const StreamState& stream)
             return i;
         }
     }
-    // A stream that brought a reset may still bring blocks from before it, out of order. They
+    // A stream that delivered a reset may still deliver blocks from before it, out of order. They
     // belong to the newest epoch that does not begin after the block.
     while (index > history_.oldest_index() && precedes(block, history_.at(index))) {
         --index;
@@ -187,7 +187,7 @@ bool EpochTracker::is_within_current(const Block& reset) const {
     return (next > epoch.begin && next <= sequencer_.expected()) || began_again;
 }
 
-/// Whether the faster stream lost this reset, or brought it out of order, and the next one began
+/// Whether the faster stream lost this reset, or delivered it out of order, and the next one began
 /// the current epoch.
 bool EpochTracker::precedes_reset(const Block& reset) {
     const Epoch& epoch = current();
@@ -208,12 +208,12 @@ Forget EpochTracker::forget_of(const ResetIdentity& reset, const Epoch& old, Pos
     }
     const Numbering& numbering = sequencer_.numbering();
     const std::uint64_t last =
-        numbering.number_at(end) - 1;  // E is 1 behind the wrap: no reset lowers it
+        numbering.number_at(end) - 1;  // right after the wrap E is 1, which no reset lowers
     if (reset.sequence >= last) {
         return Forget::nothing;
     }
-    // The rollover: numbers go on over the wrap. A 1 behind a bare wrap is no rollover any more:
-    // the numbers after it would pass for those before it.
+    // In a rollover the numbers continue across the wrap. A reset to 1 that follows a wrap without
+    // a reset is not a rollover, because the numbers after it would be taken for those before it.
     const bool rollover = reset.sequence == 1 && last > numbering.last + 1 - rollover_messages;
     return rollover ? Forget::nothing : Forget::quotes;
 }

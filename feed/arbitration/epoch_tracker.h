@@ -3,11 +3,11 @@
 // Decides to which numbering (epoch) of a line a block belongs, and which kind of reset a reset is.
 // Changes nothing outside itself.
 //
-// No document says how to tell the second copy of a reset from a new reset, or old data from new
-// data. The rules here use two facts: both copies of a block have the same block time, and blocks
-// are stamped in the order of their numbers. So a block stamped before the reset belongs to the
-// epoch before it, and one stamped later to the new epoch. A stream with a later block time that
-// has not brought the reset has lost its copy. If block times are equal, continuity with the
+// No document says how to distinguish the second copy of a reset from a new reset, or old data from
+// new data. The rules here use two facts: both copies of a block have the same block time, and
+// blocks are stamped in the order of their numbers. So a block stamped before the reset belongs to
+// the epoch before it, and one stamped later to the new epoch. A stream with a later block time
+// that has not delivered the reset has lost its copy. If block times are equal, continuity with the
 // stream's own numbers decides. A capture that is played in a loop repeats its block times; once
 // that is noticed (loop_detector.h), continuity alone decides.
 #pragma once
@@ -23,18 +23,19 @@
 
 namespace pinstrike::feed {
 
-/// How far one stream may lag behind the other where only numbers can tell epochs apart.
+/// The most messages by which one stream may lag behind the other if only numbers can distinguish
+/// epochs.
 inline constexpr std::uint64_t lag_messages = 65536;
 
 /// A reset to 1 within this many numbers of the wrap is the rollover, not a cold restart (OPRA
 /// Block Sequence Number).
 inline constexpr std::uint64_t rollover_messages = 1 << 20;
 
-/// What a start of day or reset of one stream is to the known epochs.
+/// The relation of a start of day or reset of one stream to the known epochs.
 enum class ResetKind : std::uint8_t {
     second_copy,   ///< began an epoch that the stream has not joined
     late_copy,     ///< began the current epoch, which the stream joined by later blocks
-    repeated,      ///< began the current epoch, and the stream brought it before
+    repeated,      ///< began the current epoch, and the stream delivered it before
     told,          ///< reported in the current epoch, but began none
     before_start,  ///< from before the first block received
     of_inferred,   ///< began the current epoch, which was inferred
@@ -121,11 +122,11 @@ class EpochTracker {
     [[nodiscard]] Forget forget_of(const ResetIdentity& reset, const Epoch& old,
                                    Position end) const;
 
-    /// Of all positions where the numbers could go on after this block, the one nearest to
+    /// Of all positions that have the number of this block (number_of()), the one nearest to
     /// `anchor`.
     [[nodiscard]] Position nearest_to(Position anchor, const Block& block) const;
 
-    /// The program started in the middle of a day, with this block.
+    /// Begins the first epoch in the middle of a day, with the first block received.
     void start(Position begin, std::int64_t ts_exchange_ns);
 
     /// Ends the current epoch and begins the next one. Called before the sequencer starts the new

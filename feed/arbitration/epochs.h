@@ -1,8 +1,8 @@
 // path: hot
 //
-// Epochs of a line's numbering: each start of day and each reset begins one. The two streams bring
-// a reset at different times, so for a while one stream is in the epoch before; and what the epoch
-// before still lacks may come late. The last few epochs are therefore remembered.
+// The epochs of a line's numbering. Each start of day and each reset begins one. The two streams
+// carry a reset at different times, so for a while one stream is still in the epoch before, and
+// missing messages of that epoch may come late. Therefore the last few epochs are kept.
 #pragma once
 
 #include "feed/event/block.h"
@@ -17,10 +17,10 @@
 
 namespace pinstrike::feed {
 
-/// Counts the resets of a line since the program's start; epoch 0 is what was before the first.
+/// The number of resets of a line since the program's start. Epoch 0 is before the first reset.
 using EpochIndex = std::uint64_t;
 
-/// What is equal in both copies of a reset.
+/// The fields that are equal in both copies of a reset.
 struct ResetIdentity {
     BlockRole role = BlockRole::reset;
     std::uint64_t sequence = 0;
@@ -35,20 +35,20 @@ struct ResetIdentity {
 
 struct Epoch {
     Position begin = 0;
-    Position end = 0;       ///< behind the last known number; of the current one: see Arbiter
-    bool numbered = false;  ///< begin and end hold
-    bool repeats = false;   ///< its blocks are stamped like earlier ones (a capture in a loop)
-    bool by_reset = false;  ///< else it began where the program started, or was inferred
+    Position end = 0;       ///< after the last known number; not valid for the current epoch
+    bool numbered = false;  ///< `begin` and `end` are valid
+    bool repeats = false;   ///< its block times repeat earlier ones (a capture played in a loop)
+    bool by_reset = false;  ///< false: it began at the start of the program, or was inferred
     bool inferred = false;
     Forget forget = Forget::nothing;
     ResetIdentity reset;                     ///< if by_reset
-    std::array<ResetIdentity, 4> told_late;  ///< the latest that were told, but did not begin it
+    std::array<ResetIdentity, 4> told_late;  ///< the latest reported in it that did not begin it
     std::size_t told_late_count = 0;
-    /// No block of the epoch is stamped earlier, unless it repeats.
+    /// No block of the epoch is stamped earlier, unless `repeats`.
     std::int64_t begin_ts_ns = std::numeric_limits<std::int64_t>::min();
-    /// Of the block that set `begin`, where no reset did.
+    /// The block time of the block that set `begin`, if no reset did.
     std::int64_t first_ts_ns = std::numeric_limits<std::int64_t>::min();
-    /// Of an epoch that is over: the newest of what it delivered.
+    /// The latest block time that the epoch delivered; valid if the epoch has ended.
     std::int64_t newest_ts_ns = std::numeric_limits<std::int64_t>::min();
 
     void note_told_late(const ResetIdentity& identity) {
@@ -77,7 +77,7 @@ class EpochHistory {
 
     [[nodiscard]] const Epoch& current() const { return epochs_[current_ % kept]; }
 
-    /// Only from oldest_index() to current_index().
+    /// `index` must be from oldest_index() to current_index().
     [[nodiscard]] Epoch& at(EpochIndex index) { return epochs_[index % kept]; }
 
     Epoch& open() {
@@ -85,7 +85,7 @@ class EpochHistory {
         return current() = Epoch{};
     }
 
-    /// The newest epoch behind `behind` that this reset began; 0 if none did.
+    /// The newest epoch after `behind` that this reset began; 0: there is none.
     [[nodiscard]] EpochIndex begun_by(const ResetIdentity& reset, EpochIndex behind) {
         for (EpochIndex i = current_; i > behind && i >= oldest_index(); --i) {
             if (at(i).by_reset && at(i).reset == reset) {
@@ -95,7 +95,7 @@ class EpochHistory {
         return 0;
     }
 
-    /// Whether it began any of those remembered.
+    /// Whether the reset began an epoch that is kept.
     [[nodiscard]] bool knows(const ResetIdentity& reset) const {
         return std::any_of(epochs_.begin(), epochs_.end(), [&reset](const Epoch& epoch) {
             return epoch.by_reset && epoch.reset == reset;
@@ -111,7 +111,8 @@ class EpochHistory {
         return most;
     }
 
-    /// Whether anything up to the end of this epoch came that no reset since made consumers forget.
+    /// Whether there were messages, up to the end of this epoch, that no reset up to then made
+    /// consumers forget.
     [[nodiscard]] bool has_unforgotten(EpochIndex index) {
         for (EpochIndex i = index; i > oldest_index(); --i) {
             if (at(i).end != at(i).begin || at(i).forget != Forget::nothing) {

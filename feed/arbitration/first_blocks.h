@@ -10,7 +10,7 @@
 
 namespace pinstrike::feed {
 
-/// The first blocks that a stream brought since some moment: where they come again, a capture is
+/// The first blocks that a stream carried since some moment. If they arrive again, a capture is
 /// played in a loop.
 class FirstBlocks {
   public:
@@ -20,7 +20,7 @@ class FirstBlocks {
 
     void clear() { count_ = 0; }
 
-    /// One that it has, or that comes when it is full, changes nothing.
+    /// Changes nothing if the block is noted already or the list is full.
     void note(const Block& block) {
         if (!full() && !has(block)) {
             blocks_[count_++] = Identity::of(block);
@@ -44,7 +44,7 @@ class FirstBlocks {
         }
     };
 
-    /// A few of them may be lost, and still some that follow each other come again.
+    /// Large enough that some consecutive blocks arrive again even if a few of them are lost.
     static constexpr std::size_t kept = 8;
 
     std::array<Identity, kept> blocks_{};

@@ -84,7 +84,7 @@ PositionRange GapSet::drop_oldest(Position limit, std::uint64_t& positions) {
     return spanned;
 }
 
-/// Doubles the range at `index` (or leaves room behind the last), the later ones move up.
+/// Duplicates the range at `index`, or adds a slot after the last one. Later ranges move up.
 void GapSet::open_slot(std::size_t index) {
     PositionRange* last = ranges_.get() + count_;
     ++count_;

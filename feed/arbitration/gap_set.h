@@ -10,37 +10,38 @@
 
 namespace pinstrike::feed {
 
-/// Positions begin .. end-1. Without initialisers: an array of them costs address space only until
-/// it is used.
+/// Positions begin .. end-1. It has no initialisers, so that an array of ranges takes only address
+/// space until it is used.
 struct PositionRange {
     Position begin;
     Position end;
 };
 
-/// The positions declared lost and not found since: disjoint ranges in order, never adjacent.
-/// Its memory is claimed at construction.
+/// The positions that were declared lost and not found since, as ordered ranges that neither
+/// overlap nor adjoin. Allocates at construction only.
 class GapSet {
   public:
     explicit GapSet(std::size_t ranges_max);
 
-    /// Of a set for so many.
+    /// The memory of a set for so many ranges.
     [[nodiscard]] static std::size_t memory_bytes(std::size_t ranges_max) {
         return ranges_max * sizeof(PositionRange);
     }
 
-    /// Adds a range that overlaps none. False if it neither touches a known one nor finds room: it
-    /// is then not listed.
+    /// Adds a range that overlaps no listed one. False: the range was not listed, because it
+    /// adjoins none and the set is full.
     bool add(Position begin, Position end);
 
-    /// Takes out a part of one listed range. False if the rest would be two ranges and there is no
-    /// room for the second: then nothing changed.
+    /// Removes a part of one listed range. False: nothing was changed, because two ranges would be
+    /// left and the set is full.
     bool remove(Position begin, Position end);
 
-    /// Takes out the first ranges, which are the oldest, but none that ends behind `limit` and no
-    /// more than an eighth of all there is room for. What they spanned; empty: there was none.
+    /// Removes the first ranges, which are the oldest, but none that ends after `limit`, and at
+    /// most an eighth of the capacity. `positions`: how many positions they held. Returns the range
+    /// that they spanned; empty: none was removed.
     PositionRange drop_oldest(Position limit, std::uint64_t& positions);
 
-    /// The first range that ends behind `position` (and so may hold it); nullptr if there is none.
+    /// The first range that ends after `position`, and so may hold it; nullptr: there is none.
     [[nodiscard]] const PositionRange* find(Position position) const;
 
     [[nodiscard]] bool touches(Position begin, Position end) const {

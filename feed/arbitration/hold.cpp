@@ -43,7 +43,7 @@ std::size_t HoldArena::behind(std::size_t offset) const {
     return wrapped_ && next == limit_ ? 0 : next;
 }
 
-/// Sees to it that head has so many bytes before it.
+/// Moves the head, if necessary, to `bytes` contiguous free bytes. False: there are not so many.
 bool HoldArena::make_place(std::size_t bytes) {
     if (wrapped_) {
         return tail_ - head_ >= bytes;
@@ -127,7 +127,7 @@ const HoldEntry* HoldQueue::find(Position position) const {
 
 void HoldQueue::insert(const HoldEntry& entry) {
     PINSTRIKE_CHECK(!full());
-    if (last_ == 2 * max_) {  // the array is twice as long, so this move is paid for by max_ pops
+    if (last_ == 2 * max_) {  // the array has twice the capacity, so max_ pops precede this move
         std::copy(entries_.get() + first_, entries_.get() + last_, entries_.get());
         last_ -= first_;
         first_ = 0;

@@ -1,8 +1,8 @@
 // path: hot
 //
-// Where blocks wait for what is missing before them. HoldArena keeps copies of blocks in the order
-// of their arrival, HoldQueue says in which order of positions they go on. Both claim their memory
-// at construction.
+// Holds blocks until the messages that are missing before them arrive or are given up. HoldArena
+// keeps copies of the blocks in order of arrival, HoldQueue keeps entries for them in order of
+// position. Both allocate at construction only.
 #pragma once
 
 #include "feed/event/block.h"
@@ -14,40 +14,41 @@
 
 namespace pinstrike::feed {
 
-/// Who brought a block: one of the line's streams, or a retransmission.
+/// The source of a block: one of the line's streams, or a retransmission.
 enum class Source : std::uint8_t { a, b, repair };
 
-/// A part of a block that waits. The copied bytes stand right behind it.
+/// A part of a block that is held. The copied bytes follow it in memory.
 struct HeldBlock {
-    Block block;  ///< bytes: the copy; places: none, they are not copied
+    Block block;  ///< bytes: the copy; places: nullptr, because they are not copied
     std::int64_t arrival_ns = 0;
     std::uint32_t record_bytes = 0;
-    std::uint16_t first = 0;  ///< of the block's messages, those kept: first .. last-1
+    std::uint16_t first = 0;  ///< the messages that are held are first .. last-1
     std::uint16_t last = 0;
     Source source = Source::a;
     bool live = false;
 };
 
-/// A ring of copied blocks: kept at the front, released in any order, room is won back at the end.
+/// A ring of copied blocks. keep() adds them at the head, release() takes them in any order, and
+/// memory becomes free only at the tail.
 class HoldArena {
   public:
     explicit HoldArena(std::size_t capacity_bytes);
 
-    /// nullptr if there is no room.
+    /// Copies a block; nullptr: there is not enough memory.
     HeldBlock* keep(const Block& block, std::uint16_t first, std::uint16_t last, Source source,
                     std::int64_t arrival_ns);
 
     void release(HeldBlock* held);
 
-    /// The one that arrived first; nullptr if none waits.
+    /// The block that arrived first; nullptr: none is held.
     [[nodiscard]] HeldBlock* oldest() const { return records_ == 0 ? nullptr : at(tail_); }
 
-    /// The next younger one, skipping released ones; nullptr behind the youngest.
+    /// The next younger block that is not released; nullptr: there is none.
     [[nodiscard]] HeldBlock* younger(const HeldBlock* held) const;
 
     [[nodiscard]] bool empty() const { return records_ == 0; }
 
-    /// How many records can be live at once at most.
+    /// The most records that can be live at once.
     [[nodiscard]] std::size_t records_max() const { return capacity_ / sizeof(HeldBlock); }
 
   private:
@@ -59,33 +60,33 @@ class HoldArena {
     std::size_t capacity_;     // bytes; all offsets are multiples of sizeof(HeldBlock)
     std::size_t head_ = 0;     // where the next record goes
     std::size_t tail_ = 0;     // the oldest record, live if there is any
-    std::size_t limit_ = 0;    // wrapped: the end of the records in the upper part
+    std::size_t limit_ = 0;    // if wrapped, the end of the records in the upper part
     std::size_t records_ = 0;  // from tail to head, released ones between them included
     bool wrapped_ = false;     // the records run from tail to limit, then from 0 to head
 };
 
-/// What stands beyond a hole. Evidence holds no position, so it is before all that begin with its
-/// own.
+/// An entry beyond a hole. An entry of kind `evidence` holds no position, so it precedes all other
+/// entries that begin at its position.
 struct HoldEntry {
     enum class Kind : std::uint8_t {
         messages,     ///< to be delivered
         undecodable,  ///< declared lost already
-        evidence,     ///< nothing: a line integrity control said that all before it existed
+        evidence,     ///< a line integrity control said that all numbers before it existed
     };
 
-    // Without initialisers: an array of them costs address space only until it is used.
+    // No initialisers, so that an array of entries takes only address space until it is used.
     Position begin;
     Position end;  ///< evidence: same as begin
     HeldBlock* held;
     Kind kind;
 };
 
-/// Entries in order of position, disjoint.
+/// Disjoint entries in order of position.
 class HoldQueue {
   public:
     explicit HoldQueue(std::size_t entries_max);
 
-    /// Of a queue for so many.
+    /// The memory of a queue for so many entries.
     [[nodiscard]] static std::size_t memory_bytes(std::size_t entries_max) {
         return 2 * entries_max * sizeof(HoldEntry);
     }
@@ -100,13 +101,13 @@ class HoldQueue {
 
     void pop_front();
 
-    /// Not when full.
+    /// Must not be called if the queue is full.
     void insert(const HoldEntry& entry);
 
-    /// The first entry that holds `position` or begins behind it; nullptr if there is none.
+    /// The first entry that holds `position` or begins after it; nullptr: there is none.
     [[nodiscard]] const HoldEntry* find(Position position) const;
 
-    /// Takes out each entry of which `leaves(entry)` is true.
+    /// Removes each entry for which `leaves(entry)` is true.
     template <class Leaves>
     void remove_if(Leaves leaves) {
         std::size_t kept = first_;

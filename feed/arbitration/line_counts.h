@@ -1,9 +1,9 @@
 // path: hot
 //
-// What an arbiter counts, by stream and by line. The account's identities (every message received
-// is accepted, duplicate or rejected; what was delivered and what was lost is what existed) are
-// checked between these figures, so each is counted where its event happens and none is derived
-// from another.
+// The counters of an arbiter, by stream and by line. The account checks identities between them:
+// every message received is accepted, duplicate or rejected, and the messages delivered and the
+// messages lost are those that existed. So each counter counts where its event happens, and none is
+// derived from another.
 #pragma once
 
 #include "config/counter.h"

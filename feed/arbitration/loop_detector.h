@@ -2,9 +2,9 @@
 //
 // Detects captures that are played in a loop. No exchange does that, but a benchmark or a replay
 // may, and only if the config allows it. A loop repeats its block times. A new turn begins when a
-// stream, after data, brings a reset that it brought before. If the capture ends with a reset, a
-// new turn begins when, after that reset, the stream brings its first blocks again, stamped earlier
-// and numbered as the reset said.
+// stream, after data, delivers a reset that it delivered before. If the capture ends with a reset,
+// a new turn begins when, after that reset, the stream delivers its first blocks again, stamped
+// earlier and numbered as the reset said.
 #pragma once
 
 #include "feed/arbitration/arrival.h"
@@ -19,7 +19,7 @@
 
 namespace pinstrike::feed {
 
-/// How the capture of each stream begins.
+/// Knows how the capture of each stream begins.
 class LoopDetector {
   public:
     LoopDetector(const Sequencer& sequencer, const EpochTracker& epochs, bool enabled)
@@ -45,7 +45,7 @@ class LoopDetector {
 
     void note_reset(const Arrival& reset) { of(reset.source).resets.note(reset.block); }
 
-    /// A new epoch begins.
+    /// Must be called when a new epoch begins.
     void note_epoch();
 
   private:

@@ -12,9 +12,10 @@
 
 namespace pinstrike::feed {
 
-/// How the last 64 data blocks of a line's current epoch begin. A block that repeats one of them is
-/// its copy, also if its block time differs: after a site failover, or behind a relay, the two
-/// streams may carry different times. The venue's codec compares them (ArbiterSink::ts_of_copy).
+/// The beginnings of the last 64 data blocks of a line's current epoch. A block that repeats one of
+/// them is its copy, even if its block time differs, because the two streams may carry different
+/// times after a site failover or behind a relay. The venue's codec compares the beginnings
+/// (ArbiterSink::ts_of_copy).
 class RecentBlocks {
   public:
     /// Stores the beginning of a block's first copy. The arbiter calls this for nearly every block

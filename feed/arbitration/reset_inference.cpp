@@ -10,7 +10,7 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// A jump ahead of more than this, to a number below E, is a reset rather than a wrap.
+/// A forward jump of more messages than this, to a number below E, is a reset and not a wrap.
 constexpr std::uint64_t wrap_messages = 1 << 20;
 
 }  // namespace
@@ -51,13 +51,15 @@ bool ResetInference::looks_missed(const Block& block) const {
         return number < sequencer.expected_number() && begin - expected > wrap_messages;
     }
     if (current.by_reset && begin < current.begin) {
-        return true;  // also where it lies astride the first number: a reset stands at its own end
+        // Also if the block spans the first number, because no block spans the reset before it.
+        return true;
     }
     return block.role == BlockRole::data ? begin + block.messages <= expected : begin < expected;
 }
 
-/// Stamped behind the candidate: it is behind the missed reset as well, unless it goes on from what
-/// was delivered and the candidate may yet be none.
+/// Whether a block follows the missed reset because it is stamped no earlier than the candidate. As
+/// long as the candidate is not confirmed, this does not hold for a block that continues with the
+/// expected number, unless the same block also continues the candidate.
 bool ResetInference::is_behind(const Arrival& arrival) const {
     const std::uint64_t number = number_of(arrival.block, line_.numbering());
     return arrival.ts_ns() >= first_ts_ns_ &&
@@ -74,7 +76,7 @@ void ResetInference::note(const Block& block, Source source, std::int64_t arriva
         infer_at_ns_ = line_.sequencer.deadline_after(arrival_ns);
     } else {
         const bool again =
-            source == source_ && next_of(block, line_.numbering()) == next_number_;  // came twice
+            source == source_ && next_of(block, line_.numbering()) == next_number_;  // a duplicate
         const bool next = source == source_ && number_of(block, line_.numbering()) == next_number_;
         first_ts_ns_ = std::min(first_ts_ns_, ts_ns);
         candidates_ += (looks_missed || next) && !again ? 1 : 0;
@@ -134,7 +136,8 @@ void ResetInference::defer_held_later_than(std::int64_t ts_ns, ArbiterSink& sink
                                         [this](const HoldEntry& entry) { return defer(entry); });
 }
 
-/// Undoes what was counted of an entry that is in the wrong epoch; it is counted again in its own.
+/// Defers a held entry that is in the wrong epoch, and undoes its counts. It is counted again in
+/// its own epoch.
 bool ResetInference::defer(const HoldEntry& entry) {
     if (!deferred_.defer(*entry.held)) {
         return false;

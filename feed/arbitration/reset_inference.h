@@ -5,10 +5,10 @@
 // After a lost reset every block looks old. A block is a candidate if it is numbered below the
 // expected number and stamped later than everything delivered, even if it would fit into a gap or a
 // hole: blocks that fill those are stamped earlier. The candidate is deferred, and with it every
-// block that is stamped later, because usually the other stream is only slower and still brings the
-// reset. When the window has passed, the reset is inferred at the earliest deferred block. A second
-// candidate confirms the first. Until then, the candidate is rejected if its stream continues with
-// the expected number: the block was old.
+// block that is stamped later, because usually the other stream is only slower and will still
+// deliver the reset. When the window has passed, the reset is inferred at the earliest deferred
+// block. A second candidate confirms the first. Until then, the candidate is rejected if its stream
+// continues with the expected number: the block was old.
 #pragma once
 
 #include "feed/arbitration/arbiter_state.h"
@@ -27,7 +27,7 @@ class ResetInference {
         place,     ///< the block belongs to the epoch that its block time and stream say
         defer,     ///< the block was deferred
         reject,    ///< place the block; the candidate was old
-        overflow,  ///< the block had to be deferred, but there is no room
+        overflow,  ///< the block had to be deferred, but there is not enough memory
     };
 
     ResetInference(ArbiterState& line, std::size_t deferred_bytes)
@@ -53,11 +53,11 @@ class ResetInference {
 
     /// Compares a block with the held ones. A stream's blocks are stamped in the order of their
     /// numbers. If a held block begins no later than this one but is stamped later, a reset lies
-    /// between the two, which both streams lost or have not brought yet. (A retransmission may have
-    /// another order.)
+    /// between the two, which both streams lost or have not delivered yet. (A retransmission may
+    /// have another order.)
     void compare_with_held(const Arrival& arrival);
 
-    /// Defers held blocks that are stamped later than a reset, because the stream that brought them
+    /// Defers held blocks that are stamped later than a reset, because the stream that carried them
     /// had lost it. They are placed again once the new epoch is open.
     void defer_held_later_than(std::int64_t ts_ns, ArbiterSink& sink);
 

@@ -35,7 +35,7 @@ class Sequencer {
 
     Sequencer(const ArbitrationConfig& config, const Numbering& numbering);
 
-    /// Cold. Beyond its own size.
+    /// Cold. The memory that a sequencer allocates beyond its own size.
     [[nodiscard]] static std::size_t memory_bytes(const ArbitrationConfig& config);
 
     /// The fast path: classifies a block on the assumption that it holds data and that all of its
@@ -90,11 +90,11 @@ class Sequencer {
     void note_existence(const Arrival& arrival, Position end);
 
     /// Holds the entry unless it is next; `first` is its first message within the block. If there
-    /// is no room, the first holes are given up early, which may make the entry the next one. False
-    /// if the entry is next.
+    /// is not enough memory, the first holes are given up early, which may make the entry the next
+    /// one. False if the entry is next.
     [[nodiscard]] bool wait(const Arrival& arrival, const HoldEntry& entry, unsigned first);
 
-    /// Moves E past the messages that this block brought, or whose loss it showed.
+    /// Moves E past the messages that this block carried, or whose loss it showed.
     void pass(Position end, const Block& block);
 
     void deliver(const Block& block, unsigned first, unsigned count, Position begin,
@@ -106,7 +106,7 @@ class Sequencer {
     void declare_lost(Position begin, Position end, GapCause cause, std::int64_t ts_exchange_ns,
                       ArbiterSink& sink);
 
-    /// Removes a part of one gap that was found. False if there is no room to list the rest of the
+    /// Removes a part of one gap that was found. False if there is no space to list the rest of the
     /// gap.
     [[nodiscard]] bool unlist(Position begin, Position end, ArbiterSink& sink);
 

@@ -133,7 +133,7 @@ void SlowPath::on_repair(const Arrival& arrival) {
 
 /// Starts the numbering in the middle of a day. Earlier messages are neither known nor missing.
 void SlowPath::start_numbering(const Block& block, std::uint64_t number) {
-    const Position begin = 2 * line_.numbering().last + number;  // leaves room for earlier ones
+    const Position begin = 2 * line_.numbering().last + number;  // leaves space for earlier ones
     line_.epochs.start(begin, block.ts_exchange_ns);
     line_.sequencer.start(begin, block.ts_exchange_ns);
 }
@@ -198,8 +198,8 @@ void SlowPath::follow_reset(const Arrival& arrival) {
     }
 }
 
-/// A reset from before the first block comes again: a loop begins if the stream had reached that
-/// block.
+/// Processes a reset from before the first block that arrives again. A loop begins if the stream
+/// had reached that block.
 void SlowPath::on_told_reset(const Arrival& arrival) {
     EpochTracker& epochs = line_.epochs;
     const StreamState& stream = line_.stream_of(arrival);
@@ -211,7 +211,8 @@ void SlowPath::on_told_reset(const Arrival& arrival) {
     }
 }
 
-/// A reset comes again from a stream that is in its epoch: it is a duplicate, or a loop begins.
+/// Processes a reset that a stream repeats in the epoch of the reset: it is a duplicate, or a loop
+/// begins.
 void SlowPath::on_repeated_reset(const Arrival& arrival) {
     if (line_.epochs.leads_up_to(line_.stream_of(arrival), arrival.ts_ns())) {
         apply_reset(arrival);
@@ -220,9 +221,9 @@ void SlowPath::on_repeated_reset(const Arrival& arrival) {
     }
 }
 
-/// A reset that is older than the data that it would reset. It is a duplicate or a displaced copy;
-/// if the stream had not brought it before, it comes late, after newer data. In a loop it begins
-/// the next turn.
+/// Processes a reset that is older than the data that it would reset. It is a duplicate or a
+/// displaced copy; if the stream had not delivered it before, it comes late, after newer data. In a
+/// loop it begins the next turn.
 void SlowPath::on_stale_reset(const Arrival& arrival) {
     StreamState& stream = line_.stream_of(arrival);
     const bool again = line_.epochs.current().repeats || loops_.has_brought_reset(arrival);
@@ -233,12 +234,12 @@ void SlowPath::on_stale_reset(const Arrival& arrival) {
     line_.counters().bump(known ? LineCount::resets_repeated : LineCount::resets_stale);
     if (!again) {
         stream.newest_ts_ns =
-            ArbiterSink::no_ts_ns;  // its duplicate may come next, which is no loop
+            ArbiterSink::no_ts_ns;  // a duplicate of the reset may come next, and is not a loop
     }
 }
 
-/// The codec reports a new session once for each line and from then on drops what belongs to older
-/// ones, so both streams are in the new session.
+/// The codec reports a new session once for each line and from then on drops blocks of older
+/// sessions, so both streams are in the new session.
 void SlowPath::on_new_session(const Arrival& arrival) {
     line_.counters().bump(LineCount::resets);
     open_epoch(arrival.block, false, arrival.sink);
@@ -313,7 +314,7 @@ void SlowPath::reject(std::int64_t now_ns, ArbiterSink& sink) {
     }
 }
 
-/// Infers the reset that no stream brought in time. Deferred blocks with a block time after
+/// Infers the reset that no stream delivered in time. Deferred blocks with a block time after
 /// `until_ts_ns` stay deferred, for the next reset.
 void SlowPath::infer_reset(std::int64_t now_ns, ArbiterSink& sink, std::int64_t until_ts_ns) {
     const HeldBlock* first = inference_.deferred().earliest_original();

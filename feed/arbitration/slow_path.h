@@ -1,7 +1,7 @@
 // path: hot
 //
-// Processes blocks that the fast path cannot: holes, resets, streams in different epochs,
-// retransmissions, blocks that cannot be decoded to their end.
+// Processes the blocks that the fast path cannot process: at holes and resets, while the streams
+// are in different epochs, retransmissions, and blocks that cannot be decoded to their end.
 #pragma once
 
 #include "feed/arbitration/arbiter_state.h"
@@ -21,7 +21,7 @@ class SlowPath {
   public:
     SlowPath(ArbiterState& line, const ArbitrationConfig& config);
 
-    /// Processes a block by its role, and brings the fast path up to date.
+    /// Processes a block by its role, and updates the state of the fast path.
     void process(const Block& block, Stream stream, std::int64_t now_ns, ArbiterSink& sink);
 
     /// Declares holes lost whose window has passed.
@@ -77,7 +77,7 @@ class SlowPath {
     BlockPlacer placer_;
     std::int64_t next_deadline_ns_ = Sequencer::never_ns;
     std::uint64_t brought_deferred_ = 0;
-    bool replaying_ = false;  // a deferred block is placed: its epoch is known
+    bool replaying_ = false;  // a deferred block is being placed, so its epoch is known
 };
 
 }  // namespace pinstrike::feed

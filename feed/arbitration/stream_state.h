@@ -16,11 +16,11 @@ namespace pinstrike::feed {
 /// touches.
 struct alignas(64) StreamState {
     bool fast = false;              ///< its blocks may take the fast path
-    std::uint64_t next_number = 0;  ///< after its latest data block; 0: none yet
-    std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its data in this epoch
+    std::uint64_t next_number = 0;  ///< the number after its latest data block; 0: none yet
+    std::int64_t newest_ts_ns = ArbiterSink::no_ts_ns;  ///< of its latest data in this epoch
     StreamCounters counters;
     EpochIndex epoch = 0;
-    bool brought_reset = false;  ///< the one that began its epoch
+    bool brought_reset = false;  ///< it carried the reset that began its epoch
 
     [[nodiscard]] bool has_data() const { return newest_ts_ns != ArbiterSink::no_ts_ns; }
 

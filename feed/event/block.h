@@ -8,7 +8,7 @@
 
 namespace pinstrike::feed {
 
-/// The two copies of a line.
+/// The two streams of a line, which carry the same blocks.
 enum class Stream : std::uint8_t { a, b };
 inline constexpr std::size_t streams_count = 2;
 
@@ -48,7 +48,7 @@ struct Block {
     std::int64_t ts_exchange_ns = 0;
 };
 
-/// What a codec says of a block that it opened.
+/// The result of opening a block.
 struct OpenResult {
     bool accepted = false;      ///< false: the block is refused as a whole and moves no sequence
     std::uint32_t reasons = 0;  ///< a bit for each of the codec's reject reasons

@@ -1,13 +1,14 @@
 // path: hot
 //
 // Events, as actors receive them. An Event is one message, or one change of a line's state, in
-// records of one cache line each. The first record holds header and body; a longer message takes
-// Header::records contiguous records, which are pushed all or none.
+// records of one cache line each. The first record holds header and body. A longer message takes
+// Header::records contiguous records, which are pushed together or not at all.
 //
 // Integers are in host order. A price is an integer and a code, as sent: value = price /
-// 10^decimals(code) (OPRA Denominator Code). Of a quote, transaction id and the participant's
-// reference number stand in its second record (QuoteBest), so a quote without appendage has
-// neither; a trade has the reference alone, other messages none. `decode` shows both for all.
+// 10^decimals(code) (OPRA Denominator Code). The second record of a quote (QuoteBest) has the
+// transaction id and the participant's reference number, so a quote without appendage has neither.
+// A trade has only the reference, other messages have none of the two. `decode` shows both for all
+// messages.
 #pragma once
 
 #include "feed/event/series_key.h"
@@ -28,14 +29,14 @@ enum class EventKind : std::uint8_t {
     underlying,     ///< Y
     text,           ///< C
     control = 24,   ///< H: once per line, sent to every core
-    gap,            ///< messages lost, or found after all; sent to every core it concerns
+    gap,            ///< messages lost, or found after all; sent to every core that it concerns
     line_state,     ///< a stream or line fell silent or came back; sent to every core
     line_mark,      ///< all messages up to this number were delivered; sent to cores that need it
 };
 
-/// Whether an event says something of a line rather than of a series. Such an event is delivered to
-/// every actor that has the line, and is not counted as a message. The kinds of line events stand
-/// together, so one comparison answers; kinds of messages have room in front of them.
+/// Whether an event concerns a line and not a series. Such an event is delivered to every actor
+/// that has the line, and is not counted as a message. The kinds of line events are the highest, so
+/// that one comparison is enough, and new kinds of messages can be added below them.
 [[nodiscard]] constexpr bool is_line_event(EventKind kind) {
     return kind >= EventKind::control;
 }
@@ -203,9 +204,9 @@ struct alignas(64) Event {
 static_assert(sizeof(Event) == 64 && sizeof(Event::Body) == 32);
 static_assert(offsetof(Event, body) == 32);
 
-/// Prefetches, for writing, the slot 64 records after `slot`, for producers that fill consecutive
-/// slots: its cache line was last in another core's cache. Without it, the stores of a full row
-/// would wait for all these transfers at once.
+/// Prefetches, for writing, the slot 64 records after `slot`. For producers that fill consecutive
+/// slots, because the cache line of each was last in another core's cache. Without the prefetch,
+/// the stores to a sequence of slots would wait for all these transfers at once.
 inline void ask_ahead(const Event* slot) {
     constexpr std::size_t ahead = 64;
     __builtin_prefetch(slot + ahead, 1);

@@ -11,10 +11,11 @@ namespace pinstrike::feed {
 
 /// Where decoded messages go: the router of a poller, or a collector in tests.
 ///
-/// claim() gives `records` contiguous slots, or nullptr where the ring refuses them; decode fills
-/// every byte that an actor may read. offer() gives room for many records of messages of a series
-/// or a symbol each at once, or nullptr; take() says how many messages and records were put there,
-/// before anything else is claimed. filtered() is told of each message kept back as a test.
+/// claim() returns `records` contiguous slots, or nullptr if the ring refuses them. The decoder
+/// fills every byte that an actor may read. offer() returns contiguous slots for the records of
+/// many messages, each of a series or a symbol, or nullptr. take() says how many messages and
+/// records were written there, and must precede the next claim. filtered() is called for each
+/// message that is not delivered because it is a test.
 template <class Sink>
 concept EventSink = requires(Sink& sink, const SeriesKey& key, std::uint64_t symbol_word,
                              std::uint16_t line, unsigned records, const Event& event) {

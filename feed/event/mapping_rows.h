@@ -1,6 +1,6 @@
 // path: cold
 //
-// What the reading of a venue's nightly list of series gives.
+// The result of reading a venue's nightly list of series.
 #pragma once
 
 #include "config/problem.h"
@@ -12,10 +12,10 @@
 
 namespace pinstrike::feed {
 
-/// Gets each good row in turn.
+/// Called with each good row, in order.
 using TakeSeries = std::function<void(const SeriesMap&)>;
 
-/// What the rows were; a heading and empty rows are neither.
+/// The numbers of good and malformed rows. A heading and empty rows count as neither.
 struct MappingRows {
     static constexpr std::size_t problems_max = 10;
 

@@ -2,17 +2,17 @@
 //
 // Positions of messages on a line. Sequence numbers may wrap (OPRA Block Sequence Number: after
 // 4,294,967,295 comes 1; 0 is never a data number) and begin anew with every reset or session, so
-// nothing inside the arbiter compares them. A message has a 64-bit position instead, which only
-// grows: over wraps by itself, over resets because each epoch begins more than a turn behind the
-// end of the one before it. A position's number is its residue, so no table is needed to find the
-// number of any epoch.
+// the arbiter does not compare them. Instead, it gives each message a 64-bit position. Positions
+// only grow: they continue across a wrap, and each epoch begins more than a turn after the end of
+// the one before it. The number of a position is its residue modulo the turn, so no table is needed
+// to find it in any epoch.
 #pragma once
 
 #include <cstdint>
 
 namespace pinstrike::feed {
 
-/// The position of a message on its line. The end of a range is the position behind its last
+/// The position of a message on its line. The end of a range is the position after its last
 /// message.
 using Position = std::uint64_t;
 
@@ -32,7 +32,7 @@ struct Numbering {
         return number == last ? 1 : number + 1;
     }
 
-    /// How many numbers `to` is behind `from`, forward and over the wrap.
+    /// How many numbers `to` comes after `from`, counted forward and across the wrap.
     [[nodiscard]] constexpr std::uint64_t distance(std::uint64_t from, std::uint64_t to) const {
         return (last + to - from) % last;
     }

@@ -66,7 +66,7 @@ inline std::uint64_t hash(const SeriesKey& key) {
                 static_cast<std::uint64_t>(key.strike_e8) ^ 0xD6E8'FEB8'6659'FD93ULL);
 }
 
-/// Hash of the symbol alone: sharding by underlying.
+/// The hash of the symbol alone, for sharding by underlying.
 inline std::uint64_t hash_symbol(std::uint64_t symbol_word) {
     return fold(symbol_word ^ 0x9E37'79B9'7F4A'7C15ULL, 0xD6E8'FEB8'6659'FD93ULL);
 }

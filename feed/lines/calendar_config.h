@@ -6,7 +6,7 @@
 
 namespace pinstrike::feed {
 
-/// From `open` to `close`; a `close` that is not after `open` is on the next day.
+/// Session hours from `open` to `close`. If `close` is not after `open`, it is on the next day.
 struct DailyHours {
     std::chrono::minutes open{};
     std::chrono::minutes close{};
@@ -16,11 +16,11 @@ struct DailyHours {
 /// Hours of one trade date that differ from the usual ones.
 struct DayHours {
     std::chrono::year_month_day date{};
-    DailyHours regular;  ///< from 0:00 to 0:00: the usual ones
-    DailyHours gth;      ///< likewise
+    DailyHours regular;  ///< 0:00 to 0:00: the usual hours
+    DailyHours gth;      ///< 0:00 to 0:00: the usual hours
 };
 
-/// When to expect data. Times are New York times (America/New_York).
+/// The times at which data is expected, in New York time (America/New_York).
 struct CalendarConfig {
     /// False: the hours below are ignored, and data is expected at any time.
     bool heeded = false;

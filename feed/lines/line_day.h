@@ -80,8 +80,9 @@ class LineDay {
     const SessionHours* hours_;
     std::int64_t closed_ts_ns_ = never_ns;  ///< of the latest day
     bool open_ = true;
-    bool on_air_ = false;     ///< at the last look()
-    bool start_due_ = false;  ///< set by the end of day only: the clock may be set away and back
+    bool on_air_ = false;  ///< at the last look()
+    /// Set by the end of day only, because the wall clock may be set away and back.
+    bool start_due_ = false;
 };
 
 }  // namespace pinstrike::feed

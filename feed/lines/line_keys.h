@@ -17,7 +17,8 @@
 namespace pinstrike::feed {
 
 /// Reads "1-96, 220", or a list of numbers, ranges and {number, a, b} with groups of their own.
-/// Notes the place of line 220 as "lines#220". A line without groups has UDP port 0 in both.
+/// Notes where the config names a line, for line 220 under the key "lines#220". A line without
+/// groups has UDP port 0 in both.
 Form<std::vector<LineConfig>> lines_form();
 
 using PublishedLine = std::function<std::optional<LineConfig>(std::uint16_t)>;

@@ -17,7 +17,7 @@ namespace pinstrike::feed {
 
 struct SilenceConfig {
     std::int64_t silent_after_ns = 12'000'000'000;  ///< one line integrity is late or lost
-    std::int64_t down_after_ns = 36'000'000'000;    ///< three are
+    std::int64_t down_after_ns = 36'000'000'000;    ///< three line integrities are late or lost
 };
 
 /// Which streams a feed receives; the others are not watched.
@@ -37,7 +37,8 @@ class LineWatch {
     /// Must be called by the thread that calls look(). Reports nothing: the next look() applies it.
     void configure(const SilenceConfig& config) { config_ = config; }
 
-    /// Silence is measured by a time that does not jump when the wall clock is set.
+    /// The time of a look(). Silence is measured in `even_ns`, which does not jump when the wall
+    /// clock is set.
     struct Moment {
         std::int64_t even_ns;
         std::int64_t wall_ns;
@@ -99,7 +100,7 @@ class LineWatch {
   private:
     struct Watched {
         std::uint64_t packets = 0;
-        std::int64_t since_ns = 0;  ///< start of the current silence, in even time
+        std::int64_t since_ns = 0;  ///< Moment::even_ns at the start of the current silence
         Counter state;              ///< a LineState
         Counter heard_ns;
     };

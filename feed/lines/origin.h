@@ -5,7 +5,7 @@
 
 namespace pinstrike::feed {
 
-/// Where a block came: its line and stream, or 0 and '?' where no line has its group and port.
+/// The line and stream on which a block arrived; 0 and '?' if no line has its group and port.
 struct Origin {
     std::uint16_t line = 0;
     char stream = '?';

@@ -13,7 +13,7 @@ namespace pinstrike::feed {
 /// Without any interval the session is always on.
 class SessionHours {
   public:
-    /// From `begin_ns` to `end_ns` (excluded), since the Unix epoch.
+    /// From `begin_ns` to `end_ns` (excluded), in nanoseconds since the Unix epoch.
     struct Stretch {
         std::int64_t begin_ns;
         std::int64_t end_ns;

@@ -39,8 +39,8 @@ namespace pinstrike::feed::opra {
     return static_cast<std::uint32_t>(_mm_cvtsi128_si64(halves) + _mm_extract_epi64(halves, 1));
 }
 
-/// The checksum that a block of at least 21 bytes should carry: the low 16 bits of the sum of its
-/// bytes but the checksum's own two; pad included (OPRA Block Header).
+/// The checksum that a block of at least 21 bytes should carry: the low 16 bits of the sum of all
+/// its bytes, including the pad, except the two bytes of the checksum (OPRA Block Header).
 [[nodiscard]] inline std::uint16_t checksum_of(std::span<const std::byte> block_bytes) {
     const auto own = static_cast<std::uint8_t>(block_bytes[block::checksum.at]) +
                      static_cast<std::uint8_t>(block_bytes[block::checksum.at + 1]);

@@ -11,8 +11,8 @@
 namespace pinstrike::feed::opra {
 namespace {
 
-/// The reason to tell of a block that cannot be decoded as a whole or to its end; empty: none. A
-/// block of no messages has nothing to decode.
+/// The reason why a block cannot be decoded as a whole or to its end; empty: there is none. A block
+/// without messages has nothing to decode, so that reason is not reported.
 std::string_view reason_of(const OpenResult& result) {
     const std::uint32_t told = result.reasons & ~remarks & ~reason_bit(BlockReject::no_messages);
     if (told == 0) {

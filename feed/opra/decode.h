@@ -1,7 +1,7 @@
 // path: hot
 //
-// From the bytes of one message that was inspected (walk.h) to the Event in a ring's slots. Nothing
-// is checked here again. One function a category; a Sink says where the event goes.
+// Decodes one message that was checked (walk.h) into an Event in a ring's slots, without a further
+// check. There is one function per category. The Sink provides the slots.
 #pragma once
 
 #include "feed/event/block.h"
@@ -22,9 +22,9 @@
 
 namespace pinstrike::feed::opra {
 
-/// What does not change from message to message of one decode() call.
+/// What all messages of one decode() call share.
 struct DecodeContext {
-    __m256i header;          ///< what all headers share, as those of quotes have it
+    __m256i header;          ///< the result of quote_header()
     std::uint64_t gth_bits;  ///< or-ed into SeriesKey::name
     std::uint16_t line;
     bool wants_tests;
@@ -47,7 +47,7 @@ inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
             strike_e8(get_signed<long_quote::strike>(m), get_char<long_quote::strike_code>(m))};
 }
 
-/// R: symbol at 12, expiration at 17, side by side as in the key.
+/// R: symbol at 12, expiration at 17, adjacent as in SeriesKey::name.
 [[nodiscard]] inline SeriesKey series_of_map(const std::byte* m, std::uint64_t gth_bits) {
     static_assert(series_map::symbol.at == 12 && series_map::expiration.at == 17);
     return {load_native<std::uint64_t>(m + 12) | gth_bits,
@@ -68,7 +68,8 @@ inline void write_header(Event& event, const DecodeContext& context, const std::
     header.sequence_high = 0;
 }
 
-/// Slots for a message of a series; nullptr: a test that is kept back, or a full ring.
+/// Claims slots for a message of a series. nullptr: the message is a test and is filtered, or the
+/// ring is full.
 template <EventSink Sink>
 inline Event* claim_series(const SeriesKey& key, unsigned records, const DecodeContext& context,
                            Sink& sink) {
@@ -85,7 +86,7 @@ inline void write_rest(Event* first, const Rest& rest) {
     std::memcpy(static_cast<void*>(first + 1), &rest, sizeof rest);
 }
 
-/// One quote, claimed for itself.
+/// Decodes one quote, with a claim of its own.
 template <EventSink Sink>
 inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_t sequence,
                          const DecodeContext& context, Sink& sink) {
@@ -101,7 +102,7 @@ inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_
     }
 }
 
-/// So many records at most are of one quote.
+/// The most records that a quote takes.
 inline constexpr unsigned quote_records_max = 2;
 
 /// OPRA's numbers have 32 bits.
@@ -109,13 +110,13 @@ inline constexpr unsigned quote_records_max = 2;
     return static_cast<std::uint32_t>(block.sequence);
 }
 
-/// Are the numbers of so many messages a sum, over no wrap?
+/// Whether the numbers of so many messages are consecutive without a wrap.
 [[nodiscard]] inline bool counts_on(std::uint32_t sequence, unsigned messages) {
     return std::uint64_t{sequence} + messages <= std::uint64_t{1} << 32;
 }
 
-/// Quotes from the `first` message on into slots that the sink offers, as far as they go without
-/// anything else between; the index of the first message not decoded.
+/// Decodes consecutive quotes from message `first` on into slots that the sink offers, up to the
+/// first other message. Returns the index of the first message that was not decoded.
 template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
@@ -125,7 +126,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     if (offered == nullptr) {
         return first;
     }
-    // Copies: what is stored below might be any of these, for all that the compiler knows.
+    // Copies, because the compiler cannot exclude that the stores below alias the originals.
     const std::byte* const bytes = block.bytes.data();
     const MessagePlace* const places = block.places;
     const bool wants_tests = context.wants_tests;
@@ -274,8 +275,9 @@ inline void decode_text(const std::byte* m, std::uint32_t sequence, const Decode
     return control_type == 'C' || control_type == 'K' || control_type == 'N';
 }
 
-/// A control among a block's numbered messages. What a reset or start of day does to the numbering
-/// is the Arbiter's; here a stray one (it should be alone in its block) says only what to forget.
+/// Decodes a control among the numbered messages of a block. A start of day or reset should be
+/// alone in its block, and the arbiter then applies it to the numbering. One that comes with other
+/// messages only says what consumers must forget.
 template <EventSink Sink>
 inline void decode_control(const std::byte* m, std::uint32_t own, std::uint32_t of_block,
                            const DecodeContext& context, Sink& sink) {
@@ -290,7 +292,8 @@ inline void decode_control(const std::byte* m, std::uint32_t own, std::uint32_t 
     sink.broadcast(event);
 }
 
-/// Everything but quotes; `of_block` is the number of the block's first message.
+/// Decodes any message except quotes. `own` is its number, `of_block` that of the block's first
+/// message.
 template <EventSink Sink>
 inline void decode_other(char category, const std::byte* m, std::uint32_t own,
                          std::uint32_t of_block, const DecodeContext& context, Sink& sink) {
@@ -307,12 +310,12 @@ inline void decode_other(char category, const std::byte* m, std::uint32_t own,
             return decode_control(m, own, of_block, context, sink);
         case 'R':
             return decode_series_map(m, own, context, sink);
-        default:  // inspect_message() lets nothing else pass
+        default:  // Y, because inspect_message() refuses all others
             return decode_underlying(m, own, context, sink);
     }
 }
 
-/// One message of any category, claimed for itself.
+/// Decodes one message of any category, with a claim of its own.
 template <EventSink Sink>
 inline void decode_message(const Block& block, unsigned index, const DecodeContext& context,
                            Sink& sink) {

@@ -33,7 +33,7 @@ void put_header(std::byte* m, const wire::Header& header, char category) {
     put<message::reference>(m, header.reference);
 }
 
-/// a, d, f and k begin alike.
+/// For categories a, d, f and k, which have the series in the same place.
 void put_series(std::byte* m, const wire::Series& series, std::uint8_t reserved) {
     put_chars<long_quote::symbol>(m, series.symbol);
     put<long_quote::reserved>(m, reserved);
@@ -61,7 +61,8 @@ void put_appendages(std::byte* at, char indicator, const Quote& quote) {
     }
 }
 
-/// An indicator that is none has no appendages: what cannot be decoded can still be encoded.
+/// An unknown indicator counts as one without appendages, so that messages that cannot be decoded
+/// can still be encoded.
 std::size_t appendages_of(char indicator) {
     const std::uint8_t bytes = appendages_bytes[static_cast<std::uint8_t>(indicator)];
     return bytes == appendages_unknown ? 0 : bytes;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// From messages to blocks on the wire. No allocation but what a Text brings along; a block of 33
-// short quotes takes well under a microsecond.
+// Encodes messages as blocks on the wire. BlockBuilder allocates nothing; only a Text has memory of
+// its own. A block of 33 short quotes takes well under a microsecond.
 #pragma once
 
 #include "feed/opra/message.h"
@@ -13,7 +13,8 @@
 
 namespace pinstrike::feed::opra {
 
-/// Bytes on the wire. The indicator of `header` says whether a quote's appendages count.
+/// The length of a message on the wire. The indicator of `header` says which appendages of a quote
+/// count.
 [[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::LastSale& body);
 [[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::OpenInterest& body);
 [[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::EndOfDay& body);
@@ -25,7 +26,7 @@ namespace pinstrike::feed::opra {
 [[nodiscard]] std::size_t encoded_bytes(const wire::Header& header, const wire::Underlying& body);
 [[nodiscard]] std::size_t encoded_bytes(const wire::Message& message);
 
-/// Writes encoded_bytes() bytes at `m`, which must have room for them.
+/// Writes encoded_bytes() bytes at `m`. The caller has checked that they fit.
 void encode(std::byte* m, const wire::Header& header, const wire::LastSale& body);
 void encode(std::byte* m, const wire::Header& header, const wire::OpenInterest& body);
 void encode(std::byte* m, const wire::Header& header, const wire::EndOfDay& body);
@@ -37,7 +38,7 @@ void encode(std::byte* m, const wire::Header& header, const wire::SeriesMap& bod
 void encode(std::byte* m, const wire::Header& header, const wire::Underlying& body);
 void encode(std::byte* m, const wire::Message& message);
 
-/// Writes the checksum that the block should carry into it; at least 21 bytes.
+/// Computes the checksum of a block of at least 21 bytes and writes it into the block.
 void fix_checksum(std::span<std::byte> block_bytes);
 
 /// Packs messages into one block.
@@ -53,7 +54,7 @@ class BlockBuilder {
 
     void begin(const wire::BlockHeader& header);
 
-    /// False, and nothing changed, where the block would grow beyond 1000 bytes (pad included) or
+    /// False: nothing was added, because the block would exceed 1000 bytes (including the pad) or
     /// 255 messages.
     template <class Body>
     [[nodiscard]] bool add(const wire::Header& header, const Body& body) {
@@ -69,10 +70,11 @@ class BlockBuilder {
 
     [[nodiscard]] unsigned messages() const { return messages_; }
 
-    /// Bytes so far, without a pad.
+    /// The length so far, without a pad.
     [[nodiscard]] std::size_t bytes() const { return used_; }
 
-    /// Pad, size, count and checksum; the whole block, in the buffer given at construction.
+    /// Adds pad, size, count and checksum. Returns the whole block, in the buffer given at
+    /// construction.
     [[nodiscard]] std::span<std::byte> finish();
 
   private:
@@ -83,7 +85,7 @@ class BlockBuilder {
     unsigned messages_ = 0;
 };
 
-/// The bytes of a block as it was parsed: its tail instead of a pad of our own.
+/// The bytes of a block as it was parsed: with its own tail instead of a new pad.
 [[nodiscard]] std::vector<std::byte> encode(const wire::Block& block);
 
 }  // namespace pinstrike::feed::opra

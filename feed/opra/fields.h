@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a message says, key by key and in one order, told to a writer: JSON and text are two writers
-// of the same list. A writer has text(key, string), number(key, unsigned), decimal(key, integer,
+// Passes the fields of a message to a writer, key by key in a fixed order. JSON and text are two
+// such writers. A writer has text(key, string), number(key, unsigned), decimal(key, integer,
 // denominator code) and best(key, appendage).
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace pinstrike::feed::opra {
 
-/// The number of message `index`: the block's own for controls that carry none (OPRA Block
-/// Sequence Number).
+/// The number of message `index`. Controls that carry no number of their own have that of the block
+/// (OPRA Block Sequence Number).
 [[nodiscard]] inline std::uint32_t number_of(const wire::Block& block, std::size_t index) {
     const wire::Message& message = block.messages[index];
     const bool unnumbered = message.category() == 'H' && detail::is_unnumbered(message.header.type);
@@ -40,7 +40,7 @@ template <std::size_t N>
     return expiration.letter <= 'L';
 }
 
-/// "YYYY-MM-DD"; a day that the month does not have stands as it was sent.
+/// "YYYY-MM-DD". A day that the month does not have is printed as it was sent.
 [[nodiscard]] std::string date_text(const wire::Expiration& expiration);
 
 namespace detail {

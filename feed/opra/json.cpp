@@ -18,8 +18,8 @@ void append_integer(std::string& out, Integer value) {
     out.append(digits.data(), digits.size());
 }
 
-/// Bytes above 127 stand for U+0080 to U+00FF. Escaped, so that the output is ASCII: to many
-/// readers U+0085 ends a line.
+/// Writes bytes above 127 as escaped U+0080 to U+00FF, so that the output is ASCII, because many
+/// readers take U+0085 for the end of a line.
 void append_escaped(std::string& out, std::string_view bytes) {
     for (const char c : bytes) {
         const auto byte = static_cast<unsigned char>(c);

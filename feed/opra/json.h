@@ -1,6 +1,6 @@
 // path: cold
 //
-// The two forms in which `decode` prints: canonical JSON, one object a line, and lines for people.
+// The two output formats of `decode`: canonical JSON with one object per line, and text for people.
 #pragma once
 
 #include "feed/opra/fields.h"
@@ -14,11 +14,11 @@
 
 namespace pinstrike::feed::opra {
 
-/// What could not be decoded, in words, and where.
+/// A block that cannot be decoded as a whole or to its end.
 struct BlockError {
     std::string_view reason;
     Origin origin;
-    std::optional<std::uint32_t> sequence;  ///< the block's number, where its header tells one
+    std::optional<std::uint32_t> sequence;  ///< the block's number, if its header is readable
     std::uint64_t packet = 0;               ///< counted from 1 in its file
 };
 

@@ -1,8 +1,9 @@
 // path: hot
 //
-// Where everything stands on the wire. Offsets count from the start of the block for the block
-// header, and from the start of the message for messages; source: OPRA Block Header, Message
-// Header, Message Categories and Types. Each list is proved to leave no hole and no overlap.
+// The wire format. Offsets in the block header count from the start of the block, offsets in
+// messages from the start of the message. Source: OPRA Block Header, Message Header, Message
+// Categories and Types. A static_assert proves for each list that its fields leave no gap and do
+// not overlap.
 #pragma once
 
 #include "feed/event/cursor.h"
@@ -15,13 +16,13 @@
 
 namespace pinstrike::feed::opra {
 
-/// A field's place: offset and length in bytes.
+/// A field: its offset and length in bytes.
 struct Field {
     std::size_t at;
     std::size_t bytes;
 };
 
-/// True where the fields, in order, cover [begin, end) exactly.
+/// True if the fields, in this order, cover [begin, end) exactly.
 template <std::size_t N>
 consteval bool covers(const std::array<Field, N>& fields, std::size_t begin, std::size_t end) {
     std::size_t next = begin;
@@ -42,7 +43,8 @@ using Unsigned = std::conditional_t<
                        std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 }
 
-/// The unsigned integer in field F of the block or message at `start`, whose length was checked.
+/// The unsigned integer in field F of the block or message at `start`. The caller has checked the
+/// length.
 template <Field F>
 [[nodiscard]] inline auto get(const std::byte* start) {
     static_assert(F.bytes == 1 || F.bytes == 2 || F.bytes == 4 || F.bytes == 8);
@@ -136,7 +138,7 @@ static_assert(covers(std::array{symbol, expiration, strike, bid, bid_size, offer
                      bytes));
 }  // namespace short_quote
 
-namespace appendage {  // OPRA Appendage, behind k and q
+namespace appendage {  // OPRA Appendage, after k and q
 inline constexpr Field participant{0, 1}, code{1, 1}, price{2, 4}, size{6, 4};
 inline constexpr std::size_t bytes = 10;
 static_assert(covers(std::array{participant, code, price, size}, 0, bytes));
@@ -171,10 +173,10 @@ static_assert(covers(std::array{symbol, reserved, code, bid, offer}, 12, bytes))
 
 // clang-format on
 
-/// What an indicator's letter says of one side of the market (OPRA BBO Indicator).
+/// The effect of an indicator on the best bid or the best offer (OPRA BBO Indicator).
 enum class BestEffect : std::uint8_t { no_change, this_quote, appendage, none };
 
-/// The indicator's grid: bid effect and offer effect; a space changes nothing.
+/// The effects of an indicator on both sides; a space changes nothing.
 struct IndicatorEffect {
     BestEffect bid;
     BestEffect offer;
@@ -184,8 +186,9 @@ struct IndicatorEffect {
     return indicator == ' ' || (indicator >= 'A' && indicator <= 'P');
 }
 
-/// The effect of a known indicator. Rows of the grid are the bid (0 no change, 1 this quote, 2
-/// none, 3 appendage), columns the offer (0 no change, 1 this quote, 2 appendage, 3 none).
+/// The effect of a known indicator. The letters A to P fill a grid row by row. Its rows are the bid
+/// (0 no change, 1 this quote, 2 none, 3 appendage), its columns the offer (0 no change, 1 this
+/// quote, 2 appendage, 3 none).
 [[nodiscard]] constexpr IndicatorEffect effect_of(char indicator) {
     constexpr std::array bids{BestEffect::no_change, BestEffect::this_quote, BestEffect::none,
                               BestEffect::appendage};
@@ -198,7 +201,7 @@ struct IndicatorEffect {
     return {bids[cell / 4], offers[cell % 4]};
 }
 
-/// A value no number of appendage bytes has: the indicator is unknown.
+/// In appendages_bytes: the indicator is unknown.
 inline constexpr std::uint8_t appendages_unknown = 0xFF;
 
 /// Bytes of appendages by indicator byte: 0, 10, 20, or appendages_unknown.
@@ -215,8 +218,7 @@ inline constexpr auto appendages_bytes = [] {
     return table;
 }();
 
-/// Which sides of the market an indicator byte announces an appendage for: bit 0 the bid, bit 1 the
-/// offer.
+/// The sides for which an indicator byte announces an appendage: bit 0 the bid, bit 1 the offer.
 inline constexpr auto appendage_sides = [] {
     std::array<std::uint8_t, 256> table{};
     for (unsigned byte = 0; byte < 256; ++byte) {
@@ -227,8 +229,8 @@ inline constexpr auto appendage_sides = [] {
     return table;
 }();
 
-/// The number of message `index` of a block that begins with `sequence`: counted on past 4294967295
-/// to 1, as 0 is never a data number (OPRA Block Sequence Number).
+/// The number of message `index` of a block that begins with `sequence`. After 4294967295 comes 1,
+/// because 0 is never a data number (OPRA Block Sequence Number).
 [[nodiscard]] constexpr std::uint32_t sequence_of(std::uint32_t sequence, unsigned index) {
     const std::uint64_t sum = std::uint64_t{sequence} + index;
     return static_cast<std::uint32_t>(sum > 0xFFFF'FFFFULL ? sum - 0xFFFF'FFFFULL : sum);

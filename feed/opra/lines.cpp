@@ -35,7 +35,8 @@ LineConfig gth(unsigned n) {
             .retransmission = {group(200, 15 + g, 49000 + g), group(200, 143 + g, 49000 + g)}};
 }
 
-/// Quarter 0-3 of the lines, which decides the third octet of their senders.
+/// The quarter (0-3) to which a line belongs. It determines the third octet of the addresses of the
+/// line's senders.
 unsigned quarter_of(unsigned n) {
     if (is_gth_line(n)) {
         return n - 201;

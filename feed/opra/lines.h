@@ -1,7 +1,7 @@
 // path: cold
 //
-// The lines that OPRA publishes and where their streams come, by the formulas of the network
-// specification. Defaults of the config, which may say otherwise for any line.
+// The lines that OPRA publishes and the multicast groups of their streams, by the formulas of the
+// network specification. They are defaults, which the config may override for any line.
 #pragma once
 
 #include "feed/lines/line_config.h"
@@ -24,7 +24,8 @@ namespace pinstrike::feed::opra {
 /// The lines with the given numbers; those that are not published are left out.
 [[nodiscard]] std::vector<LineConfig> published_lines(std::span<const std::uint16_t> numbers);
 
-/// The senders of a published line's stream: the primary site's subnet, then the disaster site's.
+/// The subnets of the senders of a published line's stream: first the primary site's, then the
+/// disaster site's.
 [[nodiscard]] std::optional<std::array<nic::Subnet, 2>> published_sources(std::uint16_t number,
                                                                           Stream stream);
 

@@ -1,8 +1,8 @@
 // path: cold
 //
-// Messages and blocks in full: every byte of the wire has a place here, reserved ones included, so
-// that encoding what was decoded gives the same bytes. For tools (decode, generate, tests); the
-// poll path goes from bytes to Events directly (decode.h).
+// Messages and blocks in full, for tools (decode, generate, tests). Every byte of the wire has a
+// field, including reserved bytes, so encoding a decoded block gives the same bytes. The poll path
+// does not use these types, because it decodes bytes directly to Events (decode.h).
 #pragma once
 
 #include "feed/opra/layout.h"
@@ -22,7 +22,7 @@ using Symbol = std::array<char, 5>;
 
 inline constexpr Symbol blank_symbol{' ', ' ', ' ', ' ', ' '};
 
-/// The 12 bytes before every message, but for its category, which the body implies (OPRA Message
+/// The 12 bytes before every message, without the category, which the body implies (OPRA Message
 /// Header).
 struct Header {
     char participant = 'O';
@@ -34,7 +34,8 @@ struct Header {
     friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// Expiration block: letter A-L calls, M-X puts by month; year - 2000 (OPRA Expiration Block).
+/// Expiration block. The letter says the month: A-L for calls, M-X for puts. The year counts from
+/// 2000 (OPRA Expiration Block).
 struct Expiration {
     char letter = 'A';
     std::uint8_t day = 1;
@@ -95,7 +96,7 @@ struct EndOfDay {  // f
     friend bool operator==(const EndOfDay&, const EndOfDay&) = default;
 };
 
-/// Best bid or offer behind a quote; on the wire only where the indicator says so.
+/// The best bid or offer after a quote; on the wire only if the indicator announces it.
 struct Appendage {
     char participant = ' ';
     char code = 'B';
@@ -135,8 +136,8 @@ struct ShortQuote {  // q: strike in tenths, prices in cents
     friend bool operator==(const ShortQuote&, const ShortQuote&) = default;
 };
 
-/// C. Its special members stand in message.cpp: inlined into a variant's, g++ 12 takes them for bad
-/// frees.
+/// C. Its special members are defined in message.cpp, because g++ 12 warns of invalid frees if it
+/// inlines them into those of the variant.
 struct Text {
     static constexpr char category = 'C';
     std::string text;
@@ -168,7 +169,7 @@ struct SeriesMap {  // R
 };
 
 /// Y. Type I: `first` is the bid, `second` the offer; any other type: `first` is the value and
-/// `second` reserved.
+/// `second` is reserved.
 struct Underlying {
     static constexpr char category = 'Y';
     Symbol symbol = blank_symbol;
@@ -194,7 +195,7 @@ struct Message {
     friend bool operator==(const Message&, const Message&) = default;
 };
 
-/// The block header, but for size, count and checksum, which follow from the rest (OPRA Block
+/// The block header without size, count and checksum, which follow from the rest (OPRA Block
 /// Header).
 struct BlockHeader {
     char retransmission = ' ';
@@ -206,8 +207,8 @@ struct BlockHeader {
     friend bool operator==(const BlockHeader&, const BlockHeader&) = default;
 };
 
-/// An accepted block. `tail` is what stands behind its last decodable message: nothing, the pad, or
-/// what could not be decoded (then messages.size() < messages_count).
+/// An accepted block. `tail` holds the bytes after its last decodable message: nothing, the pad, or
+/// messages that cannot be decoded (then messages.size() < messages_count).
 struct Block {
     BlockHeader header;
     std::uint8_t messages_count = 0;  ///< as the header says
@@ -217,7 +218,7 @@ struct Block {
     friend bool operator==(const Block&, const Block&) = default;
 };
 
-/// `text` space filled; what is longer is cut off.
+/// The first N characters of `text`, padded with spaces to N.
 template <std::size_t N = 5>
 [[nodiscard]] constexpr std::array<char, N> padded(std::string_view text) {
     std::array<char, N> symbol{};

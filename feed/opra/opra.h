@@ -1,9 +1,9 @@
 // path: hot
 //
-// OPRA as the poll path sees it. Most blocks are opened (header, checksum) and then go straight,
-// messages checked while they are written (straight.h). The general way is to check a datagram
-// whole, then to decode messages of it: what is true of a block is settled by check(), and decode()
-// looks at nothing twice.
+// OPRA's codec for the poll path. Most blocks are opened (header and checksum are checked) and then
+// take the fast path, which checks each message while it writes the event (straight.h). All other
+// blocks are walked: walk() checks all messages, then decode() decodes some or all of them without
+// a further check.
 #pragma once
 
 #include "feed/event/block.h"
@@ -35,8 +35,8 @@ struct Opra {
     static constexpr std::string_view name = "opra";
     static constexpr std::string_view sentence = "the consolidated US options feed";
 
-    /// What the header of a control says that the poller infers or passes on: OPRA's own
-    /// participant id, and the types of start of day and line sequence number reset (spec b, c.9).
+    /// The header fields of a control that the poller infers or passes on: OPRA's own participant
+    /// id, and the types of start of day and line sequence number reset (OPRA Control).
     static constexpr char control_participant = 'O';
     static constexpr char start_of_day_type = 'C';
     static constexpr char reset_type = 'K';
@@ -48,12 +48,13 @@ struct Opra {
     using Reject = BlockReject;
     static constexpr const auto& reject_rows = BlockReject_rows;
 
-    /// Where walk() puts the places of a block's messages; lives as long as the Block is used.
+    /// walk() stores the places of a block's messages here. Must live as long as the Block is used.
     struct Scratch {
         std::array<MessagePlace, block::messages_max + 1> places;
     };
 
-    /// Whether the series of a line are those of the GTH session, apart from the regular one's.
+    /// Whether the line carries the GTH session, whose series differ from those of the regular
+    /// session.
     static constexpr bool is_gth(std::uint16_t line) { return is_gth_line(line); }
 
     /// Whether silence on a line is a failure.
@@ -68,7 +69,7 @@ struct Opra {
     }
 
     /// Takes the block of a datagram from `rest`, and checks its header, size and checksum. Fills
-    /// `out` but for its receive time and what walk() finds. Source: OPRA Block Header.
+    /// `out` except its receive time and what walk() finds. Source: OPRA Block Header.
     [[gnu::always_inline]] static OpenResult open(std::span<const std::byte>& rest,
                                                   bool verify_checksum, Block& out) {
         const std::span<const std::byte> payload = std::exchange(rest, {});
@@ -90,10 +91,10 @@ struct Opra {
         return result;
     }
 
-    /// Walks all messages of a block that was opened: their places, how many can be decoded and its
-    /// role. Returns reasons: if out.decodable < out.messages, the one why the rest cannot be.
-    /// Source: OPRA Message Header. Apart, so that blocks that go straight do not save the
-    /// registers that it needs.
+    /// Walks all messages of a block that was opened: finds their places, how many can be decoded,
+    /// and the role of the block. Returns reasons: if out.decodable < out.messages, the one why the
+    /// rest cannot be decoded. Source: OPRA Message Header. A separate function, so that the fast
+    /// path does not save the registers that it needs.
     [[gnu::noinline]] static std::uint32_t walk(Scratch& scratch, Block& out) {
         out.places = scratch.places.data();
         const std::byte* start = out.bytes.data();
@@ -129,7 +130,7 @@ struct Opra {
         return open(bytes, verify_checksum, out);
     }
 
-    /// Nothing of a block has to be remembered for the blocks after it.
+    /// Does nothing, because the codec keeps no state between blocks.
     static void note_reset(const Block& /*reset*/) {}
 
     /// open() and walk().
@@ -142,7 +143,8 @@ struct Opra {
         return result;
     }
 
-    /// Whether the first message of a block that was opened is of data: then it has no other role.
+    /// Whether the first message of a block that was opened is not a control. The block then has
+    /// the role `data`.
     [[nodiscard]] static bool begins_with_data(const Block& block) {
         constexpr std::size_t at = block::header_bytes + message::category.at;
         return block.bytes.size() > at && static_cast<char>(block.bytes[at]) != 'H';
@@ -166,9 +168,10 @@ struct Opra {
         return std::nullopt;
     }
 
-    /// Walks and decodes all messages of a block that was opened, in one pass. False: nothing was
-    /// decoded, since one of them is a control or a text, or cannot be decoded, or there is no room
-    /// for all. `base` and `gth` as for decode().
+    /// Checks and decodes all messages of a block that was opened, in one pass. `base` and `gth` as
+    /// for decode(). False: nothing was decoded, because the block has a control, a text, a message
+    /// that cannot be decoded or bytes after its last message, because its numbers wrap, or because
+    /// the sink offers no slots.
     template <EventSink Sink>
     [[nodiscard, gnu::always_inline]] static bool decode_straight(const Block& block,
                                                                   const Header& base, bool gth,
@@ -179,8 +182,8 @@ struct Opra {
     }
 
     /// Decodes messages first .. first+count-1 (all below block.decodable) into `sink`. `base` has
-    /// venue, flags, line, session and both times filled in. `gth`: the line is one of the GTH
-    /// session's, whose series are their own.
+    /// venue, flags, line, session and both times filled in. `gth`: the line carries the GTH
+    /// session, whose series differ from those of the regular session.
     template <EventSink Sink>
     static void decode(const Block& block, unsigned first, unsigned count, const Header& base,
                        bool gth, Sink& sink) {
@@ -202,7 +205,7 @@ struct Opra {
                 base.line, static_cast<bool>(sink.wants_tests())};
     }
 
-    /// Why the block is refused as a whole, as a reason's bit; 0: it is not.
+    /// The bit of the reason why the block is refused as a whole; 0: it is accepted.
     static std::uint32_t refusal_of(std::span<const std::byte> payload, bool verify_checksum) {
         const std::byte* start = payload.data();
         if (payload.size() < block::header_bytes) {
@@ -261,15 +264,15 @@ struct Opra {
         return sum_but_time(one) == sum_but_time(other);
     }
 
-    /// Of a message that was inspected.
+    /// The place of a message that inspect_message() found decodable.
     static MessagePlace place_of(const std::byte* start, std::size_t at) {
         const QuoteShape shape = quote_shape_of(start + at);
         return {static_cast<std::uint16_t>(at), shape.is_quote() ? shape.form() : no_quote_form};
     }
 
-    /// The role of a block that holds controls alone. One control a block is the rule; several that
-    /// carry no number, all of one type, are taken as that one, so that they do not move the line's
-    /// numbering past data that is still to come.
+    /// The role of a block that holds only controls. Normally a block has one. Several controls of
+    /// one type that carry no number are treated as one, so that they do not move the line's
+    /// numbering past data that has yet to arrive.
     static BlockRole role_of_controls(const Block& block) {
         const auto type_at = [&block](unsigned i) {
             return get_char<message::type>(block.bytes.data() + block.places[i].offset);
@@ -287,7 +290,7 @@ struct Opra {
     }
 };
 
-/// The venue's codec under the name by which the list of venues finds it.
+/// The name under which the list of venues finds the codec.
 using Codec = Opra;
 
 }  // namespace pinstrike::feed::opra

@@ -22,7 +22,7 @@ wire::Expiration get_expiration(const std::byte* m) {
             .year = static_cast<std::uint8_t>(m[F.at + 2])};
 }
 
-/// a, d, f and k begin alike.
+/// For categories a, d, f and k, which have the series in the same place.
 wire::Series get_series(const std::byte* m) {
     return {.symbol = get_chars<long_quote::symbol>(m),
             .expiration = get_expiration<long_quote::expiration>(m),
@@ -154,7 +154,7 @@ wire::Body get_body(const std::byte* m) {
             return get_series_map(m);
         case 'Y':
             return get_underlying(m);
-        default:  // inspect_message() lets nothing but H remain
+        default:  // H, because inspect_message() refuses all others
             return wire::Control{};
     }
 }

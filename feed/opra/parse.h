@@ -1,7 +1,7 @@
 // path: cold
 //
-// From one datagram to messages in full (message.h). The checks are those of the poll path: there
-// is one judgement of what a block is, in opra.h.
+// Parses a datagram into full messages (message.h). It uses the checks of the poll path (opra.h),
+// so both accept the same blocks.
 #pragma once
 
 #include "feed/event/block.h"
@@ -17,7 +17,8 @@ namespace pinstrike::feed::opra {
 /// The message at `m`, which inspect_message() found decodable.
 [[nodiscard]] wire::Message parse_message(const std::byte* m);
 
-/// What a datagram holds. Without `block` it was refused as a whole, for the reasons in `result`.
+/// The content of a datagram. Without `block`, the datagram was refused as a whole, for the reasons
+/// in `result`.
 struct Parsed {
     OpenResult result;
     std::optional<wire::Block> block;

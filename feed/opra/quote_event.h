@@ -1,11 +1,12 @@
 // path: hot
 //
-// Long and short quotes become events without a branch on which of the two they are, and without
-// going through memory: bytes are put in their places by shuffles, in registers, and an event is
-// two stores. What a form says is all that tells the two apart.
+// Turns long and short quotes into events in registers, without a branch on the form. Shuffles move
+// the bytes to their places, and two stores write the first record of the event. The forms differ
+// only in their tables.
 //
-// Stores are few on purpose. A slot of a ring was last read by another core, so its line has to
-// come from there; the fewer stores wait for a line, the more lines can be on their way.
+// An event takes few stores on purpose. A slot of a ring was last read by another core, so its
+// cache line has to come from that core's cache. The fewer stores wait for each cache line, the
+// more cache lines can be in transfer.
 #pragma once
 
 #include "feed/event/event.h"
@@ -21,13 +22,13 @@
 
 namespace pinstrike::feed::opra::detail {
 
-/// A byte of a shuffle that becomes 0.
+/// The shuffle index that gives 0.
 inline constexpr char none = -128;
 
-/// A denominator code A-I as an index.
+/// The bits of a denominator code A-I that serve as its index.
 inline constexpr std::uint8_t code_bits = 0x0F;
 
-/// 1e8 / 10^decimals by denominator code & code_bits.
+/// 1e8 / 10^decimals, indexed by denominator code & code_bits.
 inline constexpr auto powers_to_e8 = [] {
     std::array<std::int64_t, code_bits + 1> powers{};
     std::int64_t power = 100'000'000;
@@ -39,24 +40,24 @@ inline constexpr auto powers_to_e8 = [] {
     return powers;
 }();
 
-/// How a quote of one category, with appendages or without, becomes an event.
-struct alignas(256) QuoteForm {  // a shift away from its index
-    /// Of 16 bytes from the symbol on, then of 16 from prices_at on.
+/// The shuffles and constants that turn a quote of one form into an event.
+struct alignas(256) QuoteForm {  // so that a shift of the index gives the offset
+    /// Shuffles 16 bytes from the symbol on, and 16 bytes from prices_at on.
     alignas(32) std::array<char, 32> body{};
     alignas(32) std::array<char, 32> header_fill{};  ///< or-ed into the header
-    alignas(32) std::array<char, 32> code_place{};   ///< of prices, in the header, where it is sent
+    alignas(32) std::array<char, 32> code_place{};   ///< mask of the price code, if it is sent
     alignas(16) std::array<char, 16> body_fill{};    ///< or-ed into the series
-    alignas(16) std::array<char, 16> strike{};       ///< of the 16 bytes from the symbol on
-    /// Of the 16 bytes before bid_end, then of those before offer_end.
+    alignas(16) std::array<char, 16> strike{};       ///< shuffles 16 bytes from the symbol on
+    /// Shuffles the 16 bytes before bid_end, and the 16 bytes before offer_end.
     alignas(32) std::array<char, 32> bests{};
-    alignas(32) std::array<char, 32> bests_fill{};  ///< or-ed into them
-    std::uint8_t bytes = 0;                         ///< without appendages
+    alignas(32) std::array<char, 32> bests_fill{};  ///< or-ed into the result of `bests`
+    std::uint8_t bytes = 0;                         ///< length without appendages
     std::uint8_t prices_at = 0;    ///< 16 bytes from here hold both prices and sizes
-    std::uint8_t code_mask = 0;    ///< of the strike's code: 0 where it is implied
-    std::uint8_t strike_code = 0;  ///< then this
+    std::uint8_t code_mask = 0;    ///< for the strike code; 0: it is implied
+    std::uint8_t strike_code = 0;  ///< if it is implied, as an index
     std::uint8_t records = 1;
-    std::uint8_t bid_end = 0;    ///< of the bid's appendage, or where it would end
-    std::uint8_t offer_end = 0;  ///< likewise
+    std::uint8_t bid_end = 0;    ///< end of the bid's appendage; without one: `bytes`
+    std::uint8_t offer_end = 0;  ///< end of the offer's appendage; without one: bid_end
 };
 
 // clang-format off
@@ -90,7 +91,7 @@ struct alignas(256) QuoteForm {  // a shift away from its index
 
 // clang-format on
 
-/// The appendages of the sides that have one: bit 0 the bid, bit 1 the offer.
+/// Fills in the appendages of these sides: bit 0 the bid, bit 1 the offer.
 constexpr void lay_out_bests(QuoteForm& form, unsigned sides) {
     static_assert(offsetof(Best, price) == 0 && offsetof(Best, size) == 4 &&
                   offsetof(Best, participant) == 8 && offsetof(Best, code) == 9 &&
@@ -111,7 +112,7 @@ constexpr void lay_out_bests(QuoteForm& form, unsigned sides) {
     }
 }
 
-/// By form.
+/// Indexed by form.
 inline constexpr auto quote_forms = [] {
     std::array<QuoteForm, quote_forms_count> forms;
     for (std::size_t i = 0; i < forms.size(); ++i) {
@@ -131,7 +132,7 @@ static_assert(long_quote::symbol.at == 12 && long_quote::expiration.at == 12 + 6
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));  // tidy: 16 bytes of a message
 }
 
-/// What stands in a table of ours, aligned.
+/// Loads an aligned row of a table.
 template <class Row>
 [[nodiscard]] inline __m128i row_of_16(const Row& row) {
     static_assert(sizeof(Row) == 16);
@@ -148,8 +149,8 @@ inline void store_32(void* at, __m256i bytes) {
     _mm256_store_si256(static_cast<__m256i*>(at), bytes);
 }
 
-/// The header that the messages of one decode() call share, in a register: all but participant,
-/// type, indicator, records, the code of prices, and a sequence where `base` has none.
+/// The header that the messages of one decode() call share, in a register. It lacks participant,
+/// type, indicator, records and the price code, and has a sequence only if `base` has one.
 [[nodiscard]] inline __m256i quote_header(const Header& base) {
     static_assert(offsetof(Header, records) == 3 && offsetof(Header, line) == 4 &&
                   offsetof(Header, session) == 6 && offsetof(Header, ts_exchange_ns) == 8 &&
@@ -162,23 +163,23 @@ inline void store_32(void* at, __m256i bytes) {
                              static_cast<std::int64_t>(first));
 }
 
-/// `shared` with a message's sequence.
+/// `shared` with the sequence of a message.
 [[nodiscard]] inline __m256i numbered_header(__m256i shared, std::uint32_t sequence) {
     static_assert(offsetof(Header, sequence) == 24);
     return _mm256_or_si256(shared, _mm256_set_epi64x(sequence, 0, 0, 0));
 }
 
-/// Of the message that follows.
+/// `numbered` with the sequence of the next message.
 [[nodiscard]] inline __m256i next_number(__m256i numbered) {
     return _mm256_add_epi32(numbered, _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0));
 }
 
-/// What a quote's form says of its header.
+/// `numbered` with the header constants of the quote's form.
 [[nodiscard]] inline __m256i formed_header(__m256i numbered, const QuoteForm& form) {
     return _mm256_or_si256(numbered, row_of_32(form.header_fill));
 }
 
-/// `formed` with what the message itself says, whatever its form.
+/// `formed` with the header fields that the message carries in every form.
 [[nodiscard]] inline __m256i header_of_quote(const std::byte* m, __m256i formed) {
     static_assert(offsetof(Header, participant) == 7 && offsetof(Header, type) == 16 + 12 &&
                   offsetof(Header, indicator) == 16 + 13);
@@ -190,14 +191,14 @@ inline void store_32(void* at, __m256i bytes) {
                            _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_16(m)), places));
 }
 
-/// The code of prices, where it is sent.
+/// The price code at its place in the header, if this form sends it; else 0.
 [[nodiscard]] inline __m256i sent_code(const std::byte* m, const QuoteForm& form) {
     static_assert(long_quote::price_code.at < short_quote::bytes);
     const auto code = static_cast<char>(m[long_quote::price_code.at]);
     return _mm256_and_si256(_mm256_set1_epi8(code), row_of_32(form.code_place));
 }
 
-/// A quote's event in registers.
+/// The first record of a quote's event, in registers.
 struct QuoteEvent {
     __m256i header;
     __m256i body;
@@ -214,7 +215,7 @@ struct QuoteEvent {
     }
 };
 
-/// The names of a session's series apart from another's, in a register.
+/// The GTH bit of a SeriesKey::name (or 0), in a register.
 [[nodiscard]] inline __m128i gth_of_name(std::uint64_t gth_bits) {
     return _mm_cvtsi64_si128(static_cast<std::int64_t>(gth_bits));
 }
@@ -234,15 +235,16 @@ struct QuoteEvent {
     return _mm256_or_si256(shuffled, _mm256_zextsi128_si256(_mm_or_si128(strike_e8, fill)));
 }
 
-/// The event of the quote at `m`, whose bytes are there; its second record, if it has one, is the
-/// caller's.
+/// The first record of the quote at `m`, whose length the caller has checked. The caller writes the
+/// second record, if the form has one.
 [[nodiscard]] inline QuoteEvent quote_event(const std::byte* m, __m256i numbered,
                                             const QuoteForm& form, __m128i gth) {
     const __m256i formed = _mm256_or_si256(formed_header(numbered, form), sent_code(m, form));
     return {header_of_quote(m, formed), quote_body(m, form, gth)};
 }
 
-/// The second record of the quote at `m`: of its form what it has of it.
+/// The second record of the quote at `m`: the appendages that its form has, transaction id and
+/// reference.
 [[nodiscard]] inline __m256i bests_of_quote(const std::byte* m, const QuoteForm& form) {
     static_assert(offsetof(QuoteBest, transaction_id) == 12 &&
                   offsetof(QuoteBest, reference) == 16 + 12);

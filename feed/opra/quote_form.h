@@ -1,8 +1,9 @@
 // path: hot
 //
 // The forms of a quote: long or short, with an appendage for the bid, the offer, both or neither.
-// The form says how long a quote is, what its bytes may be (walk.h) and how it becomes an event
-// (quote_event.h). It is found once, when its block is checked, and handed on with its place.
+// The form determines how long a quote is, which byte values are valid (walk.h), and how the quote
+// becomes an event (quote_event.h). It is found once, when the block is checked, and stored in the
+// MessagePlace.
 #pragma once
 
 #include "feed/opra/layout.h"
@@ -13,11 +14,11 @@
 
 namespace pinstrike::feed::opra {
 
-/// A form as an index: 0 short, 1 long, and twice the sides that have an appendage (bit 0 the bid,
-/// bit 1 the offer).
+/// A form is an index: 0 for short or 1 for long, plus twice the sides that have an appendage (bit
+/// 0 the bid, bit 1 the offer).
 inline constexpr std::size_t quote_forms_count = 8;
 
-/// A message that is no quote.
+/// The form of a message that is not a quote.
 inline constexpr std::uint16_t no_quote_form = quote_forms_count;
 
 [[nodiscard]] constexpr bool is_long_form(std::size_t form) {
@@ -28,8 +29,8 @@ inline constexpr std::uint16_t no_quote_form = quote_forms_count;
     return static_cast<unsigned>(form / 2);
 }
 
-/// Length and form of a quote side by side in one word, so that one addition makes both, of what
-/// its category and what its indicator says.
+/// The length and the form of a quote in one word. One addition sums up what the category and the
+/// indicator contribute to both.
 class QuoteShape {
   public:
     constexpr QuoteShape() = default;
@@ -45,14 +46,14 @@ class QuoteShape {
 
     [[nodiscard]] constexpr std::size_t bytes() const { return word_ & 0xFFFFU; }
 
-    /// Of a quote.
+    /// Valid only if is_quote().
     [[nodiscard]] constexpr std::uint16_t form() const {
         return static_cast<std::uint16_t>(word_ >> 16);
     }
 
     [[nodiscard]] constexpr bool is_quote() const { return bytes() < no_quote_bytes; }
 
-    /// Longer than any block, and twice of it no more than half a word.
+    /// Longer than any block. Twice this value still fits into half a word.
     static constexpr std::size_t no_quote_bytes = 0x4000;
 
   private:
@@ -82,8 +83,8 @@ inline constexpr QuoteShapes quote_shapes;
 
 }  // namespace detail
 
-/// Of the message at `m`, whose first bytes are there: whether it is a quote with an indicator that
-/// is known, and then its length and form.
+/// Whether the message at `m` is a quote with a known indicator, and its length and form if so. The
+/// caller has checked that the message header is in the block.
 [[nodiscard]] inline QuoteShape quote_shape_of(const std::byte* m) {
     return detail::quote_shapes.of_category[static_cast<std::uint8_t>(m[message::category.at])] +
            detail::quote_shapes.of_indicator[static_cast<std::uint8_t>(m[message::indicator.at])];

@@ -1,8 +1,8 @@
 // path: hot
 //
-// Every reason for which a block, or what is behind its first undecodable message, is refused, and
-// every oddity that is let pass but remarked upon. Source: OPRA Block Header, Message
-// Header; what they leave open is our choice.
+// All reasons why a block, or its rest from the first undecodable message on, is refused, and all
+// irregularities that are accepted but counted. Source: OPRA Block Header, Message Header. Where
+// they leave a case open, this program decides.
 #pragma once
 
 #include "config/rows.h"
@@ -36,7 +36,7 @@ PINSTRIKE_ROWS(BlockReject, PINSTRIKE_OPRA_REJECTS)
     return 1U << static_cast<unsigned>(reason);
 }
 
-/// Reasons that only remark: the block is sound, and nothing of it is lost.
+/// Reasons that only note an irregularity: the block is valid, and nothing of it is lost.
 inline constexpr std::uint32_t remarks = reason_bit(BlockReject::bytes_after_block) |
                                          reason_bit(BlockReject::retransmission_unknown) |
                                          reason_bit(BlockReject::control_not_alone);

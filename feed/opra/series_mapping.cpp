@@ -38,7 +38,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// The fields of one row, and how many there were in all.
+/// The first six fields of a row. `count`: how many it has in all.
 std::array<std::string_view, fields_count> split(std::string_view row, std::size_t& count) {
     std::array<std::string_view, fields_count> fields{};
     for (count = 0;; ++count) {
@@ -73,7 +73,7 @@ std::optional<std::uint64_t> symbol_of(std::string_view text) {
     return symbol_word_of(text);
 }
 
-/// The three bytes of an expiration block as they stand in SeriesKey::name.
+/// The three bytes of an expiration block at their place in SeriesKey::name.
 std::optional<std::uint64_t> expiration_of(std::string_view text) {
     if (text.size() != 5 || text[0] < 'A' || text[0] > 'X' ||
         !std::ranges::all_of(text.substr(1), is_digit)) {
@@ -109,7 +109,7 @@ std::optional<std::int64_t> strike_e8_of(std::string_view text) {
     return digits ? std::optional{strike_e8} : std::nullopt;
 }
 
-/// A row's series, or what is wrong with the row.
+/// Parses a row into `out`. Returns what is wrong with the row; empty: nothing.
 std::string parse_row(std::string_view row, SeriesMap& out) {
     std::size_t count = 0;
     const auto fields = split(row, count);
@@ -158,16 +158,16 @@ bool is_mapping_name(std::string_view name) {
         [](char c, char wanted) { return wanted == '#' ? is_digit(c) : c == wanted; });
 }
 
-/// Reads row after row, and keeps the score.
+/// Reads the rows in order, passes the good ones to `take` and counts both kinds.
 class RowReader {
   public:
     RowReader(const std::string& file, const TakeSeries& take) : file_(file), take_(take) {}
 
-    /// Reads the rows that end in the text; returns the beginning of the one that does not.
+    /// Reads all rows that end within the text. Returns the rest: the beginning of the next row.
     std::string_view read_whole(std::string_view text) {
         for (std::size_t end = 0; (end = text.find_first_of("\r\n")) != std::string_view::npos;) {
             if (end + 1 == text.size() && text[end] == '\r') {
-                break;  // half of a line end, perhaps
+                break;  // perhaps the first half of a line end
             }
             read(text.substr(0, end));
             text.remove_prefix(text.substr(end).starts_with("\r\n") ? end + 2 : end + 1);
@@ -194,7 +194,8 @@ class RowReader {
         }
     }
 
-    /// The row that begins here is as long as no row is: it is one malformed row, to its end.
+    /// The row that begins here is too long for a valid row. Counts one malformed row and skips it
+    /// to its end.
     void pass_over() {
         if (!passing_over_) {
             ++number_;
@@ -238,7 +239,7 @@ std::optional<MappingRows> read_series_mapping(const std::string& path, const Ta
     std::ifstream in{path, std::ios::binary};
     RowReader reader{path, take};
     std::vector<char> chunk(chunk_bytes);
-    std::size_t kept_bytes = 0;  // of a row that the last chunk cut
+    std::size_t kept_bytes = 0;  // of a row that the end of the last chunk cut
     while (in.is_open()) {
         in.read(chunk.data() + kept_bytes, static_cast<std::streamsize>(chunk_bytes - kept_bytes));
         const auto got_bytes = static_cast<std::size_t>(in.gcount());
@@ -266,7 +267,7 @@ std::optional<MappingRows> read_series_mapping(const std::string& path, const Ta
 }
 
 std::string newest_series_mapping(const std::string& folder) {
-    std::string newest;  // the date stands first in the name, so the last in order is the newest
+    std::string newest;  // names differ only in date and time: the last in order is the newest
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
         const std::string name = entry.path().filename().string();

@@ -1,12 +1,12 @@
 // path: cold
 //
-// The nightly list of series and the lines they come on, OPRASymbolMapping_YYYYMMDD_HHMMSS.csv.
-// One row a series: symbol, expiration block, reserved, strike with explicit decimal
-// point, line, reserved. The expiration block is read as its letter, then day and year - 2000 in
-// two digits each: "A1924" is a call of 19 January 2024. A first row that begins with "symbol" is a
-// heading. A row of a GTH line names a series of that session.
+// The nightly file that maps series to lines, OPRASymbolMapping_YYYYMMDD_HHMMSS.csv. Each row has
+// one series: symbol, expiration block, reserved, strike with explicit decimal point, line,
+// reserved. The expiration block is a letter, then day and year - 2000 in two digits each: "A1924"
+// is a call of 19 January 2024. A first row that begins with "symbol" is a heading. A row with a
+// GTH line names a series of the GTH session.
 //
-// A file has some two million rows, so they are handed on as they are read, and none is kept.
+// A file has about two million rows, so each row is passed on when it is read, and none is kept.
 #pragma once
 
 #include "config/problem.h"
@@ -21,12 +21,12 @@ namespace pinstrike::feed::opra {
 [[nodiscard]] MappingRows parse_series_mapping(std::string_view text, const std::string& file,
                                                const TakeSeries& take);
 
-/// The same of a file; nothing, and a Problem, where it cannot be read to its end.
+/// The same for a file. Nothing, and a Problem is added: the file cannot be read to its end.
 [[nodiscard]] std::optional<MappingRows> read_series_mapping(const std::string& path,
                                                              const TakeSeries& take,
                                                              Problems& problems);
 
-/// The mapping file of a folder with the newest time in its name; empty where there is none.
+/// The path of the mapping file in `folder` with the newest time in its name; empty: there is none.
 [[nodiscard]] std::string newest_series_mapping(const std::string& folder);
 
 }  // namespace pinstrike::feed::opra

@@ -16,8 +16,8 @@ namespace {
 constexpr const char* exchange_zone = "America/New_York";
 
 std::int64_t ns_of(const date::time_zone& zone, date::local_time<std::chrono::minutes> local) {
-    // Where clocks skip or repeat an hour, the earlier of the two times: sessions neither open nor
-    // close then.
+    // If the clocks skip or repeat an hour, takes the earlier of the two times. No session opens or
+    // closes in that hour.
     const auto time = zone.to_sys(local, date::choose::earliest);
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }

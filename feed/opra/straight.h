@@ -1,17 +1,19 @@
 // path: hot
 //
-// The straight way of a block that is the next of its line: its messages are found, checked and
-// written in one pass. A slot that a ring offers is the writer's until it is taken, so what is
-// written may turn out wrong: it is then not taken, and the block goes by walk.h and decode.h,
-// which say what is wrong with it. So only blocks go straight whose messages are all sound, and
-// none of which concerns more than one core (controls) or takes many records (text): nearly all do.
-// To write what is not sound yet does no harm: whatever a byte is, no table is left by it, no byte
-// outside the block is read, and no message takes more slots than it was offered.
+// The fast path of a block that is the next of its line: one pass finds, checks and writes its
+// messages. The writer owns a slot that a ring offers until take(), so it may write an event before
+// the block is known to be valid. If a check fails, nothing is taken, and the block goes through
+// walk.h and decode.h, which also find the reason. The fast path therefore accepts only blocks
+// whose messages are all valid, and none of which goes to more than one core (controls) or needs
+// many records (texts). Nearly all blocks are like that. Writing an event of an invalid message is
+// harmless: no byte value gives an index outside a table, no byte outside the block is read, and no
+// message fills more slots than were offered for it.
 //
-// Three variants. A block of short quotes without appendages, the commonest, is known by its size,
-// and none of its messages waits for the length of the one before. Others are walked without a
-// branch on which form a quote has, as nobody foresees that: by vectors of 32 bytes here, by those
-// of 64 in wide_quotes.h.
+// There are three paths. The short-quote path is for blocks of short quotes without appendages,
+// which are the most frequent. It recognises them by their size, so that no message waits for the
+// length of the one before. The AVX2 path (here) and the AVX-512 path (wide_quotes.h) accept any
+// block, with vectors of 32 and 64 bytes. They have no branch on the form of a quote, because such
+// a branch is not predictable.
 #pragma once
 
 #include "feed/event/block.h"
@@ -32,21 +34,20 @@
 
 namespace pinstrike::feed::opra::detail {
 
-/// A block that goes straight: its bytes, and how many messages they are to be.
+/// A block on the fast path.
 struct StraightBlock {
     const std::byte* bytes;
     std::size_t size;
-    unsigned messages;
-    std::uint32_t sequence;  ///< of the first; those behind it are counted on, over no wrap
+    unsigned messages;       ///< as its header says
+    std::uint32_t sequence;  ///< of the first message; the numbers do not wrap within the block
 };
 
-/// Whether a block is as long as one of short quotes without appendages would be, with a pad or
-/// without.
+/// Whether a block has the length of one of short quotes without appendages, with or without a pad.
 [[nodiscard]] inline bool has_size_of_plain_quotes(StraightBlock block) {
     return block.size - (block::header_bytes + block.messages * short_quote::bytes) <= 1;
 }
 
-/// Of a block that has the size.
+/// The short-quote path, for a block that has this size.
 template <bool wants_tests>
 [[nodiscard, gnu::always_inline]] inline StraightRun run_plain(StraightBlock block,
                                                                const DecodeContext& context,
@@ -76,7 +77,7 @@ template <bool wants_tests>
             static_cast<std::size_t>(event - events)};
 }
 
-/// Of any block.
+/// The AVX2 path, for any block.
 [[nodiscard, gnu::always_inline]] inline StraightRun run_narrow(StraightBlock block,
                                                                 const DecodeContext& context,
                                                                 Event* events) {
@@ -96,7 +97,7 @@ template <bool wants_tests>
         const std::byte* m = bytes + at;
         const QuoteShape shape = quote_shape_of(m);
         if (shape.bytes() > left) [[unlikely]] {
-            const DecodeContext shown = context;  // so that the other can stay in registers
+            const DecodeContext shown = context;  // so that `context` can stay in registers
             const TakenAmid other = take_amid_quotes(m, left, block.sequence + i, shown, event);
             if (other.bytes == 0) {
                 return {};
@@ -129,7 +130,7 @@ template <bool wants_tests>
             static_cast<std::size_t>(event - events)};
 }
 
-/// There is room for two records a message.
+/// `events` has two slots for each message.
 [[nodiscard, gnu::always_inline]] inline StraightRun run(StraightBlock block,
                                                          const DecodeContext& context,
                                                          Event* events) {
@@ -147,8 +148,9 @@ template <bool wants_tests>
     return run_narrow(block, context, events);
 }
 
-/// The whole block into slots that the sink offers. `context` is numbered as its first message.
-/// False: it does not go straight, or there is no room for it; nothing of it was taken.
+/// Writes the events of the whole block into slots that the sink offers. `context.header` has the
+/// number of the first message. False: the block does not take the fast path, or the sink offers no
+/// slots; nothing was taken.
 template <EventSink Sink>
 [[nodiscard, gnu::always_inline]] inline bool decode_straight(const Block& block,
                                                               const DecodeContext& context,

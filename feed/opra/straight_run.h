@@ -1,6 +1,7 @@
 // path: hot
 //
-// What the straight way (straight.h) makes of a block, in whichever of its variants.
+// What the variants of the fast path (straight.h) share: their result, and the decoding of single
+// messages between quotes.
 #pragma once
 
 #include "feed/event/event.h"
@@ -14,17 +15,17 @@
 
 namespace pinstrike::feed::opra {
 
-/// What became of a block's messages.
+/// The result of the fast path for one block.
 struct StraightRun {
-    bool sound = false;       ///< else nothing that was written counts
-    unsigned tests = 0;       ///< messages kept back
-    std::size_t records = 0;  ///< written
+    bool sound = false;       ///< all messages are valid; false: discard all that was written
+    unsigned tests = 0;       ///< test messages that were not written
+    std::size_t records = 0;  ///< records that were written
 };
 
 namespace detail {
 
-/// Takes a single message amid quotes, where the straight way has come to: an EventSink without
-/// offers.
+/// An EventSink for a single message between quotes. Its records go to the slots that the fast path
+/// fills next. It offers no slots.
 struct AmidQuotes {
     Event* here;
     unsigned records = 0;
@@ -53,23 +54,24 @@ struct AmidQuotes {
     }
 };
 
-/// Whether a message of this category concerns one core and takes two records at most, so that it
-/// can stand amid quotes.
+/// Whether a message of this category goes to one core and takes at most two records, so that the
+/// fast path can decode it between quotes.
 [[nodiscard]] inline bool stands_amid_quotes(char category) {
     return category == 'a' || category == 'Y' || category == 'd' || category == 'f' ||
            category == 'R';
 }
 
-/// What one message took.
+/// The result of take_amid_quotes().
 struct TakenAmid {
-    std::uint32_t bytes = 0;  ///< 0: nothing
+    std::uint32_t bytes = 0;  ///< length of the message; 0: it was not decoded
     std::uint16_t records = 0;
     std::uint16_t tests = 0;
 };
 
-/// A message amid quotes, at `m`, with `left` bytes in the block: checked and written to `event`.
-/// Nothing of another category is, or of what cannot be decoded. Apart, and by value: one message
-/// in seventy is none of the quotes, and the others are to stay in registers.
+/// Checks the message at `m`, with `left` bytes in the block, and writes it to `event`. Decodes
+/// nothing if the category cannot stand between quotes or the message is not decodable. A separate
+/// function that returns its result by value, because one message in seventy is not a quote, and
+/// the loop over the others must keep its values in registers.
 [[nodiscard, gnu::noinline]] inline TakenAmid take_amid_quotes(const std::byte* m, std::size_t left,
                                                                std::uint32_t sequence,
                                                                const DecodeContext& context,

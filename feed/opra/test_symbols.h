@@ -1,7 +1,7 @@
 // path: hot
 //
-// The test symbols that OPRA reserves. Tests may come in trading hours, so every message of a
-// series is asked; the answer costs one multiplication, one load and one compare.
+// The test symbols that OPRA reserves. Tests may arrive in trading hours, so the symbol of every
+// message is looked up. A lookup takes one multiplication, one load and one compare.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace pinstrike::feed::opra {
 
-/// A symbol as SeriesKey::symbol_word(): five bytes, space filled, the first one lowest.
+/// A symbol in the format of SeriesKey::symbol_word(): five bytes, space filled, the first in the
+/// low byte.
 [[nodiscard]] constexpr std::uint64_t symbol_word_of(std::string_view symbol) {
     std::uint64_t word = 0;
     for (unsigned i = 0; i < 5; ++i) {
@@ -27,7 +28,8 @@ inline constexpr std::array<std::string_view, 24> lettered_test_symbols{
 
 namespace detail {
 
-/// Twenty-four words in 64 slots without a collision: the multiplier is searched by the compiler.
+/// 24 words in 64 slots without a collision. The compiler searches for a multiplier that gives
+/// none.
 struct TestSymbolTable {
     std::uint64_t multiplier = 0;
     std::array<std::uint64_t, 64> slots{};
@@ -77,7 +79,7 @@ inline constexpr TestSymbolTable test_symbol_table = [] {
 
 /// Whether the symbol (as SeriesKey::symbol_word()) is reserved for tests.
 [[nodiscard]] constexpr bool is_test_symbol(std::uint64_t word) {
-    if (static_cast<char>(word & 0xFF) < 'A') [[unlikely]] {  // a digit comes first: FLEX or a test
+    if (static_cast<char>(word & 0xFF) < 'A') [[unlikely]] {  // begins with a digit: FLEX or a test
         return detail::is_numbered_test_symbol(word);
     }
     const auto& table = detail::test_symbol_table;

@@ -1,6 +1,7 @@
 // path: cold
 //
-// Messages as lines for people: what, where and when in columns, then the message's own fields.
+// Messages as text for people: origin, time and category in columns, then the fields of the
+// message.
 #include "feed/event/decimal.h"
 #include "feed/event/event.h"
 #include "feed/opra/json.h"
@@ -37,7 +38,7 @@ constexpr std::string_view category_name(char category) {
     }
 }
 
-/// Bytes that are not printable ASCII as \xNN, so that one message stays one line.
+/// Writes bytes that are not printable ASCII as \xNN, so that a message stays on one line.
 void append_printable(std::string& out, std::string_view bytes) {
     for (const char c : bytes) {
         if (c >= ' ' && c <= '~') {
@@ -90,7 +91,7 @@ class TextWriter {
 void append_text(std::string& out, Origin origin, const wire::Block& block, std::size_t index) {
     const wire::Message& message = block.messages[index];
     const wire::Header& header = message.header;
-    // Of a leap second that is smeared, the nanoseconds may be a second and more.
+    // While a leap second is smeared, the nanoseconds may be a second or more.
     constexpr std::uint32_t second_ns = 1'000'000'000;
     const std::time_t seconds =
         std::time_t{block.header.seconds} + block.header.nanoseconds / second_ns;

@@ -1,7 +1,8 @@
 // path: hot
 //
-// One message at a time: is it whole, is it decodable, how long is it. Messages carry no length of
-// their own, so a message that cannot be decoded ends its block (OPRA Message Header).
+// Checks one message at a time: whether it is complete and decodable, and how long it is. Messages
+// do not carry their length, so a message that cannot be decoded ends its block (OPRA Message
+// Header).
 #pragma once
 
 #include "feed/event/block.h"
@@ -20,7 +21,7 @@
 
 namespace pinstrike::feed::opra {
 
-/// The length of a decodable message, or 0 and why it is none.
+/// The length of a decodable message; or 0, and the reason why the message cannot be decoded.
 struct MessageVerdict {
     std::uint32_t bytes = 0;
     BlockReject reason{};
@@ -44,7 +45,8 @@ namespace detail {
     return {0, reason};
 }
 
-/// A message of fixed length with the given denominator codes and perhaps an expiration.
+/// Checks a message of fixed length that has these denominator codes and, unless Expiration is
+/// empty, an expiration.
 template <std::size_t Bytes, Field Expiration, Field... Codes>
 [[nodiscard]] inline MessageVerdict inspect_fixed(const std::byte* m, std::size_t left) {
     if (left < Bytes) {
@@ -61,7 +63,7 @@ template <std::size_t Bytes, Field Expiration, Field... Codes>
     return {Bytes, {}};
 }
 
-/// k or q: the fixed part, then the appendages that the indicator announces.
+/// Checks a quote (k or q): its fixed part, and the appendages that the indicator announces.
 template <std::size_t Bytes, Field Expiration, Field... Codes>
 [[nodiscard]] inline MessageVerdict inspect_quote(const std::byte* m, std::size_t left) {
     const unsigned extra = appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
@@ -75,7 +77,7 @@ template <std::size_t Bytes, Field Expiration, Field... Codes>
     if (left < bytes) {
         return refused(BlockReject::message_truncated);
     }
-    // One appendage is at once the first and the last.
+    // If there is one appendage, it is both the first and the last.
     const std::byte first_code = m[Bytes + appendage::code.at];
     const std::byte last_code = m[bytes - appendage::bytes + appendage::code.at];
     if (!good_code(first_code) || !good_code(last_code)) {
@@ -124,8 +126,8 @@ inline constexpr Field no_expiration{0, 0};
 
 }  // namespace detail
 
-/// Looks at the message at `m`, of which at most `left` bytes are in the block. Nothing behind them
-/// is read.
+/// Checks the message at `m`, of which at most `left` bytes are in the block. Reads no byte after
+/// them.
 [[nodiscard]] inline MessageVerdict inspect_message(const std::byte* m, std::size_t left) {
     if (left < message::header_bytes) [[unlikely]] {
         return detail::refused(BlockReject::message_truncated);
@@ -143,7 +145,7 @@ inline constexpr Field no_expiration{0, 0};
 
 namespace detail {
 
-/// By byte of 32: the least value that will do, and how many more will do.
+/// For each of 32 bytes: the lowest valid value, and the highest minus the lowest.
 struct ByteLimits {
     alignas(32) std::array<std::uint8_t, 32> least{};
     alignas(32) std::array<std::uint8_t, 32> more{};
@@ -170,23 +172,23 @@ struct ByteLimits {
     return bytes;
 }
 
-/// Not zero where a byte of the 32 is outside its limits.
+/// 32 bytes, each of which is zero if the corresponding byte at `at` is within its limits.
 [[nodiscard]] inline __m256i excess(const std::byte* at, const ByteLimits& limits) {
     const __m256i above = _mm256_sub_epi8(load_32(at), load_32(limits.least.data()));
     return _mm256_subs_epu8(above, load_32(limits.more.data()));
 }
 
-/// The head of a quote: its first 29 bytes and three before it.
+/// The head of a quote is its first 29 bytes and the three bytes before it.
 inline constexpr std::size_t before_head = 3;
 static_assert(before_head + short_quote::bytes == 32);
 
-/// What a quote's bytes may be: of its head, and of the last 32 of all, where appendages are.
+/// The limits of a quote's bytes: of its head, and of its last 32 bytes, which hold the appendages.
 struct QuoteLimits {
     ByteLimits head;
     ByteLimits tail;
 };
 
-/// By form.
+/// Indexed by form.
 inline constexpr auto quote_limits = [] {
     std::array<QuoteLimits, quote_forms_count> limits;
     for (std::size_t form = 0; form < limits.size(); ++form) {
@@ -209,9 +211,9 @@ inline constexpr auto quote_limits = [] {
 
 }  // namespace detail
 
-/// Finds the quotes that come next in a block, at most `count`, up to anything else. They may be
-/// long or short, with or without appendages, without a branch on which they are. Writes their
-/// places and moves `at` behind them. Returns how many; 0 if inspect_message() would refuse one.
+/// Finds the next quotes of a block, at most `count`, up to the first other message. They may have
+/// any form, and there is no branch on it. Stores their places and moves `at` past them. Returns
+/// the number of quotes; 0 if inspect_message() would refuse one of them.
 [[nodiscard]] inline unsigned find_quotes(std::span<const std::byte> block, unsigned count,
                                           MessagePlace* places, std::size_t& at) {
     const std::size_t size = block.size();
@@ -222,7 +224,7 @@ inline constexpr auto quote_limits = [] {
         const std::byte* m = block.data() + next;
         const QuoteShape shape = quote_shape_of(m);
         const std::size_t end = next + shape.bytes();
-        if (end > size) {  // or it is no quote
+        if (end > size) {  // also if the message is not a quote
             break;
         }
         const detail::QuoteLimits& limits = detail::quote_limits[shape.form()];

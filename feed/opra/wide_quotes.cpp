@@ -1,7 +1,8 @@
 // path: hot
 #include "feed/opra/wide_quotes.h"
 
-// gcc 12 takes the undefined registers within its own intrinsics for mistakes (its bug 105593).
+// gcc 12 warns of the registers that its own intrinsics leave undefined on purpose (gcc bug
+// 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -25,11 +26,12 @@ namespace {
 
 using Bytes64 = std::array<std::uint8_t, 64>;
 
-/// A byte of a message in a register that is always 0: no message is that long.
+/// The index of a byte that is 0 in every register that holds a message, because no message is that
+/// long.
 constexpr std::uint8_t zero_at = 63;
 static_assert(long_quote::bytes + 2 * appendage::bytes == zero_at);
 
-/// For each byte of a record the byte of the message that goes there.
+/// For each byte of a record: the index of the byte of the message that goes there.
 struct Places {
     Bytes64 from{};
 
@@ -38,19 +40,19 @@ struct Places {
     constexpr void set(std::size_t to, std::size_t at) { from[to] = static_cast<std::uint8_t>(at); }
 };
 
-/// How a quote of one category and set of appendages is laid out, checked, and written.
-struct alignas(1024) WideForm {  // a shift away from its index
-    Places record;               ///< the strike as sent
-    Places bests;
+/// How a quote of one form is laid out, checked and written.
+struct alignas(1024) WideForm {    // so that a shift of the index gives the offset
+    Places record;                 ///< first record; the strike is not scaled yet
+    Places bests;                  ///< second record
     Bytes64 fill{};                ///< or-ed into the first record
-    Bytes64 bests_fill{};          ///< or-ed into the second
-    Bytes64 least{};               ///< by byte of the message: the least value that will do,
-    Bytes64 more{};                ///< and how many more will do
-    std::uint64_t bytes_mask = 0;  ///< of the message
+    Bytes64 bests_fill{};          ///< or-ed into the second record
+    Bytes64 least{};               ///< for each byte of the message: the lowest valid value,
+    Bytes64 more{};                ///< and the highest minus the lowest
+    std::uint64_t bytes_mask = 0;  ///< a bit for each byte of the message
     std::uint64_t symbol_mask = 0;
     std::uint64_t symbol_fill = 0;  ///< or-ed into a symbol's word
-    std::uint8_t code_mask = 0;     ///< of the strike's code; 0 where it is implied
-    std::uint8_t strike_code = 0;
+    std::uint8_t code_mask = 0;     ///< for the strike code; 0: it is implied
+    std::uint8_t strike_code = 0;   ///< if it is implied
 
     constexpr void limit(std::size_t at, std::uint8_t first, std::uint8_t last) {
         least[at] = first;
@@ -140,7 +142,7 @@ constexpr WideForm make_form(bool is_long, unsigned sides) {
     return form;
 }
 
-/// By form.
+/// Indexed by form.
 constexpr auto wide_forms = [] {
     std::array<WideForm, quote_forms_count> forms;
     for (std::size_t form = 0; form < forms.size(); ++form) {
@@ -157,15 +159,16 @@ PINSTRIKE_WIDE inline __m512i placed(const Places& places, __m512i message) {
     return _mm512_permutexvar_epi8(row(places.from), message);
 }
 
-/// The bits of all three.
+/// The bitwise or of all three.
 PINSTRIKE_WIDE inline __m512i any_of(__m512i one, __m512i two, __m512i three) {
     return _mm512_ternarylogic_epi64(one, two, three, 0xFE);
 }
 
 // --- where messages are ---
 
-/// A quote's length by the low six bits of a byte: of its category without appendages, of its
-/// indicator what those take. 0x80 and more: no quote.
+/// The length of a quote is the sum of two table values, each indexed by the low six bits of a
+/// byte: the category gives the length without appendages, the indicator that of the appendages. A
+/// sum of 0x80 or more: not a quote.
 constexpr std::uint8_t no_length = 0x80;
 
 alignas(64) constexpr Bytes64 category_lengths = [] {
@@ -186,15 +189,16 @@ alignas(64) constexpr Bytes64 indicator_lengths = [] {
     return table;
 }();
 
-/// Of the 64 messages that would begin one byte after the other, by their categories and
+/// The lengths of 64 messages that would begin at consecutive bytes and have these categories and
 /// indicators.
 PINSTRIKE_WIDE inline __m512i lengths_by(__m512i categories, __m512i indicators) {
     return _mm512_add_epi8(_mm512_permutexvar_epi8(categories, row(category_lengths)),
                            _mm512_permutexvar_epi8(indicators, row(indicator_lengths)));
 }
 
-/// The length that a message would have, for each byte of the block from `at` on: so a message is
-/// found by one load from where the one before it ends, with nothing to be looked up between.
+/// Stores, for each byte of the block from `at` on, the length of a quote that would begin there.
+/// The loop over messages then needs one load, and no table lookup, to get from the start of one
+/// message to the start of the next.
 PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::size_t at,
                                         std::uint8_t* lengths) {
     constexpr std::size_t ahead = message::indicator.at;
@@ -217,14 +221,16 @@ PINSTRIKE_WIDE inline void find_lengths(std::span<const std::byte> block, std::s
 
 // --- events ---
 
-/// The header that quotes share, in a whole record, with the number of the first.
+/// A record with the header that all quotes share, the number of the first message, and the GTH bit
+/// of the series.
 PINSTRIKE_WIDE inline __m512i shared_record(const DecodeContext& context) {
     return _mm512_inserti64x4(
         _mm512_maskz_set1_epi64(1U << (body_at / 8), static_cast<long long>(context.gth_bits)),
         context.header, 0);
 }
 
-/// The event of the message in `message`, of which `code` is the strike's, as an index.
+/// The first record of the quote in `message`. `code` is the denominator code of its strike, as an
+/// index.
 PINSTRIKE_WIDE inline __m512i first_record(const WideForm& form, __m512i message, unsigned code,
                                            __m512i numbered) {
     const __m512i record = placed(form.record, message);
@@ -260,7 +266,7 @@ PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, un
         const std::byte* m = bytes + at;
         const std::size_t length = lengths[at];
         const QuoteShape shape = quote_shape_of(m);
-        if (length != shape.bytes() || length > left) [[unlikely]] {  // six bits may deceive
+        if (length != shape.bytes() || length > left) [[unlikely]] {  // six bits are ambiguous
             const detail::TakenAmid other =
                 detail::take_amid_quotes(m, left, sequence + i, context, event);
             if (other.bytes == 0) {

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t bucket_numbers = History::block_messages_max;
 
-/// About the bytes of a bucket's short quotes: there are about as many slots as buckets in memory.
+/// About the length of the short quotes of one bucket, so that there are about as many slots as
+/// buckets in memory.
 constexpr std::size_t bytes_per_slot = 8192;
 
 constexpr std::uint64_t bucket_of(std::uint64_t number) {
@@ -95,7 +96,8 @@ std::span<const KeptBlock> History::find(const RepairRequest& request) {
         request.messages > repair_messages_max) {
         return found_;
     }
-    // A block has at most 256 numbers, so one with requested numbers begins at most 255 before.
+    // A block has at most 256 numbers, so a block with a requested number begins at most 255
+    // numbers before it.
     const auto index = static_cast<std::size_t>(line - lines_.data());
     const std::uint64_t last = bucket_of(advanced(request.first, request.messages - 1));
     const std::uint64_t bucket_last = bucket_of(numbering_.last);
@@ -153,7 +155,7 @@ std::size_t History::slot_of(std::size_t line, std::uint64_t bucket) const {
     return (key * 0x9E37'79B9'7F4A'7C15U >> 32) & (buckets_.size() - 1);
 }
 
-/// Frees `bytes` contiguous bytes at the head; if the ring ends before, skips the rest of it.
+/// Frees `bytes` contiguous bytes at the head. Skips the rest of the ring if it is too short.
 void History::make_room(std::size_t bytes) {
     const std::size_t left = capacity_ - head_ % capacity_;
     if (left < bytes) {
@@ -171,7 +173,7 @@ void History::make_room(std::size_t bytes) {
     }
 }
 
-/// Also advances the tail over a skipped rest at the end of the ring.
+/// Removes the oldest record. Also advances the tail over a skipped rest at the end of the ring.
 void History::let_go_oldest(HistoryCount why) {
     const Record& record = at(tail_);
     lines_[record.line].oldest = record.younger_of_line;

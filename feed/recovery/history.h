@@ -72,7 +72,8 @@ class History {
     History(std::span<const std::uint16_t> lines, const HistoryConfig& config,
             const Numbering& numbering);
 
-    /// Copies a block and removes blocks that are too old or in its way. False: the block is unfit.
+    /// Copies a block. Removes blocks that are too old, or whose memory it needs. False: the block
+    /// is unfit (HistoryCount::unfit).
     bool keep(const KeptBlock& block);
 
     /// Removes the blocks that are too old at this time.
@@ -84,12 +85,12 @@ class History {
     /// bounds, in order of arrival, at most repair_messages_max. Valid until the next call.
     [[nodiscard]] std::span<const KeptBlock> find(const RepairRequest& request);
 
-    /// Nothing: no block of the line is kept.
+    /// The range kept of a line. Nothing: no block of the line is kept.
     [[nodiscard]] std::optional<KeptRange> kept(std::uint16_t line) const;
 
     [[nodiscard]] const HistoryCounters& counters() const { return counters_; }
 
-    // Blocks that are kept now, of all lines.
+    // The next three are about the blocks of all lines that are kept now.
 
     [[nodiscard]] std::uint64_t blocks() const { return blocks_.read(); }
 

@@ -8,8 +8,9 @@
 
 namespace pinstrike::feed {
 
-/// The published retransmission groups: they carry the blocks that other subscribers requested, and
-/// the poller receives them as any packet. The source takes no requests; recovery only waits.
+/// The published retransmission groups. They carry the blocks that other subscribers requested, and
+/// the poller receives them like all other packets. The source takes no requests; recovery only
+/// waits.
 class PassiveSource final : public RepairSource {
   public:
     explicit PassiveSource(std::string name) : name_(std::move(name)) {}

@@ -12,7 +12,7 @@ namespace pinstrike::feed {
 
 namespace {
 
-/// Time for the last blocks of an answer to reach the arbiter, and for its notes to come back.
+/// The time in which the last blocks of an answer reach the arbiter and its notes reach recovery.
 constexpr std::int64_t round_trip_ns = 5'000'000;
 /// The pause between two rounds doubles at most this often.
 constexpr unsigned doublings_max = 16;

@@ -3,10 +3,10 @@
 // The states of a hole: open (the other stream may still fill it), requested (from one source after
 // the other), and then found or given up. The arbiters' notes report missing and found numbers.
 //
-// A pure state machine: one thread steps it with a time that never decreases. All sizes are
+// This is a pure state machine: one thread steps it with a time that never decreases. All sizes are
 // bounded: ranges per line, requests in flight, and requests and messages per second. A number is
-// requested from one source at a time. After all sources failed, the first is asked again after a
-// pause that doubles, until the hole is given up.
+// requested from one source at a time. If all sources failed, recovery begins again with the first
+// after a pause, which doubles each time, until the hole is given up.
 #pragma once
 
 #include "config/counter.h"
@@ -61,7 +61,7 @@ using RefusalCounters = Counters<Refusal, Refusal_count>;
 class RepairSink {
   public:
     virtual ~RepairSink() = default;
-    /// Copies a block; false: there is no room.
+    /// Copies a block; false: there is not enough space for it.
     [[nodiscard]] virtual bool carry(std::uint16_t line, std::span<const std::byte> bytes) = 0;
 };
 
@@ -70,13 +70,13 @@ class Recovery final : private RepairAnswers {
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
     static constexpr std::size_t in_flight_max = 256;
 
-    /// `lines`: the numbers of the lines; notes name a line by its index here. Recovery asks
-    /// `sources` in this order; there is at least one.
+    /// `lines`: the numbers of the lines; notes name a line by its index here. `sources` must not
+    /// be empty; requests go to the first, then to the next in this order.
     Recovery(const RecoveryConfig& config, std::span<const std::uint16_t> lines,
              std::vector<std::unique_ptr<RepairSource>> sources, RepairSink& sink,
              const Numbering& numbering);
 
-    // The notes of the arbiters; `line` is an index.
+    // The notes of the arbiters. `line` is an index into the lines of the constructor.
 
     void missing(std::size_t line, Position begin, Position end, std::int64_t ts_before_ns,
                  std::int64_t ts_behind_ns, std::int64_t now_ns);

@@ -19,7 +19,8 @@
 
 namespace pinstrike::feed {
 
-/// The most messages of one request, as in the best public model of such a request facility.
+/// The most messages of one request. The best public model of such a request facility has the same
+/// limit.
 inline constexpr std::uint32_t repair_messages_max = 1000;
 
 /// Numbers first .. first+messages-1 of a line, as on the wire: a range may span the wrap
@@ -31,7 +32,7 @@ struct RepairRequest {
     std::uint64_t first = 0;        ///< never 0
     std::uint32_t messages = 0;     ///< 1 .. repair_messages_max
     std::int64_t ts_before_ns = 0;  ///< of the block before them; the minimum value: not known
-    std::int64_t ts_behind_ns = 0;  ///< of a block behind them; the maximum value: not known
+    std::int64_t ts_behind_ns = 0;  ///< of a block after them; the maximum value: not known
 };
 
 /// Whether a block with numbers first .. first+messages-1 and this time stamp matches the request.

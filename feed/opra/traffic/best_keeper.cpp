@@ -14,7 +14,7 @@ bool among(char type, std::string_view types) {
     return types.find(type) != std::string_view::npos;
 }
 
-/// True if the challenger, quoted later, takes the holder's place.
+/// True if the challenger, which was quoted later, takes the holder's place.
 template <bool is_bid>
 bool replaces(const QuoteSide& challenger, const QuoteSide& holder) {
     const std::int64_t better = is_bid ? std::int64_t{challenger.price_e4} - holder.price_e4
@@ -65,8 +65,9 @@ char BestChange::indicator() const {
     return static_cast<char>('A' + bid_row * 4 + offer_column);
 }
 
-/// A rival only has to beat the holder. When the holder itself speaks, its quote takes the later
-/// time and all are ranked anew: the earliest holds, and each later one must replace it.
+/// A quote of another participant only has to beat the holder's quote. If the holder itself quotes,
+/// its quote gets the later time, and all quotes are ranked again: the earliest is the best until a
+/// later one replaces it.
 template <bool is_bid>
 BestOutcome BestKeeper::settle(BestSide& best, const VenueQuote& latest) const {
     const bool was_holder = best.participant == latest.participant;

@@ -1,8 +1,8 @@
 // path: cold
 //
-// The best bid and offer of one series as OPRA publishes it (OPRA BBO Overview, BBO
-// Indicator): recomputed on each eligible quote by price (at least one cent better), then size (at
-// an equal price, at least ten contracts larger), then time. It is not the textbook best: a holder
+// The best bid and offer of one series as OPRA publishes it (OPRA BBO Overview, BBO Indicator). It
+// is recomputed on each eligible quote by price (at least one cent better), then size (at an equal
+// price, at least ten contracts larger), then time. It is not the textbook best, because a holder
 // keeps its place against smaller improvements.
 #pragma once
 
@@ -31,17 +31,17 @@ struct VenueQuote {
     QuoteSide offer;
 };
 
-/// What a quote did to a side of the best.
+/// The effect of a quote on the best bid or the best offer.
 enum class BestOutcome : std::uint8_t { unchanged, this_quote, appended, none };
 
-/// A best side: participant 0 means that there is none.
+/// The best bid or the best offer; participant 0: there is none.
 struct BestSide {
     char participant = 0;
     QuoteSide side;
     friend bool operator==(const BestSide&, const BestSide&) = default;
 };
 
-/// The outcome of a quote: effect on each side, and where `appended`, the new best.
+/// The effect of a quote on each side and, if it is `appended`, the new best.
 struct BestChange {
     BestOutcome bid = BestOutcome::unchanged;
     BestOutcome offer = BestOutcome::unchanged;
@@ -52,23 +52,23 @@ struct BestChange {
     [[nodiscard]] char indicator() const;
 };
 
-/// True where a quote of this type may be the best on the side (OPRA Long Quote).
+/// True if a quote of this type may be the best on the side (OPRA Long Quote).
 bool bid_type_eligible(char type);
 bool offer_type_eligible(char type);
 
 class BestKeeper {
   public:
-    /// A participant's new quote, which replaces its earlier one; says what it did to the best.
+    /// Applies a participant's new quote, which replaces its earlier one. Returns the effect.
     BestChange quote(char participant, char type, QuoteSide bid, QuoteSide offer);
 
     [[nodiscard]] const BestSide& best_bid() const { return best_bid_; }
 
     [[nodiscard]] const BestSide& best_offer() const { return best_offer_; }
 
-    /// Every participant's last quote, the earliest first.
+    /// The last quote of every participant, the earliest first.
     [[nodiscard]] const std::vector<VenueQuote>& venues() const { return venues_; }
 
-    /// A cold restart: nothing persists.
+    /// Removes all quotes, as a cold restart does.
     void clear();
 
   private:

@@ -32,7 +32,7 @@ inline std::string decimal(std::int64_t value, char code) {
     return digits;
 }
 
-/// Without trailing zeros and trailing point: "133", "0.61", "0".
+/// The value without trailing zeros and trailing point: "133", "0.61", "0".
 inline std::string normalised(std::int64_t value, char code) {
     std::string text = decimal(value, code);
     if (text.find('.') != std::string::npos) {

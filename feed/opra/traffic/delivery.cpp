@@ -13,9 +13,9 @@ namespace pinstrike::feed::opra::traffic {
 
 namespace {
 
-constexpr std::int64_t network_ns = 25'000;  // from OPRA's stamp to the host, both streams alike
+constexpr std::int64_t network_ns = 25'000;  // from OPRA's stamp to the host, on both streams
 constexpr std::int64_t duplicate_after_ns = 3'000;
-constexpr std::uint32_t sender_host = 4;  // the real packets' last octet
+constexpr std::uint32_t sender_host = 4;  // last octet of the source address in real packets
 constexpr nic::Mac sender_macs[] = {{{0x02, 0x4F, 0x50, 0x52, 0x41, 0x0A}},
                                     {{0x02, 0x4F, 0x50, 0x52, 0x41, 0x0B}}};
 
@@ -32,7 +32,7 @@ std::vector<std::byte> frame_on(const nic::UdpRoute& route, std::span<const std:
     return frame;
 }
 
-/// The block as it is retransmitted.
+/// The bytes of a block when it is retransmitted.
 std::vector<std::byte> marked(std::span<const std::byte> original) {
     std::vector<std::byte> bytes(original.begin(), original.end());
     bytes[block::retransmission.at] = std::byte{'V'};
@@ -90,7 +90,8 @@ const StreamFaults& Delivery::faults(Stream stream) const {
     return stream == Stream::a ? config_.a : config_.b;
 }
 
-/// What fixes a line's numbers: a start of day, a reset, or the first block that is heard of it.
+/// Whether the block determines the line's numbers: it is a start of day, a reset, or the first
+/// block of the line that is received.
 bool Delivery::is_barrier(const SentBlock& block) const {
     return renumbers(block) || last_first_ns_[block.line] == 0;
 }
@@ -111,9 +112,10 @@ StreamFate Delivery::decide(Stream stream, bool barrier) {
     return fate;
 }
 
-/// See StreamFaults. Without its reset what follows looks like old data on the stream in front, a
-/// wrap like a bare one, and a number that a reset took like a lost one; of a line's first block,
-/// what counts is which copy comes first.
+/// Removes the faults that StreamFaults excludes. If the earlier stream lost a reset, the data
+/// after it would look old; without its reset, a rollover would look like a bare wrap, and a number
+/// that a reset uses would look lost. Of a line's first block, the receiver's result depends on
+/// which copy arrives first.
 void Delivery::spare(const SentBlock& block, std::array<StreamFate, streams_count>& fates) const {
     const bool both = !renumbers(block) || !block.lowers;
     const std::size_t front = config_.b.skew_ns < config_.a.skew_ns ? 1 : 0;
@@ -126,7 +128,7 @@ void Delivery::spare(const SentBlock& block, std::array<StreamFate, streams_coun
 }
 
 void Delivery::block(const SentBlock& block) {
-    // What is sent from now on arrives after this: all before it is in order already.
+    // Packets sent from now on arrive after this time, so all packets before it are in order.
     hand_out_until(block.ts_ns + network_ns);
     const bool barrier = is_barrier(block);
     std::array<StreamFate, streams_count> fates{decide(Stream::a, barrier),
@@ -156,15 +158,16 @@ void Delivery::block(const SentBlock& block) {
     }
 }
 
-/// Whether it is sent again: because it was lost on both streams, or for somebody else.
+/// Whether the block is retransmitted, because it was lost on both streams or for another
+/// subscriber.
 bool Delivery::retransmits(const SentBlock& block, bool heard) {
     const double share = heard ? config_.retransmitted_to_others : config_.retransmitted;
     return share > 0 && block.role == BlockRole::data &&
            lines_[block.line].retransmission[0].port != 0 && retransmissions_.chance(share);
 }
 
-/// What was lost before this block is known to be missing from now on; before a reset, nobody can
-/// know it.
+/// Retransmits the blocks lost before this one, because this block shows that they are missing. A
+/// reset does not show it.
 void Delivery::retransmit_lost(const SentBlock& block) {
     for (const Lost& lost : lost_[block.line]) {
         if (!renumbers(block)) {
@@ -174,7 +177,7 @@ void Delivery::retransmit_lost(const SentBlock& block) {
     lost_[block.line].clear();
 }
 
-/// On the retransmission groups.
+/// Sends a block on the retransmission groups.
 void Delivery::retransmit(LineIndex line, const Lost& lost, std::int64_t known_ns, bool fills) {
     for (std::size_t i = 0; i < streams_count; ++i) {
         if (streams_.find(i == 0 ? 'A' : 'B') != std::string::npos) {
@@ -190,15 +193,15 @@ void Delivery::retransmit(LineIndex line, const Lost& lost, std::int64_t known_n
     }
 }
 
-/// Where a block's first sound copy arrives later than that of a block behind it, the receiver saw
-/// a hole for that long.
+/// If the first undamaged copy of a block arrives later than that of a block after it, the receiver
+/// sees a hole for that time.
 void Delivery::note_hole(const SentBlock& block, std::int64_t first_ns) {
     if (first_ns == std::numeric_limits<std::int64_t>::max()) {
         return;
     }
     std::int64_t& latest = last_first_ns_[block.line];
     if (latest > first_ns) {
-        // The block before this one came later: a hole until then.
+        // An earlier block arrives later, so there is a hole until then.
         longest_hole_ns_ = std::max(longest_hole_ns_, latest - first_ns);
     }
     latest = std::max(latest, first_ns);

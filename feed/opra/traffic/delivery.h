@@ -1,7 +1,8 @@
 // path: cold
 //
-// The way of a session's blocks to us: framed as the network frames them, twice, with what each
-// stream loses, damages, doubles, delays and reorders. Hands packets on in the order of arrival.
+// Simulates the network between OPRA and this host. Puts each block of a session into a frame of
+// each stream, applies the faults of each stream (loss, corruption, duplicates, delay, reordering),
+// and passes on the packets in order of arrival.
 #pragma once
 
 #include "feed/event/block.h"
@@ -22,45 +23,45 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// Sender, group and marks of a line's stream as the network publishes them (network
-/// specification): DSCP EF, time to live 119, source port = destination port.
+/// The addresses and header fields of a line's stream (network specification): DSCP EF, time to
+/// live 119, source port = destination port.
 [[nodiscard]] nic::UdpRoute route_of(const LineConfig& line, Stream stream, bool disaster_site);
 
-/// The same for what is retransmitted; the line has a group for that.
+/// The same for retransmitted blocks, for which the line has groups of its own.
 [[nodiscard]] nic::UdpRoute retransmission_route_of(const LineConfig& line, Stream stream,
                                                     bool disaster_site);
 
-/// A whole Ethernet frame around a block, UDP checksum valid.
+/// An Ethernet frame that holds a block and has a valid UDP checksum.
 [[nodiscard]] std::vector<std::byte> frame_of(const LineConfig& line, Stream stream,
                                               bool disaster_site, std::span<const std::byte> block);
 
 class PacketSink {
   public:
     virtual ~PacketSink() = default;
-    /// Frames come in the order of their arrival times.
+    /// Called in the order of arrival times.
     virtual void packet(std::span<const std::byte> frame, std::int64_t ts_arrival_ns) = 0;
 };
 
 class Delivery final : public BlockSink {
   public:
-    /// `streams` is "A", "B" or "AB". `account`, where given, is told every block's fate. Lines as
-    /// given to the session.
+    /// `lines` are those of the session. `streams` is "A", "B" or "AB". `account` gets the fate of
+    /// every block; it may be null.
     Delivery(const TrafficConfig& config, std::span<const LineConfig> lines,
              std::string_view streams, PacketSink& sink, AccountTruth* account);
 
     void block(const SentBlock& block) override;
 
-    /// Hands out what is still on its way.
+    /// Passes on the packets that have not arrived yet.
     void finish();
 
-    /// The longest that a sound copy came after the first sound copy of a later block of its line:
-    /// a hold window above it never declares what was not lost.
+    /// The longest time by which the first undamaged copy of a block arrived after that of a later
+    /// block of its line. With a longer hold window, no number is declared lost that still arrives.
     [[nodiscard]] std::int64_t longest_hole_ns() const { return longest_hole_ns_; }
 
   private:
     struct Flying {
         std::int64_t ts_ns = 0;
-        std::uint64_t order = 0;  ///< of sending: ties arrive in it
+        std::uint64_t order = 0;  ///< order of sending, which decides between equal times
         std::vector<std::byte> frame;
 
         friend bool operator>(const Flying& a, const Flying& b) {
@@ -68,7 +69,7 @@ class Delivery final : public BlockSink {
         }
     };
 
-    /// A block that is sent again.
+    /// A block that is retransmitted.
     struct Lost {
         std::vector<std::byte> bytes;
         std::uint64_t messages = 0;
@@ -77,8 +78,8 @@ class Delivery final : public BlockSink {
 
     /// Arrival times of one line on one stream.
     struct Path {
-        std::int64_t latest_ns = 0;   ///< of what is on its way
-        std::int64_t barrier_ns = 0;  ///< nothing sent now arrives before this
+        std::int64_t latest_ns = 0;   ///< latest arrival time of the packets sent so far
+        std::int64_t barrier_ns = 0;  ///< packets sent from now on do not arrive before this
     };
 
     [[nodiscard]] bool is_barrier(const SentBlock& block) const;
@@ -99,11 +100,11 @@ class Delivery final : public BlockSink {
     PacketSink& sink_;
     AccountTruth* account_;
     Random random_;
-    Random retransmissions_;               ///< apart: without them everything else is as it was
-    std::vector<std::vector<Lost>> lost_;  ///< by line: nothing behind them was heard yet
+    Random retransmissions_;               ///< separate, so that they change nothing else
+    std::vector<std::vector<Lost>> lost_;  ///< by line: no later block was received yet
     std::priority_queue<Flying, std::vector<Flying>, std::greater<>> flying_;
     std::vector<std::array<Path, streams_count>> paths_;
-    std::vector<std::int64_t> last_first_ns_;  ///< by line: first arrival of the latest block
+    std::vector<std::int64_t> last_first_ns_;  ///< by line: latest first arrival of a block
     std::int64_t first_arrival_ns_ = 0;        ///< of the block that is being sent
     std::int64_t longest_hole_ns_ = 0;
     std::uint64_t order_ = 0;

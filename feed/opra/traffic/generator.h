@@ -8,11 +8,11 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// The settings of a sim port's traffic (LoopSource). Pollers that share a port get parts of one
-/// traffic, each with its own lines, so that a series stays on its line.
+/// The settings of a sim port's traffic (LoopSource). Pollers that share a port get parts of the
+/// same traffic, each with its own lines, so that a series stays on its line.
 [[nodiscard]] TrafficSettings settings_of(const TrafficConfig& config);
 
-/// For register_traffic_generator().
+/// The generator, for register_traffic_generator().
 [[nodiscard]] TrafficGenerator generator();
 
 }  // namespace pinstrike::feed::opra::traffic

@@ -26,8 +26,9 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t catch_up_ns = 10'000'000;
 constexpr std::uint64_t numbers = 0xFFFF'FFFFULL;
 
-// All that is patched stands in these 16 bytes of the block; they begin at an even offset of the
-// datagram, as the UDP checksum's words do, and end behind the block header's last byte.
+// These 16 bytes of the block hold all patched fields. They begin at an even offset of the
+// datagram, because the UDP checksum adds words of 16 bits, and end after the last byte of the
+// block header.
 constexpr std::size_t patched_at = block::sequence.at;
 constexpr std::size_t patched_bytes = 16;
 static_assert(patched_at % 2 == 0 && block::checksum.at + 2 <= patched_at + patched_bytes);
@@ -49,7 +50,7 @@ TrafficConfig loop_config(TrafficConfig config) {
 
 }  // namespace
 
-/// Lays a session's blocks down as frames.
+/// Stores the blocks of a session as frames.
 class LoopSource::Recorder final : public BlockSink {
   public:
     Recorder(LoopSource& into, const TrafficConfig& config, std::span<const LineConfig> lines,
@@ -66,7 +67,7 @@ class LoopSource::Recorder final : public BlockSink {
             return;
         }
         if (block.role == BlockRole::line_integrity && block.header.sequence == 0) {
-            return;  // says nothing, and would be wrong in the second loop
+            return;  // it carries no number, and would be wrong in the second loop
         }
         Entry entry;
         entry.sequence = block.header.sequence;
@@ -88,7 +89,7 @@ class LoopSource::Recorder final : public BlockSink {
         }
     }
 
-    /// What comes from now on is handed out again and again.
+    /// The blocks from now on belong to the loop.
     void begin_loop() {
         looping_ = true;
         into_.prologue_count_ = into_.entries_.size();
@@ -154,7 +155,7 @@ LoopSource::LoopSource(const TrafficConfig& config, std::span<const LineConfig> 
                                         [i](const Entry& entry) { return entry.at[i] != nowhere; });
         cursor.faulty = cursor.faults.loss > 0 || cursor.faults.duplicate > 0 ||
                         cursor.faults.reorder > 0 || cursor.faults.corrupt > 0;
-        // Beyond that, the copy in front would overtake the one behind it by a whole loop.
+        // With more skew, the earlier stream could be a whole loop ahead of the later one.
         cursor.skew_ns = std::clamp<std::int64_t>(cursor.faults.skew_ns, 0, loop_ns_ / 2);
         cursor.shift.resize(lines.size());
     }
@@ -184,7 +185,7 @@ std::int64_t LoopSource::due_ns(const Cursor& cursor) const {
     return origin_ns_ + entries_[cursor.next].rel_ns + cursor.loops_ns + cursor.skew_ns;
 }
 
-/// The stream whose packet comes next, or -1 where none is due yet.
+/// The stream of the next packet; -1: none is due yet.
 int LoopSource::choose(std::int64_t now_ns) {
     const std::size_t other = 1 - leader_;
     const Cursor& first = cursors_[leader_];
@@ -194,7 +195,7 @@ int LoopSource::choose(std::int64_t now_ns) {
         return static_cast<int>(behind ? other : leader_);
     }
     const std::int64_t first_ns = due_ns(first);
-    // The one in front goes first at equal times: its copy gets the time stamp.
+    // At equal times the leader goes first, because its copy gets the time stamp.
     const bool second_next =
         second.on && second.handed_count < first.handed_count && due_ns(second) < first_ns;
     const std::int64_t next_ns = second_next ? due_ns(second) : first_ns;
@@ -239,7 +240,7 @@ void LoopSource::patch(Entry& entry, std::size_t stream, std::uint32_t sequence)
     }
 }
 
-/// Patches the stream's next frame and hands it out, with the stream's faults.
+/// Patches the stream's next frame and adds it to the burst, with the stream's faults.
 void LoopSource::take(std::size_t stream, std::int64_t now_ns, std::span<nic::Packet> burst,
                       std::size_t& filled) {
     Cursor& cursor = cursors_[stream];
@@ -248,10 +249,10 @@ void LoopSource::take(std::size_t stream, std::int64_t now_ns, std::span<nic::Pa
         step(cursor);
         return;
     }
-    // Sent when it is due, whenever somebody looks: who comes late finds it waiting, and it counts
-    // from then.
+    // The packet is sent when it is due. If the caller comes later, the packet has waited, and its
+    // latency counts from the due time.
     const std::int64_t sent_ns = paced_ ? std::min(due_ns(cursor), now_ns) : now_ns;
-    // Where the stream in front has no copy, this one is the first.
+    // If the leader has no copy of the block, this copy is the first.
     if (stream == leader_ || entry.at[leader_] == nowhere) {
         entry.seconds = static_cast<std::uint32_t>(sent_ns / second_ns);
         entry.nanoseconds = static_cast<std::uint32_t>(sent_ns % second_ns);
@@ -271,7 +272,7 @@ void LoopSource::take(std::size_t stream, std::int64_t now_ns, std::span<nic::Pa
         return;
     }
     if (random_.chance(cursor.faults.corrupt)) {
-        // A checksum is written anew for every loop, so this damage does not stay.
+        // The checksum is rewritten in every loop, so this damage does not persist.
         arena_[entry.at[stream] + headers_bytes + block::checksum.at] ^= std::byte{0x5A};
     }
     burst[filled++] = packet;
@@ -288,7 +289,7 @@ std::size_t LoopSource::fill(std::span<nic::Packet> burst, std::int64_t now_ns) 
         origin_ns_ = now_ns;
         started_ = true;
     }
-    // A frame must not be patched anew while an earlier packet of this burst still shows it.
+    // A frame must not be patched again while an earlier packet of this burst refers to it.
     const std::size_t most = std::min(burst.size(), loop_blocks());
     std::size_t filled = 0;
     for (std::size_t taken = 0; taken < most && filled < most; ++taken) {

@@ -1,9 +1,10 @@
 // path: hot
 //
-// Frames without a NIC: a stretch of generated traffic, encoded once and handed out for ever, on
-// both streams. As a packet is handed out its block sequence, time stamp, block checksum and UDP
-// checksum are patched in place, the checksums from sums kept over the bytes that never change. A
-// line's numbers go on over the loops without a reset, and past the wrap.
+// A source of frames without a NIC. It encodes a part of a generated session once, and then returns
+// its packets on both streams in an endless loop. Before it returns a packet, it patches block
+// sequence, time stamp, block checksum and UDP checksum in place, and computes the checksums from
+// stored sums of the bytes that never change. The numbers of a line continue over the loops without
+// a reset, and across the wrap.
 #pragma once
 
 #include "feed/event/block.h"
@@ -26,21 +27,23 @@ inline constexpr double unpaced_messages_per_second = 1e9;
 
 class LoopSource final : public nic::FrameSource {
   public:
-    /// Cold: generates and encodes. Config as for a Session, its restarts and its end left out; a
-    /// `session` begins with start of day, maps and open interest, which come once. Only frames for
-    /// `groups` are handed out; what goes to other lines takes its share of the rate all the same.
-    /// With no traffic for the groups, loop_blocks() is 0 and no frame ever comes.
+    /// Cold: generates and encodes. `config` is as for a Session, but restarts and the end of the
+    /// session are left out. If `config.session`, start of day, maps and open interest come once,
+    /// before the loop. fill() returns only frames for `groups`, but the messages of other lines
+    /// count towards the rate too. If the groups have no traffic, loop_blocks() is 0 and fill()
+    /// never returns a frame.
     LoopSource(const TrafficConfig& config, std::span<const LineConfig> lines,
                std::span<const nic::Group> groups, nic::UdpChecksumSent udp_checksum);
     ~LoopSource() override;
     LoopSource(const LoopSource&) = delete;
     LoopSource& operator=(const LoopSource&) = delete;
 
-    /// Paced: what is due by the rate since the first call; after a pause of the caller at most
-    /// some milliseconds of traffic are made up for. No more packets than the loop has blocks.
+    /// If paced, returns the packets that are due by the rate since the first call. After a pause
+    /// of the caller, at most some milliseconds of traffic are caught up on. Returns at most as
+    /// many packets as the loop has blocks.
     std::size_t fill(std::span<nic::Packet> burst, std::int64_t now_ns) override;
 
-    /// Blocks handed out again and again, and their messages.
+    /// The blocks of the loop, and their messages.
     [[nodiscard]] std::size_t loop_blocks() const { return entries_.size() - prologue_count_; }
 
     [[nodiscard]] std::uint64_t loop_messages() const { return loop_messages_; }
@@ -55,24 +58,24 @@ class LoopSource final : public nic::FrameSource {
 
     /// One block and its two frames.
     struct Entry {
-        std::array<std::uint32_t, streams_count> at{nowhere, nowhere};  ///< of the frames
-        std::array<nic::ChecksumSum, streams_count> udp_sum{};          ///< without what is patched
-        std::uint32_t byte_sum = 0;                                     ///< of the block, likewise
-        std::uint32_t sequence = 0;                                     ///< as first generated
-        std::uint32_t seconds = 0;  ///< stamped on the copy that went first
+        std::array<std::uint32_t, streams_count> at{nowhere, nowhere};  ///< offsets of the frames
+        std::array<nic::ChecksumSum, streams_count> udp_sum{};  ///< without the patched fields
+        std::uint32_t byte_sum = 0;  ///< of the block, without the patched fields
+        std::uint32_t sequence = 0;  ///< as first generated
+        std::uint32_t seconds = 0;   ///< block time of the copy that was returned first
         std::uint32_t nanoseconds = 0;
         std::int64_t rel_ns = 0;  ///< stream time since the start
         std::uint16_t length_bytes = 0;
         std::uint16_t line = 0;
     };
 
-    /// How far a stream has come.
+    /// The position of a stream.
     struct Cursor {
         std::size_t next = 0;
         std::uint64_t handed_count = 0;
-        std::int64_t loops_ns = 0;         ///< stream time of the loops that are done
-        std::int64_t skew_ns = 0;          ///< behind its time
-        std::vector<std::uint32_t> shift;  ///< by line: what the loops have added to the numbers
+        std::int64_t loops_ns = 0;         ///< stream time of the finished loops
+        std::int64_t skew_ns = 0;          ///< how late the stream is
+        std::vector<std::uint32_t> shift;  ///< by line: numbers used by the finished loops
         StreamFaults faults;
         bool on = false;
         bool faulty = false;
@@ -87,7 +90,7 @@ class LoopSource final : public nic::FrameSource {
 
     nic::UdpChecksumSent udp_checksum_;
     bool paced_;
-    std::size_t leader_ = 0;  ///< the stream whose copies go first
+    std::size_t leader_ = 0;  ///< the stream whose copies are returned first
     Random random_;
     std::vector<std::byte> arena_;
     std::vector<Entry> entries_;

@@ -1,8 +1,8 @@
 // path: cold
 //
-// What the participants of the generated day say: quotes around a moving underlying whose
-// indicators follow from keeping the best bid and offer, trades and their cancels, values of
-// indices, texts. Knows series and messages; nothing of lines' numbers, blocks or time.
+// Generates the messages of a day: quotes around a moving underlying, with indicators that follow
+// from the best bid and offer, trades and their cancels, values of indices, and texts. It knows
+// series and messages, but no numbers of lines, blocks or times.
 #pragma once
 
 #include "feed/opra/message.h"
@@ -21,7 +21,7 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// A day's trading in one series, as far as later messages depend on it.
+/// The trading in one series on a day, as far as later messages depend on it.
 struct Trading {
     struct Report {
         char participant = ' ';
@@ -29,7 +29,7 @@ struct Trading {
         std::uint32_t volume = 0;
     };
 
-    std::vector<Report> live;  ///< reports that no cancel has taken back, the first one first
+    std::vector<Report> live;  ///< reports that were not cancelled, in order
     std::int32_t open_cents = 0;
     std::int32_t high_cents = 0;
     std::int32_t low_cents = 0;
@@ -40,36 +40,36 @@ class Market {
   public:
     Market(const TrafficConfig& config, const Universe& universe);
 
-    /// True where quotes of the series fit the short form.
+    /// True if quotes of the series fit the short form.
     [[nodiscard]] bool plain(SeriesIndex index) const;
 
-    /// One participant's quote; moves the underlying now and then.
+    /// A quote of one participant. Sometimes moves the underlying.
     wire::Message quote(SeriesIndex index);
 
-    /// A trade report or, where there is one to take back, a cancel.
+    /// A trade report or, if there is a report to cancel, sometimes a cancel.
     wire::Message trade(SeriesIndex index);
 
     wire::Message open_interest(SeriesIndex index);
     wire::Message end_of_day(SeriesIndex index, char participant);
     wire::Message series_map(SeriesIndex index, std::uint16_t mapped_line);
 
-    /// An underlying value of any index: type space or I.
+    /// An underlying value of a random index, of type space or I.
     wire::Message underlying();
     wire::Message text();
 
-    /// What was quoted until now was before the capture: shares are counted from here.
+    /// The capture begins here: earlier quotes do not count in the shares.
     void begin_record();
 
-    /// Nothing persists over a cold restart.
+    /// Removes all quotes, as a cold restart does.
     void forget_quotes();
 
-    /// Zero quotes, one a participant, that OPRA sends after a cold restart.
+    /// The zero quote that OPRA sends for a participant after a cold restart.
     wire::Message zero_quote(SeriesIndex index, char participant);
 
-    /// The series that were quoted or traded so far, in the order in which they first were.
+    /// The series that were quoted or traded so far, in the order of their first message.
     [[nodiscard]] const std::vector<SeriesIndex>& touched() const { return touched_; }
 
-    /// Those who quote the series, in the order of their last quotes; empty where none did.
+    /// The last quotes of the participants in the series, in order of time; empty: none has quoted.
     [[nodiscard]] const std::vector<VenueQuote>& venues(SeriesIndex index) const;
 
     static char participant_of(SeriesIndex index, unsigned venue);
@@ -87,7 +87,7 @@ class Market {
         QuoteSide offer;
     };
 
-    /// Running shares, steered towards the mix that is asked for.
+    /// The counts of quotes so far, by which the generator keeps to the configured mix.
     struct Shares {
         std::uint64_t quotes = 0;
         std::uint64_t longs = 0;
@@ -115,7 +115,7 @@ class Market {
     const TrafficConfig& config_;
     const Universe& universe_;
     Random random_;
-    std::vector<std::uint32_t> state_index_;  ///< 0: none yet; else 1 + place in states_
+    std::vector<std::uint32_t> state_index_;  ///< 0: none yet; else 1 + index in states_
     std::vector<State> states_;
     std::vector<SeriesIndex> touched_;
     std::vector<std::int32_t> root_cents_;

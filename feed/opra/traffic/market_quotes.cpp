@@ -1,6 +1,6 @@
 // path: cold
 //
-// Quotes: who speaks, at what price, in which form.
+// Quotes: which participant quotes, at what price, and in which form.
 #include "config/check.h"
 #include "feed/opra/traffic/market.h"
 
@@ -11,11 +11,11 @@ namespace pinstrike::feed::opra::traffic {
 
 namespace {
 
-// limits.md of the design load: a quarter long quotes, one in eight with an appendage.
+// The design load: a quarter of the quotes are long, one in eight has an appendage.
 constexpr double long_share = 0.25;
 constexpr double appended_share = 0.12;
 
-// Eight digits hold this in units of 1e-4 (OPRA Denominator Code).
+// In units of 1e-4 this has eight digits (OPRA Denominator Code).
 constexpr double value_max_cents = 900'000;
 
 constexpr PriceE4 short_price_max_e4 = 65'535 * cent_e4;
@@ -30,8 +30,8 @@ bool whole_cents(PriceE4 price_e4) {
     return price_e4 % cent_e4 == 0;
 }
 
-/// The value of a price in units of 1e-4 under a denominator code, or nothing where it has more
-/// decimals than the code.
+/// Converts a price in units of 1e-4 to a denominator code. Nothing: the price has more decimals
+/// than the code.
 std::optional<std::int32_t> in_code(PriceE4 price_e4, char code) {
     const std::int64_t e4 = price_e4;
     switch (code) {
@@ -51,7 +51,7 @@ std::optional<std::int32_t> in_code(PriceE4 price_e4, char code) {
     }
 }
 
-/// A code that holds both prices: usually B, sometimes the coarsest or a finer one.
+/// A code that can represent both prices: usually B, sometimes the coarsest or a finer one.
 char code_for(PriceE4 first, PriceE4 second, Random& random) {
     static constexpr std::string_view preferred[] = {"BBCD", "BBCD",  "BBCD", "BBCD",
                                                      "BBCD", "IABCD", "ABCD", "CDDD"};
@@ -104,7 +104,7 @@ char Market::participant_of(SeriesIndex index, unsigned venue) {
     return exchange_ids[(first + venue * 7) % exchange_ids.size()];  // 7 and 20 share no factor
 }
 
-/// Intrinsic value and a time value that is highest at the money.
+/// The intrinsic value plus a time value that is highest at the money.
 std::int32_t Market::fair_cents(const Series& series) const {
     const double spot = root_cents_[series.root];
     const double strike = series.strike_e3 / 10.0;
@@ -148,7 +148,8 @@ char Market::choose_participant(SeriesIndex index, const State& state) {
     return venues[random_.below(venues.size())].participant;
 }
 
-/// The holder of a best side gives way by some cents, or leaves: a rival then takes the side over.
+/// The holder of the best bid or offer moves its price away by some cents or withdraws, so that
+/// another participant becomes the best.
 std::optional<Market::Draft> Market::backed_off(const State& state) {
     const std::vector<VenueQuote>& venues = state.best.venues();
     if (venues.size() < 2) {
@@ -164,7 +165,7 @@ std::optional<Market::Draft> Market::backed_off(const State& state) {
     Draft draft{holder, ' ', own->bid, own->offer};
     const auto away = static_cast<PriceE4>(random_.between(1, 4)) * cent_e4;
     if (random_.chance(0.05)) {
-        draft.bid = draft.offer = {};  // leaves altogether
+        draft.bid = draft.offer = {};  // withdraws both sides
     } else if (!on_bid) {
         draft.offer = {draft.offer.price_e4 + away, size()};
     } else if (draft.bid.price_e4 > away) {
@@ -178,7 +179,8 @@ char Market::quote_type() {
     return random_.chance(0.15 * config_.mix) ? types[random_.below(types.size())] : ' ';
 }
 
-/// The rare forms: withdrawals, one-sided quotes, sizes and prices that do not fit.
+/// Sometimes makes a quote one of the rare forms: a withdrawal, a one-sided quote, a size without a
+/// price, or a price with half a cent.
 void Market::spice(Draft& draft) {
     const double dice = random_.unit();
     if (dice < 0.010) {
@@ -187,14 +189,14 @@ void Market::spice(Draft& draft) {
         draft.offer = {};
         draft.bid.price_e4 = std::max(draft.bid.price_e4, cent_e4);
     } else if (dice < 0.025) {
-        draft.bid = {0, draft.bid.size};  // with a size it is not eligible, without it is
+        draft.bid = {0, draft.bid.size};  // price 0 is eligible only without a size
     } else if (dice < 0.030) {
         draft.bid = {};
     } else if (dice < 0.032) {
-        draft.offer.price_e4 += 50;  // half a cent: improves nobody's price
+        draft.offer.price_e4 += 50;  // half a cent, which improves no price
     }
     if (draft.offer.price_e4 == 0 && draft.bid.price_e4 == 0) {
-        draft.bid = draft.offer = {};  // both 0 with a size would be invalid
+        draft.bid = draft.offer = {};  // two prices of 0 with a size would be invalid
     }
 }
 
@@ -207,8 +209,8 @@ Market::Draft Market::draft(SeriesIndex index, const State& state) {
             return *draft;
         }
     }
-    // A holder that quotes anew often makes way for an equal rival, and so brings an appendage:
-    // when there were enough of them, others speak.
+    // If a holder of the best quotes again, an equal rival often becomes the best, which gives an
+    // appendage. When there were enough appendages, other participants quote.
     char participant = choose_participant(index, state);
     for (int attempt = 0; attempt < 3 && !lagging; ++attempt) {
         if (participant != state.best.best_bid().participant &&
@@ -262,7 +264,7 @@ wire::Header Market::header(char participant, char type) {
     return header;
 }
 
-/// The strike under one of the codes that hold it: A as a rule, B or C now and then.
+/// The strike under one of the codes that can represent it: usually A, sometimes B, C or I.
 wire::Series Market::wire_series(const Series& series, bool vary) {
     wire::Series out;
     out.symbol = universe_.root_of(series).symbol;

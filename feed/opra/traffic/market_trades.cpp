@@ -1,6 +1,7 @@
 // path: cold
 //
-// Everything but quotes: trade reports and cancels, open interest, summaries, maps, indices, texts.
+// All messages except quotes: trade reports and cancels, open interest, summaries, maps, indices,
+// texts.
 #include "feed/opra/traffic/market.h"
 
 #include <fmt/format.h>
@@ -13,9 +14,10 @@ namespace pinstrike::feed::opra::traffic {
 namespace {
 
 constexpr double cancel_share = 0.06;
-constexpr std::size_t live_reports_max = 16;  // a cancel looks no further back
+constexpr std::size_t live_reports_max = 16;  // reports that a cancel may refer to
 
-/// New reports by how often they come: mostly electronic, auctions, multi-leg; every type occurs.
+/// The types of new reports, each as often as its share: mostly electronic, auctions and multi-leg.
+/// Every type occurs.
 constexpr std::string_view first_types = "IIIIIIIISSaafHHF";
 constexpr std::string_view later_types =
     "IIIIIIIIIIIIIIIIIIIIIIIISSSSaaaaffffjjgbcdehiklmnopqrstuvBDJF";
@@ -44,7 +46,7 @@ void Market::book_trade(Trading& trading, const Trading::Report& report) {
     trading.volume += report.volume;
     trading.live.push_back(report);
     if (trading.live.size() > live_reports_max) {
-        trading.live.erase(trading.live.begin() + 1);  // the opening report stays known
+        trading.live.erase(trading.live.begin() + 1);  // the opening report is kept
     }
 }
 
@@ -60,7 +62,7 @@ wire::Message Market::report(SeriesIndex index, char type, const Trading::Report
     return {header(report.participant, type), sale};
 }
 
-/// Takes back the last report (C), the only one (G), the opening one (E) or one between (A).
+/// Cancels the last report (C), the only one (G), the opening one (E) or one in between (A).
 std::optional<wire::Message> Market::cancel(SeriesIndex index, Trading& trading) {
     if (trading.live.empty()) {
         return std::nullopt;

@@ -19,11 +19,12 @@ inline constexpr std::array<const char*, 4> preset_names{"full", "full-mix", "or
 /// Packets of each stream unless the caller asks for another number.
 inline constexpr std::size_t preset_packets = 10'000;
 
-/// Packets of a preset, from the middle of a day, which may be repeated endlessly.
+/// Configures the traffic of a preset: packets from the middle of a day, which may be repeated
+/// endlessly.
 void shape_as(std::string_view preset, TrafficConfig& traffic);
 
-/// Writes a capture of a preset on the 96 lines of quotes, of stream "A" or "AB". Returns the
-/// number of packets written, or 0 with Problems.
+/// Writes a capture of a preset on the 96 regular data lines. `streams` is "A" or "AB". Returns the
+/// number of packets written; 0: it failed, and Problems were added.
 [[nodiscard]] std::size_t write_preset(const std::string& path, std::string_view preset,
                                        std::string_view streams, std::size_t series_count,
                                        Problems& problems);

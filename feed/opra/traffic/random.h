@@ -1,7 +1,7 @@
 // path: hot
 //
-// Random numbers whose sequence depends on the seed alone: the standard library's distributions
-// differ between implementations, so the few that are needed stand here.
+// Random numbers whose sequence depends on the seed alone. The distributions of the standard
+// library differ between implementations, so this file has its own.
 #pragma once
 
 #include <bit>
@@ -59,10 +59,11 @@ class Random {
 
     bool chance(double probability) { return unit() < probability; }
 
-    /// Mean `mean`, from 0.
+    /// Exponential, 0 or more, with mean `mean`.
     double exponential(double mean) { return -mean * std::log1p(-unit()); }
 
-    /// 1, 2, 3 ...: the number of trials up to the first success, of mean `mean` >= 1.
+    /// Geometric: the number of trials up to the first success (1, 2, 3 ...), with mean `mean`
+    /// >= 1.
     unsigned geometric(double mean) {
         if (mean <= 1) {
             return 1;

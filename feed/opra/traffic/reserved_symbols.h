@@ -1,7 +1,7 @@
 // path: cold
 //
-// Symbols that OPRA reserves for tests, as the generator and its truth know them: a list of their
-// own, so that the truth does not share the production filter's mistakes.
+// The symbols that OPRA reserves for tests, for the generator and its expected results. The list is
+// separate from that of the production filter, so that both do not share mistakes.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline constexpr std::array<std::string_view, 26> reserved_symbols{
     "ZEXIT", "ZIEXT", "ZTEST", "ZTST",  "ZVV",   "ZXIET", "ZZK",   "ZAZZT", "ZBZZT",
     "ZCZZT", "ZJZZT", "ZVZZC", "ZVZZT", "ZWZZT", "ZXZZT", "01A",   "12Z"};
 
-/// The listed ones, and 01 to 12 followed by A, N, P, V or Z.
+/// Whether the symbol is listed, or is 01 to 12 followed by A, N, P, V or Z.
 inline bool is_reserved_symbol(std::string_view symbol) {
     if (std::ranges::find(reserved_symbols, symbol) != reserved_symbols.end()) {
         return true;

@@ -23,7 +23,7 @@ void write_series_map(std::ostream& out, const TrafficConfig& config,
         const std::uint16_t line = used[series.line].number;
         const LineUse use = i < universe.gth_begin() ? LineUse::regular : LineUse::gth;
         if (use_of_line(line) != use) {
-            continue;  // no line of its session is among the generated ones
+            continue;  // the generated lines include none of the series' session
         }
         fmt::format_to(std::back_inserter(text), "{},{}{:02}{:02},,{}.{:03},{},\n",
                        universe.root_of(series).text(), series.letter, series.day, series.year,

@@ -9,8 +9,8 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// Writes the series of a generated day as the exchange's nightly file does (series_mapping.h), GTH
-/// series on their lines included.
+/// Writes the series of a generated day in the format of the nightly file (series_mapping.h),
+/// including GTH series with their lines.
 void write_series_map(std::ostream& out, const TrafficConfig& config,
                       std::span<const LineConfig> lines);
 

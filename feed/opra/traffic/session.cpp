@@ -1,6 +1,6 @@
 // path: cold
 //
-// The phases of the day and what is said in them; packing and time stand in session_blocks.cpp.
+// The phases of the day and their messages. Packing and time are in session_blocks.cpp.
 #include "feed/opra/traffic/session.h"
 
 #include "config/check.h"
@@ -12,8 +12,8 @@ namespace pinstrike::feed::opra::traffic {
 
 namespace {
 
-// Shares of all messages, at mix 1. Only quotes are many in OPRA; the others are often enough for
-// each kind to occur in a session of ten thousand messages.
+// Shares of all messages, at mix 1. Nearly all messages of OPRA are quotes. The shares of the other
+// kinds are large enough for each kind to occur in a session of ten thousand messages.
 constexpr double trade_share = 0.01;
 constexpr double underlying_share = 0.004;
 constexpr double text_share = 0.0005;
@@ -60,7 +60,7 @@ Session::Session(const TrafficConfig& config, std::span<const LineConfig> lines,
     }
 }
 
-/// Mid-day: the series have their quotes already, from participants not heard yet.
+/// For a capture from the middle of a day: gives the series the quotes sent before the capture.
 void Session::warm_up() {
     const std::uint64_t count = 2 * std::min(config_.messages_count, warm_up_quotes_max);
     for (std::uint64_t i = 0; i < count && config_.mix > 0; ++i) {
@@ -106,7 +106,8 @@ void Session::start_of_day() {
     }
 }
 
-/// A session gets to another first number by a reset, a capture from mid-day is there already.
+/// Applies config.first_sequence. A session reaches it by a reset, a capture from the middle of a
+/// day begins with it.
 void Session::renumber() {
     if (config_.first_sequence <= 1) {
         return;
@@ -162,7 +163,7 @@ void Session::send_open_interest() {
     const std::size_t all = regular_.empty() ? 0 : universe_.tests_begin();
     const std::size_t count = std::min(share_of_messages(open_interest_share), all);
     for (std::size_t i = 0; i < count && !finished(); ++i) {
-        // Every second one is among the most active, so that the book has it.
+        // Every second series is among the most active, so that the book has it.
         const auto index = static_cast<SeriesIndex>((i & 1) == 0 ? i / 2 : i * all / count);
         post(universe_.series()[index].line, market_.open_interest(index));
         advance();
@@ -176,7 +177,7 @@ SeriesIndex Session::choose_series() {
     const std::size_t tests = universe_.gth_begin() - universe_.tests_begin();
     const std::size_t gth = universe_.series().size() - universe_.gth_begin();
     if (regular_.empty() || (gth != 0 && random_.chance(gth_share))) {
-        PINSTRIKE_CHECK(gth != 0);  // lines of maps alone have no traffic to generate
+        PINSTRIKE_CHECK(gth != 0);  // lines that carry only maps have no traffic to generate
         return static_cast<SeriesIndex>(universe_.gth_begin() + random_.below(gth));
     }
     if (config_.test_symbols > 0 && random_.chance(config_.test_symbols)) {
@@ -217,7 +218,7 @@ bool Session::finished() const {
            (config_.packets_count != 0 && blocks_ >= config_.packets_count);
 }
 
-/// Restarts stand at even distances; the disaster at two thirds.
+/// Restarts come at equal distances, the disaster at two thirds of the messages.
 void Session::run_trading() {
     const std::uint64_t begin = messages_;
     const std::uint64_t span = config_.messages_count > begin ? config_.messages_count - begin : 0;
@@ -240,8 +241,9 @@ void Session::run_trading() {
     flush_all();
 }
 
-/// A cold restart: numbers begin anew, no best persists, every known quote is zeroed. Where the
-/// disaster site takes over, several resets precede its announcement and no zero quotes come.
+/// Sends a cold restart: numbers begin anew, no best persists, and every known quote is zeroed. If
+/// the disaster site takes over, several resets precede its announcement, and no zero quotes are
+/// sent.
 void Session::restart(bool disaster) {
     flush_all();
 
@@ -282,7 +284,8 @@ void Session::restart(bool disaster) {
     }
 }
 
-/// Exchange by exchange: its start, its series that quoted or traded, its end.
+/// Sends, for one exchange after the other, the start of its summaries, the summaries of the series
+/// that it quoted, and their end.
 void Session::summarize() {
     const std::size_t each = share_of_messages(summaries_share) / summarizing_exchanges;
     for (unsigned i = 0; i < summarizing_exchanges; ++i) {

@@ -1,8 +1,8 @@
 // path: cold
 //
-// The generated day: who speaks when, on which line, packed into blocks as OPRA packs them. Ends in
-// a BlockSink, once a block and in the order of time; what becomes of streams A and B on their way
-// is another's business (delivery.h).
+// Generates a day: decides which message is sent when and on which line, and packs messages into
+// blocks as OPRA does. Passes each block once to a BlockSink, in order of time. The sink decides
+// what happens to the copies on streams A and B (delivery.h).
 #pragma once
 
 #include "feed/event/block.h"
@@ -22,14 +22,14 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// A block as it leaves OPRA, the same on both streams.
+/// A block as OPRA sends it, equal on both streams.
 struct SentBlock {
     LineIndex line = 0;
     std::uint16_t line_number = 0;
     wire::BlockHeader header;
     std::int64_t ts_ns = 0;
     BlockRole role = BlockRole::data;
-    bool lowers = true;  ///< of a reset: begins an epoch; else it announces the wrap, or skips
+    bool lowers = true;  ///< a reset begins an epoch; false: it announces the wrap or skips numbers
     bool disaster_site = false;  ///< sent from the other data centre
     std::span<const wire::Message> messages;
     std::span<const std::byte> bytes;  ///< the whole block; valid during the call
@@ -43,14 +43,14 @@ class BlockSink {
 
 class Session {
   public:
-    /// `lines` and `config` must outlive the session; of the lines the first config.lines_count are
-    /// used, if there are more.
+    /// `lines` and `config` must outlive the session. At most the first config.lines_count lines
+    /// are used.
     Session(const TrafficConfig& config, std::span<const LineConfig> lines, BlockSink& sink);
 
-    /// The whole day, or the part that the config bounds.
+    /// Generates the whole day, or the part to which the config limits it.
     void run();
 
-    /// The two parts of it that a loop is made of: what comes once, and what comes again.
+    /// The two parts of a day that is looped: the first comes once, the second is repeated.
     void run_start();
     void run_trading();
 
@@ -63,7 +63,7 @@ class Session {
         std::int64_t sent_ns = 0;
         std::vector<wire::Message> pending;
         std::size_t pending_bytes = 0;
-        unsigned wanted_count = 0;  ///< messages of the block that is being filled
+        unsigned wanted_count = 0;  ///< messages that the block under way is to hold
         std::uint8_t session = 0;
     };
 
@@ -77,7 +77,7 @@ class Session {
     void restart(bool disaster);
     void renumber();
 
-    // What is said.
+    // Messages.
     void say_something();
     void say_map(SeriesIndex index);
     SeriesIndex choose_series();

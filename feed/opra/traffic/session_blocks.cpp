@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t housekeep_every_ns = second_ns;
 constexpr std::int64_t integrity_after_ns = 8 * second_ns;  // at least every 10 s (OPRA Control)
-constexpr double ordinary_messages = 2.26;                  // mean of a block, as measured
+constexpr double ordinary_messages = 2.26;                  // measured mean per block
 constexpr double burst_ns = 2e6;
 constexpr unsigned any_count = block::messages_max;
 constexpr std::int64_t control_spacing_ns = 1'000;
@@ -49,7 +49,8 @@ void Session::pass_time_to(std::int64_t ts_ns) {
     }
 }
 
-/// Nothing waits longer than a second in a half-filled block, and no line is silent for ten.
+/// Makes sure that no message waits longer than a second in a block that is not full, and that no
+/// line is silent for ten seconds.
 void Session::housekeep() {
     for (LineIndex i = 0; i < lines_.size(); ++i) {
         Line& line = lines_[i];
@@ -72,7 +73,8 @@ void Session::switch_burst() {
     burst_switch_ns_ = now_ns_ + 1 + static_cast<std::int64_t>(random_.exponential(mean_ns));
 }
 
-/// GTH: X on what OPRA itself makes, the weekday of the trade date on what exchanges send.
+/// The session indicator. On GTH lines it is X for OPRA's own messages, and the weekday of the
+/// trade date for messages of the exchanges.
 std::uint8_t Session::session_of(const Line& line, char participant) const {
     return line.use != LineUse::gth ? 0 : participant == 'O' ? 'X' : trade_weekday_;
 }
@@ -111,7 +113,8 @@ void Session::control(LineIndex index, char type, char participant) {
     post_alone(index, control_message(type, participant));
 }
 
-/// H/C or H/K: a number of its own that is no data's; the next message is `sequence` + 1.
+/// Sends a control of type C or K with the number `sequence`, which no data message has. The next
+/// message has the number `sequence` + 1.
 void Session::restart_number(LineIndex index, char type, std::uint32_t sequence) {
     pass_time_to(now_ns_ + control_spacing_ns);
     Line& line = lines_[index];
@@ -135,7 +138,8 @@ void Session::flush(Line& line) {
     line.next = line.last == numbers ? 1 : line.last + 1;
 }
 
-/// Where the wrap is announced, a K with number 1 precedes the block that would reach it.
+/// If the config says to announce the wrap, sends a K with number 1 before the block that would
+/// reach the wrap.
 void Session::roll_over(Line& line, std::size_t messages_count) {
     if (!config_.rollover_reset || std::uint64_t{line.next} + messages_count <= numbers) {
         return;
@@ -158,7 +162,7 @@ void Session::flush_all() {
 
 void Session::send(Line& line, std::span<const wire::Message> messages, std::uint32_t sequence,
                    BlockRole role) {
-    now_ns_ = std::max(now_ns_, last_block_ns_ + 1);  // no two blocks bear the same time
+    now_ns_ = std::max(now_ns_, last_block_ns_ + 1);  // no two blocks have the same time
     last_block_ns_ = now_ns_;
     SentBlock out;
     out.line = static_cast<LineIndex>(&line - lines_.data());

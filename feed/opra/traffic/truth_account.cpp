@@ -42,8 +42,9 @@ bool is_test(const wire::Message& message) {
 
 }  // namespace
 
-/// Something was heard behind what is missing, so it is known to have existed; but what came before
-/// the first thing heard of a line is not lost, it was before the start.
+/// Called when a block was received after the missing ones, so that these are known to have
+/// existed. Blocks before the first one received of a line are not lost, because they are from
+/// before the start.
 void AccountTruth::prove(Line& line) {
     for (const Range& range : line.unproved) {
         if (!line.joined) {
@@ -106,7 +107,7 @@ void AccountTruth::block(const SentBlock& block, const std::array<StreamFate, st
         return;
     }
     if (block.role == BlockRole::start_of_day || block.role == BlockRole::reset) {
-        line.unproved.clear();  // nobody can know what the old numbering still held
+        line.unproved.clear();  // nothing shows how many more numbers the old numbering had
         line.joined = true;
         return;
     }

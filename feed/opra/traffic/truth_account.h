@@ -1,7 +1,7 @@
 // path: cold
 //
-// What a perfect handler's account must say of a generated session with faults: by line what was
-// delivered and what neither stream brought.
+// The account that a perfect handler must reach for a generated session with faults: by line, the
+// messages that were delivered and those that neither stream carried.
 #pragma once
 
 #include "feed/event/block.h"
@@ -16,7 +16,7 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// What became of a block's copies on one stream.
+/// The fate of a block's copies on one stream.
 struct StreamFate {
     unsigned sound = 0;    ///< copies that arrive undamaged
     unsigned corrupt = 0;  ///< copies that arrive damaged
@@ -25,23 +25,23 @@ struct StreamFate {
 
 class AccountTruth {
   public:
-    /// The next block of the session and the fates of its copies on streams A and B.
-    /// `repaired`: lost on both, it comes again once that is known.
+    /// Adds the next block of the session, with the fates of its copies on streams A and B.
+    /// `repaired`: it is lost on both, and is retransmitted when the loss shows.
     void block(const SentBlock& block, const std::array<StreamFate, streams_count>& fates,
                bool repaired = false);
 
-    /// Copies of a block that came again, the first of which filled something or not.
+    /// Adds the copies of a retransmitted block. `filled`: the first copy filled a hole or a gap.
     void came_again(std::uint16_t line_number, std::uint64_t messages, unsigned copies,
                     bool filled);
 
-    /// One JSON object: {"lines": [{line, highest, delivered, lost, repaired, unasked, gaps,
+    /// Writes one JSON object: {"lines": [{line, highest, delivered, lost, repaired, unasked, gaps,
     /// filtered, controls,
     /// streams: {A: {packets, messages, lost_packets, corrupt_packets}, B}}], "lossless"}.
-    /// `packets` and `messages` are of sound copies; `messages` = accepted + duplicate. Adjacent
-    /// ranges of gaps are one.
+    /// `packets` and `messages` count undamaged copies; `messages` = accepted + duplicate. Adjacent
+    /// gaps are written as one range.
     void write(std::ostream& out) const;
 
-    /// True where at least one sound copy of every block arrives.
+    /// True if at least one undamaged copy of every block arrives.
     [[nodiscard]] bool nothing_lost() const { return nothing_lost_; }
 
     struct Totals {
@@ -76,7 +76,7 @@ class AccountTruth {
         std::uint64_t unasked = 0;
         std::uint64_t filtered = 0;
         std::uint64_t controls = 0;
-        std::vector<Range> unproved;  ///< lost, and nothing behind it was heard yet
+        std::vector<Range> unproved;  ///< lost, and no later block was received yet
         std::vector<Range> gaps;
         std::array<StreamTotals, streams_count> streams;
     };

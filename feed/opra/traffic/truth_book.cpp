@@ -76,8 +76,8 @@ void BookTruth::block(const SentBlock& block) {
     }
 }
 
-/// A K that lowers the number forgets quotes, but not where it announces the wrap (OPRA Block
-/// Sequence Number).
+/// A K that lowers the number invalidates quotes, unless it announces the wrap (OPRA Block Sequence
+/// Number).
 void BookTruth::reset(const SentBlock& block) {
     if (block.role == BlockRole::start_of_day) {
         forget_day(block.line_number);
@@ -147,7 +147,8 @@ void BookTruth::message(const SentBlock& block, const wire::Message& message) {
     }
 }
 
-/// The grid of OPRA BBO Indicator, written out by hand: rows are the bid, columns the offer.
+/// Applies the grid of OPRA BBO Indicator, which is written out by hand here: rows are the bid,
+/// columns the offer.
 template <class Quote>
 void BookTruth::quote(const SentBlock& block, const wire::Header& header, const Quote& quote) {
     State* state = state_of(block, series_of(quote), true);

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The state of every series after a generated session, as a plain map kept by the rules alone: what
-// a book actor must show when nothing was lost. Shares no code with any book.
+// The state of every series after a generated session, in a plain map that follows only the
+// specification: what a book actor must show if nothing was lost. Shares no code with any book.
 #pragma once
 
 #include "feed/opra/message.h"
@@ -18,16 +18,17 @@ namespace pinstrike::feed::opra::traffic {
 
 class BookTruth {
   public:
-    /// The next block of the session; every block must be told, in order.
+    /// Adds the next block of the session. Every block must be added, in order.
     void block(const SentBlock& block);
 
-    /// One JSON object a line, sorted by symbol, expiration, right, strike, regular before GTH.
+    /// Writes one JSON object per line, sorted by symbol, expiration, right, strike, regular before
+    /// GTH.
     void write(std::ostream& out) const;
 
     [[nodiscard]] std::size_t series_count() const { return series_.size(); }
 
   private:
-    /// A price as sent; compared by value across codes.
+    /// A price as sent. Prices of different codes are compared by value.
     struct Price {
         std::int64_t value = 0;
         char code = 'I';

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Every message of a generated session as canonical JSON, written from what was generated, not from
-// bytes: what `decode --json` must print of stream A.
+// Every message of a generated session as canonical JSON, written from the generated messages and
+// not from their bytes. `decode --json` must print the same for stream A.
 #pragma once
 
 #include "feed/opra/traffic/session.h"
@@ -10,7 +10,7 @@
 
 namespace pinstrike::feed::opra::traffic {
 
-/// One JSON object a message and line, in the order of the block.
+/// Writes one JSON object per message, each on a line, in the order of the block.
 void write_messages(std::ostream& out, const SentBlock& block);
 
 }  // namespace pinstrike::feed::opra::traffic

@@ -42,7 +42,7 @@ constexpr std::string_view gth_symbols[] = {"SPX", "SPXW", "VIX", "VIXW", "XSP",
 
 constexpr std::size_t gth_series_per_root = 400;
 constexpr std::size_t test_series_per_root = 4;
-constexpr std::size_t lines_per_root = 16;  // symbol mapping: a root maps to up to 16 lines
+constexpr std::size_t lines_per_root = 16;  // the nightly file maps a root to at most 16 lines
 
 std::array<char, 5> padded(std::string_view text) {
     std::array<char, 5> symbol{' ', ' ', ' ', ' ', ' '};
@@ -59,7 +59,7 @@ std::int32_t strike_step_e3(std::int32_t price_cents) {
 }
 
 std::string random_symbol(Random& random) {
-    // Most roots have three or four letters; a digit behind marks an adjusted contract.
+    // Most roots have three or four letters; a digit after them marks an adjusted contract.
     static constexpr std::uint8_t lengths[] = {1, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
     const unsigned length = random.one_of<std::uint8_t>(lengths);
     std::string symbol;
@@ -165,7 +165,8 @@ void Universe::make_roots(std::size_t count) {
     }
 }
 
-/// The next two weeks' days, the Fridays of two months, third Fridays of a year, three Januaries.
+/// Lists all weekdays of the next two weeks, all Fridays of two months, the third Fridays of a
+/// year, and those of three Januaries.
 void Universe::make_expirations(std::int64_t start_ns) {
     using namespace std::chrono;
     const sys_days today = floor<days>(sys_time<nanoseconds>{nanoseconds{start_ns}});
@@ -189,7 +190,7 @@ void Universe::make_expirations(std::int64_t start_ns) {
     }
 }
 
-/// Strikes around the price, outwards, on both sides, for the nearest expirations of the root.
+/// Lists strikes from the price outwards on both sides, for the nearest expirations of the root.
 void Universe::list_series(std::uint32_t root_index, std::size_t count,
                            std::size_t expirations_count) {
     const Root& root = roots_[root_index];
@@ -199,11 +200,13 @@ void Universe::list_series(std::uint32_t root_index, std::size_t count,
     const std::int32_t off_grid =
         root.adjusted ? 250 + 10 * static_cast<std::int32_t>(random_.below(25)) : 0;
     for (std::size_t i = 0; i < count; ++i) {
-        // Less active roots list monthlies before weeklies: step over the nearest dates.
+        // Less active roots list monthly before weekly expirations, so the nearest dates are
+        // skipped.
         const std::size_t stride = expirations_.size() / expirations;
         const Expiration& expiration = expirations_[(i / 2) % expirations * stride];
         const auto ring = static_cast<std::int32_t>(i / 2 / expirations);
-        // Outwards on both sides; where the grid would fall to zero it goes on above alone.
+        // Outwards on both sides. When the lower side would reach zero, only the upper side goes
+        // on.
         const std::int32_t below = (centre + off_grid - 1) / root.step_e3;
         const std::int32_t both = (ring + 1) / 2 * ((ring & 1) != 0 ? 1 : -1);
         const std::int32_t away = ring <= 2 * below ? both : ring - below;
@@ -266,15 +269,15 @@ void Universe::list_others() {
     }
 }
 
-/// Any of the up to 16 lines of its root, by a hash: not adjacent ones.
+/// One of the up to 16 lines of the root, selected by a hash, so that they are not adjacent.
 LineIndex Universe::line_of(std::size_t index, std::span<const LineIndex> lines) const {
     const std::uint64_t within = scramble(index) % lines_per_root;
     const std::uint64_t spread = scramble(series_[index].root * lines_per_root + within);
     return lines[spread % lines.size()];
 }
 
-/// Alphabetical ranges as published for GTH: 201 A to SPX calls, 202 SPX puts to T, 203 U to VIX
-/// calls, 204 VIX puts to Z. A line that is not configured is stood in for by another.
+/// The line by the alphabetical ranges published for GTH: 201 A to SPX calls, 202 SPX puts to T,
+/// 203 U to VIX calls, 204 VIX puts to Z. If that line is not configured, another GTH line.
 LineIndex Universe::gth_line(const Series& series, std::span<const LineConfig> lines) const {
     const std::string_view symbol = root_of(series).text();
     const bool first = symbol < "SPX" || (symbol == "SPX" && series.call());

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The options that are listed on the generated day: roots of very different activity, their
+// The option series that are listed on the generated day: roots of very different activity, their
 // expirations and strikes, and the line of each series.
 #pragma once
 
@@ -18,17 +18,17 @@
 namespace pinstrike::feed::opra::traffic {
 
 using SeriesIndex = std::uint32_t;
-using LineIndex = std::uint16_t;  ///< among the generated lines, not a line's number
+using LineIndex = std::uint16_t;  ///< index of a generated line, not its number
 
 enum class LineUse : std::uint8_t { regular, gth, maps };
 
-/// 201-204 are the global trading hours, 220 carries series maps alone (network specification).
+/// Lines 201-204 carry the GTH session, line 220 carries only series maps (network specification).
 LineUse use_of_line(std::uint16_t number);
 
 struct Root {
     std::array<char, 5> symbol{' ', ' ', ' ', ' ', ' '};
     bool index = false;     ///< has an underlying value of its own (Y)
-    bool adjusted = false;  ///< strikes off the usual grid
+    bool adjusted = false;  ///< its strikes are off the usual grid
     bool test = false;
     std::int32_t price_cents = 0;  ///< of the underlying at the start
     std::int32_t step_e3 = 1000;   ///< between strikes
@@ -48,8 +48,9 @@ struct Series {
     [[nodiscard]] bool call() const { return letter <= 'L'; }
 };
 
-/// Which of n series speaks next: rank 0 is the most active. Follows a measured-looking skew: of
-/// 1.5 M series the first 1,000 send 9 % of the messages, 10,000 23 %, 100,000 59 %, 300,000 82 %.
+/// Selects which of n series sends the next message. Rank 0 is the most active. The distribution is
+/// meant to resemble measured ones: of 1.5 M series the first 1,000 send 9 % of the messages,
+/// 10,000 23 %, 100,000 59 %, 300,000 82 %.
 class ActivityCurve {
   public:
     explicit ActivityCurve(std::size_t series_count);
@@ -59,8 +60,8 @@ class ActivityCurve {
     std::size_t count_;
 };
 
-/// Series [0, tests) are regular, the most active first; [tests, gth) have reserved test symbols;
-/// [gth, end) trade in global trading hours and have lines of their own.
+/// All series. [0, tests_begin()) are regular, the most active first. [tests_begin(), gth_begin())
+/// have reserved test symbols. The rest trade in the GTH session and have lines of their own.
 class Universe {
   public:
     Universe(const TrafficConfig& config, std::span<const LineConfig> lines);
