@@ -1,8 +1,8 @@
 // path: cold
 //
 // The input of benchmarks of the whole poll path: captures that DPDK's net_pcap replays endlessly,
-// and a poller of all lines. A looped capture must end with a reset of every line, which `generate
-// --end-with-reset` writes.
+// and a poller of all lines. A looped capture must end with a reset of every line, which the option
+// --end-with-reset of `pinstrike generate` writes.
 #pragma once
 
 #include "actors/poller/poller_task.h"
