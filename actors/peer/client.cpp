@@ -14,7 +14,7 @@ namespace pinstrike::actors::peer {
 
 using Tcp = asio::ip::tcp;
 
-/// The client's connections, at most one at a time.
+/// The connections of a client, of which at most one is open at a time.
 class Client::Connection final : public LinkEnd {
   public:
     Connection(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,

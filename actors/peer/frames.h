@@ -42,7 +42,7 @@ enum class FrameType : std::uint8_t {
     state_place = 13,   ///< server: the position of one of its cores on a line
 };
 
-// The index of a row is its number on the wire: new rows go to the end.
+// The index of a row is its number on the wire, so new rows must be added at the end.
 // clang-format off
 #define PINSTRIKE_PEER_REFUSALS(ROW) \
     ROW(malformed, refusals, "bytes that are no frame of this protocol, or out of turn") \
@@ -88,7 +88,7 @@ struct Welcome {
 };
 
 struct BlockFrame {
-    std::uint64_t id = 0;  ///< of the request
+    std::uint64_t id = 0;  ///< id of the request
     std::uint16_t line = 0;
     std::span<const std::byte> bytes;
 };
@@ -99,7 +99,7 @@ struct Done {
 };
 
 struct Refused {
-    std::uint64_t id = 0;  ///< of the request; 0: the connection is refused
+    std::uint64_t id = 0;  ///< id of the request; 0: the connection is refused
     PeerRefusal reason = PeerRefusal::malformed;
     std::optional<feed::KeptRange> kept;
 };

@@ -37,7 +37,7 @@ struct SessionLimits {
     /// Bounds the unsent state. The bound is small, because state gets old while it waits.
     std::size_t state_queue_bytes_max = std::size_t{512} << 10;
     // client
-    std::size_t in_flight_max = 256;                ///< requests
+    std::size_t in_flight_max = 256;                ///< open requests of one connection
     std::int64_t answer_within_ns = 5'000'000'000;  ///< until a request without full answer fails
     std::int64_t state_silent_ns = 5'000'000'000;   ///< until a state request without frames fails
 };

@@ -12,7 +12,7 @@
 
 namespace pinstrike::actors::peer {
 
-/// The source of the state of every series, for one peer at a time.
+/// The source of the state of every series. It serves one peer at a time.
 class StateGiver {
   public:
     enum class Next : std::uint8_t { record, nothing_yet, end };
@@ -34,7 +34,7 @@ enum class StateOutcome : std::uint8_t {
     has_none,  ///< the peer keeps no state, or has just started too
 };
 
-/// Receives the answer to one state request at a time.
+/// Receives the answer to a state request. Only one request is open at a time.
 class StateTaker {
   public:
     virtual ~StateTaker() = default;
