@@ -1,7 +1,7 @@
 // path: cold
 //
-// An actor of the feed, alone on its core, for actors/runtime/isolation.h: events go into the
-// core's ring, and the core hands them on as it does in an appliance.
+// Measures an actor of the feed alone on its core, as actors/runtime/isolation.h describes. Events
+// go into the ring of the core, and the core delivers them to the actor as it does in an appliance.
 #pragma once
 
 #include "actors/bench/recorded_events.h"
@@ -53,7 +53,8 @@ class IsolatedFeedActor final : public actors::runtime::Isolated {
     using Ring = actors::Ring<feed::Event>;
     static constexpr std::int64_t time_ns = 1;
 
-    /// Room for a batch of messages somewhat longer than usual, and for the longest one.
+    /// Slots for a batch of messages with up to two records on average, and for the longest
+    /// message.
     static std::size_t slots(std::size_t batch) {
         constexpr std::size_t longest = 255;
         return Ring::slots_for(std::max(2 * batch, longest));

@@ -23,7 +23,7 @@ namespace {
 
 using feed::Event;
 
-/// A capture does not say whose it is: it is taken for the default venue's.
+/// The default venue, because a capture does not name its venue.
 const feed::VenueServices& venue() {
     return feed::venue_services(actors::FeedConfig{}.kind);
 }
@@ -51,10 +51,10 @@ std::unique_ptr<actors::PollerTask> make_poller(std::unique_ptr<nic::Port> port,
         actors::router_to(std::move(producers), lines_count));
 }
 
-/// For a burst, and what lines had held back behind a hole.
+/// Slots for the events of a burst and of the blocks that lines held behind a hole.
 constexpr std::size_t room_records = 1 << 19;
 
-/// Takes all that is in the ring, and keeps of it what is wanted yet.
+/// Reads all events in the ring, and appends them to `events` until `events` has `most` messages.
 void keep(actors::Consumer<Event>& ring, std::size_t most, RecordedEvents& events) {
     const auto waiting = ring.peek(room_records);
     std::size_t end = 0;
@@ -85,7 +85,7 @@ RecordedEvents record_capture(const std::string& file, std::size_t most, Problem
     poller->finish();
     keep(ring.consumer, most, events);
     for (const std::string& sentence : port.unread()) {
-        tell(problems, "", sentence);  // it names the file
+        tell(problems, "", sentence);  // the sentence names the file
     }
     if (events.messages == 0) {
         tell(problems, file, "holds no message of a published line");

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What an actor core is handed, of generated traffic or of a capture, kept, to be handed on again
-// and again.
+// The events that an actor core gets from generated traffic or from a capture. A benchmark records
+// them and then delivers them many times.
 #pragma once
 
 #include "config/problem.h"
@@ -14,13 +14,13 @@
 namespace pinstrike::command {
 
 struct RecordedEvents {
-    std::vector<feed::Event> records;  ///< messages side by side, as in a ring
+    std::vector<feed::Event> records;  ///< records of all messages in order, as in a ring
     std::size_t messages = 0;
 };
 
-/// The first `most` events of a capture of published lines, as a poller hands them on: both
-/// streams arbitrated, gaps and all. None: the problems tell why; they tell as well where the file
-/// ends in the middle of something.
+/// Returns the first `most` messages and line events of the published lines in a capture, as a
+/// poller delivers them: both streams are arbitrated, and gaps are included. If there are none, the
+/// problems say why. The problems also say whether the file ends within a packet.
 [[nodiscard]] RecordedEvents record_capture(const std::string& file, std::size_t most,
                                             Problems& problems);
 

@@ -1,6 +1,6 @@
 // path: hot
 //
-// Work of known size for a handler: benchmarks of messaging are measured against it.
+// Handlers with a known amount of work, with which benchmarks of messaging are compared.
 #pragma once
 
 #include <openssl/evp.h>
@@ -13,13 +13,13 @@
 
 namespace pinstrike::command {
 
-/// Keeps the compiler from knowing what lies there.
+/// Makes the compiler assume that `value` may have changed.
 template <class T>
 inline void forget_contents(T& value) {
     asm volatile("" : : "r"(&value) : "memory");
 }
 
-/// The sum of so many ints, and of the message.
+/// Sums `count` ints and the message.
 template <std::size_t count>
 class SumOf {
   public:
@@ -37,7 +37,7 @@ class SumOf {
     std::uint64_t total_ = 0;
 };
 
-/// SHA-512 of 100 bytes that begin with the message.
+/// Computes SHA-512 of 100 bytes that begin with the message.
 class Sha512 {
   public:
     Sha512() : context_(EVP_MD_CTX_new()), kind_(EVP_MD_fetch(nullptr, "SHA512", nullptr)) {}
@@ -70,7 +70,7 @@ class Sha512 {
     std::uint64_t total_ = 0;
 };
 
-/// An empty handler; the message is looked at.
+/// An empty handler, which only reads the message.
 class NoWork {
   public:
     void run(std::uint64_t message) { total_ += message; }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// `pinstrike bench`: what this machine does, each measurement a command of its own.
+// `pinstrike bench`: measures what this machine achieves. Each measurement is a subcommand.
 #include "actors/command/command.h"
 
 #include <array>

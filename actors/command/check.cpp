@@ -1,6 +1,6 @@
 // path: cold
 //
-// `pinstrike check`: all that is wrong with a config, or all that is in force with it.
+// `pinstrike check`: prints all errors of a config, or all settings in force if it can be loaded.
 #include "actors/command/command.h"
 #include "actors/host/check_report.h"
 #include "actors/topology/feed_keys.h"
@@ -35,13 +35,14 @@ Exit check(const CheckOptions& options) {
     }
     const actors::CheckReport report = actors::check_report(*config, options.config_only);
     fmt::print("{}", report.text);
-    // What is printed stands before what is told, also where both go to one file.
+    // The flush puts the report before the problems even if standard output and standard error are
+    // the same file.
     std::fflush(stdout);
     print_problems(report.problems);
     return exit_of(report.problems);
 }
 
-/// For scripts: "any 20", "node0 132".
+/// Prints lines for scripts, such as "any 20" or "node0 132".
 Exit print_hugepages(const CheckOptions& options) {
     Problems problems;
     const auto config = actors::load_config(options.config, problems);

@@ -1,7 +1,8 @@
 // path: cold
 //
-// The program's subcommands. Each stands in a file of its own and adds itself to the application;
-// its callback returns through `status`, so that no command calls exit().
+// The interface of the program's subcommands. Each subcommand has a file of its own, whose function
+// adds it to the application. The subcommand stores its exit status in an Outcome, so that no
+// command calls exit().
 #pragma once
 
 #include "config/problem.h"
@@ -10,7 +11,7 @@
 
 namespace pinstrike::command {
 
-/// What the chosen subcommand ended with.
+/// The result of the chosen subcommand.
 struct Outcome {
     Exit status = Exit::ok;
 };

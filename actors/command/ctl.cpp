@@ -1,7 +1,6 @@
 // path: cold
 //
-// `pinstrike ctl`: asks a running instance, at its admin socket, what it does, or gives it
-// something to do.
+// `pinstrike ctl`: queries a running instance over its admin socket, or gives it a command.
 #include "actors/command/command.h"
 #include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
@@ -37,7 +36,7 @@ struct CtlOptions {
     std::string out_file;
 };
 
-/// Text that a pipe's closed end costs nothing but itself.
+/// Prints text on standard output. Prints an error and fails if the text cannot be written.
 Exit print(const std::string& text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
         std::fflush(stdout) != 0) {
@@ -47,7 +46,8 @@ Exit print(const std::string& text) {
     return Exit::ok;
 }
 
-/// The instance's one answer; nothing, told, if it cannot be had or is a refusal.
+/// Returns the instance's answer to a request. If there is no answer, or if the instance refuses,
+/// prints the reason and returns nothing.
 std::optional<json> ask(const CtlOptions& options, const json& request) {
     const std::string path = actors::admin::socket_path(options.instance);
     std::string answer;
@@ -113,7 +113,7 @@ Exit show(const CtlOptions& options, const std::string& view) {
     return print(actors::admin::view_text(*reply, view));
 }
 
-/// Threads are seldom asked for without their rings.
+/// Shows the rings as well, because users who look at threads usually need them.
 Exit show_threads(const CtlOptions& options) {
     const auto reply = ask(options, {{"ask", "all"}});
     if (!reply) {
@@ -158,7 +158,8 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
     return bytes;
 }
 
-/// Who watches learns why nothing happens: a silent line's packets may never come.
+/// Tells a user at a terminal what the command waits for, because no packet may ever arrive on a
+/// silent line.
 void tell_what_is_awaited(const CtlOptions& options) {
     if (::isatty(STDERR_FILENO) == 1) {
         complain("the next {} packets of line {} as they come; Ctrl-C keeps what came until then",
@@ -206,7 +207,8 @@ Exit capture(const CtlOptions& options) {
     return written ? Exit::ok : Exit::failed;
 }
 
-/// The library's usage of a subcommand leaves out what its parent wants before it.
+/// Adds INSTANCE to the usage of a subcommand, because CLI11 leaves out the arguments of the parent
+/// command.
 class UsageBehindInstance : public CLI::Formatter {
   public:
     std::string make_usage(const CLI::App* app, std::string name) const override {

@@ -1,7 +1,7 @@
 // path: cold
 //
-// `pinstrike decode`: every message of captures, packet by packet as they stand, without
-// arbitration or filter. What it passes over, it counts and says.
+// `pinstrike decode`: prints every message of captures in the order of the packets, without
+// arbitration or filter. It counts the packets that it cannot use, and reports them.
 #include "actors/command/command.h"
 #include "actors/command/passed_over.h"
 #include "actors/topology/load_config.h"
@@ -29,7 +29,7 @@ namespace pinstrike::command {
 
 namespace {
 
-/// Line and stream by group and port: production and retransmission alike.
+/// Returns line and stream by group and port, for production and retransmission groups.
 std::map<nic::Group, feed::Origin> origins_of(const std::vector<feed::LineConfig>& lines) {
     std::map<nic::Group, feed::Origin> origins;
     for (const feed::LineConfig& line : lines) {
@@ -49,8 +49,9 @@ class Decoder {
           venue_(feed::venue_services(config.kind)),
           origins_(origins_of(config.lines)) {}
 
-    /// All packets of one capture; false, with a message on stderr, where it cannot be read to its
-    /// end, its snapshot length cut packets of lines, or the output cannot be written.
+    /// Decodes all packets of one capture. Prints an error on standard error and returns false if
+    /// the capture cannot be read to its end, if its snapshot length cut packets of lines, or if
+    /// the output cannot be written.
     bool decode_file(const std::string& path) {
         Problems problems;
         auto reader = nic::CaptureReader::open(path, problems);
@@ -88,10 +89,10 @@ class Decoder {
         return cut_packets == 0 && complaint.empty();
     }
 
-    /// True where packets came and not one held a block.
+    /// True if there were packets and none of them held a block.
     [[nodiscard]] bool found_nothing() const { return packets_ != 0 && datagrams_ == 0; }
 
-    /// False, with a message on stderr, where the output cannot be written.
+    /// Prints an error on standard error and returns false if the output cannot be written.
     bool flush() {
         const bool written = std::fwrite(out_.data(), 1, out_.size(), stdout) == out_.size() &&
                              std::fflush(stdout) == 0;
@@ -139,8 +140,8 @@ struct DecodeOptions {
     bool text = false;
 };
 
-/// The venue and lines of the config, or all lines that the default venue publishes. Nothing, with
-/// all told, if the config is wrong.
+/// Returns the venue and lines of the config, or all published lines of the default venue if there
+/// is no config. If the config is wrong, prints its problems and returns nothing.
 std::optional<actors::FeedConfig> config_of(const std::string& config_file) {
     if (config_file.empty()) {
         actors::FeedConfig config;

@@ -1,6 +1,7 @@
 // path: cold
 //
-// `pinstrike doctor`: what of this host is good and bad for what shall run on it.
+// `pinstrike doctor`: reports which properties of this host suit the feeds that will run on it, and
+// which do not.
 #include "actors/command/command.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_host.h"
@@ -25,7 +26,8 @@ struct DoctorOptions {
     bool script = false;
 };
 
-/// What lets the feed never start, whatever time passes, beside what is judged of the host.
+/// Adds findings for problems that prevent every start of the feed. The findings about the host do
+/// not include them.
 void add_obstacles(const actors::FeedConfig& config, actors::doctor::Findings& findings) {
     Problems problems;
     static_cast<void>(actors::hours_of(config, problems));

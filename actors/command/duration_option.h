@@ -1,6 +1,6 @@
 // path: cold
 //
-// How long a command is to last: one form for all of them.
+// The check of options that take a duration, which is the same for all commands.
 #pragma once
 
 #include "config/units.h"
@@ -9,7 +9,8 @@
 
 namespace pinstrike::command {
 
-/// For CLI11: empty where the text is a duration such as 10s, else what is wrong with it.
+/// A validator for CLI11. Returns an empty text if the text is a positive duration such as 10s,
+/// otherwise the error.
 inline std::string is_duration(const std::string& text) {
     const auto duration_ns = parse_duration_ns(text);
     return duration_ns && *duration_ns > 0 ? std::string{}

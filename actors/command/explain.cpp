@@ -1,6 +1,6 @@
 // path: cold
 //
-// `pinstrike explain`: what a name means that the program, its config or an alert shows.
+// `pinstrike explain`: explains a name that the program, its config or an alert shows.
 #include "actors/command/command.h"
 #include "actors/telemetry/explain/explanations.h"
 #include "config/joined.h"
@@ -24,7 +24,8 @@ struct ExplainOptions {
     bool json = false;
 };
 
-/// A line each: its name in Prometheus too, where that is another.
+/// Returns one line per explanation. The line includes the name in Prometheus if that is a
+/// different one.
 std::string list_text(const std::vector<Explanation>& all) {
     std::string out;
     std::string kind;
@@ -48,7 +49,8 @@ std::string paragraphs(const std::vector<Explanation>& found) {
     return out;
 }
 
-/// What explains a word that is nobody's name: a value of a key, a state.
+/// Prints which explanations mention a word that has no explanation itself, such as a value of a
+/// key or a state.
 void tell_who_mentions(const std::string& word) {
     constexpr std::size_t told_max = 5;
     std::vector<std::string> names;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// operator new and delete of the executable: the allocator that is linked (jemalloc), with an eye
-// on hot threads (heap_guard.h).
+// operator new and delete of the executable. They call the linked allocator (jemalloc), and they
+// report allocations on hot threads (heap_guard.h).
 #include "actors/threads/heap_guard.h"
 
 #include <cstdlib>
@@ -30,7 +30,7 @@ void* allocate(std::size_t bytes, std::align_val_t alignment) {
 
 }  // namespace
 
-// The forms for arrays and without exceptions call these (C++20, [new.delete]).
+// The array forms and the nothrow forms call these functions (C++20, [new.delete]).
 void* operator new(std::size_t bytes) {
     return allocate(bytes);
 }

@@ -1,7 +1,8 @@
 // path: cold
 //
-// `pinstrike latency`: percentiles of every stage of a running instance, as its endpoint has them;
-// or of a replay of captures at their pace, measured from when each packet was due.
+// `pinstrike latency`: prints percentiles of every stage. They come from the metrics endpoint of a
+// running instance, or from a replay of captures at their pace. A replay measures from the time
+// when each packet was due.
 #include "actors/command/command.h"
 #include "actors/command/replay_config.h"
 #include "actors/control/control_loop.h"
@@ -26,14 +27,14 @@ namespace {
 struct Arguments {
     std::string config;
     std::string from;
-    double seconds = 0;  ///< 0: since the start
+    double seconds = 0;  ///< length of the measurement; 0: since the start
     std::vector<std::string> captures;
     std::string pace = "real";
     std::string csv_file;
     std::string svg_file;
 };
 
-/// Where to ask. Nothing, and `status` says what is wrong.
+/// Returns the address of the endpoint. On an error, prints it, sets `status` and returns nothing.
 std::optional<actors::HttpAddress> address_of(const Arguments& given, Exit& status) {
     std::string text = given.from;
     if (text.empty()) {
@@ -73,7 +74,8 @@ std::optional<actors::LatencyReading> read(const actors::HttpAddress& address) {
     return reading;
 }
 
-/// Since the start, or of so many seconds from now on.
+/// Reads the figures of the next `seconds` seconds; 0: since the start of the instance. On an
+/// error, prints it and returns nothing.
 std::optional<actors::LatencyReading> read(const actors::HttpAddress& address, double seconds) {
     const auto first = read(address);
     if (!first || seconds <= 0) {
@@ -128,7 +130,7 @@ Exit of_replay(const Arguments& given) {
     return drive(*config, options);
 }
 
-/// What is wrong with the words together; empty: nothing.
+/// Returns the error in the combination of arguments; empty: there is none.
 std::string misuse(const Arguments& given) {
     if (given.captures.empty()) {
         return given.config.empty() && given.from.empty() ? "say which: CONFIG, --from or --replay"

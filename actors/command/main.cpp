@@ -16,7 +16,7 @@
 
 namespace pinstrike::command {
 
-// One line a command: a declaration here, an entry in `commands`.
+// Each command has a declaration here and an entry in `commands`.
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_ctl(CLI::App& app, Outcome& outcome);
@@ -41,17 +41,18 @@ constexpr std::array commands{
     AddCommand{add_top},
 };
 
-/// A program started with a standard descriptor closed would get its number for the next file or
-/// socket it opens, and write messages into that. What is written here fails, as it should.
+/// Opens /dev/full on each standard descriptor that is closed. Otherwise the next file or socket
+/// would get the number of that descriptor, and messages would be written into it. Writes to
+/// /dev/full fail, as writes to a closed descriptor should.
 void fill_standard_descriptors() {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (::fcntl(descriptor, F_GETFD) < 0) {
-            static_cast<void>(::open("/dev/full", O_RDWR));  // the lowest number that is free
+            static_cast<void>(::open("/dev/full", O_RDWR));  // gets the lowest free number
         }
     }
 }
 
-/// The subcommand of a subcommand that was asked for last.
+/// Returns the innermost subcommand on the command line.
 const CLI::App& deepest(const CLI::App& app) {
     const auto parsed = app.get_subcommands();
     return parsed.empty() ? app : deepest(*parsed.back());
@@ -65,7 +66,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
     return names;
 }
 
-/// The library says that a command is missing, not that it does not know the one it was given.
+/// Reports a command that does not exist, because CLI11 only says that a command is missing.
 void tell_unknown_command(const CLI::App& app) {
     const CLI::App& asked = deepest(app);
     const std::vector<std::string> rest = app.remaining(true);
@@ -104,7 +105,8 @@ int run(int argc, char** argv) {
 }  // namespace pinstrike::command
 
 int main(int argc, char** argv) {
-    // A file that reaches the limit on its size is a failed write, not the end.
+    // SIGXFSZ is ignored, so that a write beyond the limit on file sizes fails instead of ending
+    // the program.
     static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
     pinstrike::command::fill_standard_descriptors();
     pinstrike::feed::register_traffic_generator(pinstrike::feed::opra::traffic::generator());

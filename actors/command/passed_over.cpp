@@ -10,7 +10,8 @@
 namespace pinstrike::command {
 namespace {
 
-/// "ip_truncated 20, arp 1 (what the first of them means)", the most frequent first.
+/// Returns for example "ip_truncated 20, arp 1 (what ip_truncated means)". The text in parentheses
+/// explains the most frequent reason.
 std::string reasons_text(const actors::DropCounters& drops) {
     std::string text;
     std::string_view meaning;

@@ -1,6 +1,7 @@
 // path: cold
 //
-// What `decode` could not use of a capture, by the reasons for which a port drops packets.
+// Counts the packets of a capture that `decode` cannot use, by the reasons for which a port drops
+// packets.
 #pragma once
 
 #include "actors/poller/poller_task.h"
@@ -17,20 +18,21 @@ namespace pinstrike::command {
 
 class PassedOver {
   public:
-    /// The datagram of a packet, whatever its checksums; false, and counted, where it has none.
+    /// Parses the datagram of a packet, even if its checksums are wrong. If there is none, counts
+    /// the packet and returns false.
     bool parse(const nic::Packet& packet, nic::Datagram& out);
 
-    /// The datagram's destination is no line's.
+    /// Counts a datagram whose destination is not a group of a line.
     void count_unknown(const nic::Datagram& datagram);
 
-    /// The lines to print about this capture; none if every packet was used.
+    /// Returns the lines to print about the capture; none: every packet was used.
     [[nodiscard]] std::vector<std::string> lines(std::string_view path) const;
 
   private:
     std::uint64_t packets_ = 0;
     std::uint64_t unknown_ = 0;
     actors::DropCounters drops_;
-    actors::DropCounters wrong_sums_;  ///< of packets that are decoded all the same
+    actors::DropCounters wrong_sums_;  ///< of packets that are decoded nevertheless
     actors::UnknownGroups groups_;
 };
 

@@ -1,6 +1,6 @@
 // path: cold
 //
-// `pinstrike plan`: where a config's threads, queues and rings lie on a machine.
+// `pinstrike plan`: draws where a config's threads, queues and rings lie on a machine.
 #include "actors/topology/plan/plan.h"
 
 #include "actors/command/command.h"

@@ -1,7 +1,7 @@
 // path: cold
 //
-// `pinstrike replay`: captures through the production path, poller thread, rings, cores and actors.
-// The input can wait, so nothing is refused.
+// `pinstrike replay`: runs captures through the production path of poller thread, rings, cores and
+// actors. No message is refused, because the input can wait.
 #include "actors/command/command.h"
 #include "actors/command/replay_config.h"
 #include "actors/control/control_loop.h"

@@ -17,7 +17,7 @@
 namespace pinstrike::command {
 namespace {
 
-/// One poller and one core for all published lines.
+/// A config with one poller and one core for all published lines.
 actors::FeedConfig default_config(bool timed) {
     actors::FeedConfig config;
     config.lines = feed::venue_services(config.kind).published_lines();
@@ -31,23 +31,25 @@ actors::FeedConfig default_config(bool timed) {
     core.name = "core0";
     core.wait = timed ? actors::WaitStrategy::spin : actors::WaitStrategy::park;
     config.cores.push_back(std::move(core));
-    config.log_level = actors::LogLevel::warning;  // its output is what it found
+    // Only warnings, because the output of the command is its results.
+    config.log_level = actors::LogLevel::warning;
     return config;
 }
 
-/// Whom the ports of a config let send: a capture does not say at which port its packets came.
+/// Returns the sources that are allowed on any port of the config, because a capture does not say
+/// at which port its packets arrived. Empty: all sources are allowed.
 std::vector<nic::Subnet> senders_of(const std::vector<nic::PortConfig>& ports) {
     std::vector<nic::Subnet> senders;
     for (const nic::PortConfig& port : ports) {
         if (port.sources.empty()) {
-            return {};  // everybody may send to this port
+            return {};  // this port allows all sources
         }
         senders.insert(senders.end(), port.sources.begin(), port.sources.end());
     }
     return senders;
 }
 
-/// Where the ports differ, wrong packets are dropped.
+/// Returns `off` only if all ports of the config turn the check off.
 nic::ChecksumCheck check_of(const std::vector<nic::PortConfig>& ports) {
     const bool off =
         !ports.empty() && std::all_of(ports.begin(), ports.end(), [](const nic::PortConfig& port) {
@@ -56,7 +58,7 @@ nic::ChecksumCheck check_of(const std::vector<nic::PortConfig>& ports) {
     return off ? nic::ChecksumCheck::off : nic::ChecksumCheck::software;
 }
 
-/// What of a config governs the packets of captures, and what does not.
+/// Prints which keys of a config apply to the packets of captures, and which do not.
 void tell_taken(const actors::FeedConfig& config, const nic::PortConfig& capture,
                 const std::string& file) {
     std::string senders;
@@ -73,7 +75,7 @@ void tell_taken(const actors::FeedConfig& config, const nic::PortConfig& capture
         senders.empty() ? "all" : senders, unused);
 }
 
-/// The config's threads and lines, fed by the captures alone.
+/// Keeps the config's threads and lines, and makes the captures its only input.
 void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     nic::PortConfig port;
     port.name = "capture";
@@ -95,8 +97,8 @@ void feed_from(actors::FeedConfig& config, const ReplaySource& source) {
     }
 }
 
-/// Are all files there, and captures? Tells what is wrong with each. A pipe is opened only once, by
-/// the port: what is taken of it is gone.
+/// Checks that all files exist and are captures. Prints the problems and returns false if not. Does
+/// not open a pipe, because the bytes that are read from it here would be missing in the port.
 bool readable(const std::vector<std::string>& files) {
     Problems problems;
     for (const std::string& file : nic::capture_files(files, problems)) {

@@ -1,6 +1,7 @@
 // path: cold
 //
-// What `replay` and `latency --replay` share: the appliance of a config, fed by captures alone.
+// The config of an appliance that gets only captures as input. `replay` and `latency --replay` use
+// it.
 #pragma once
 
 #include "actors/topology/feed_config.h"
@@ -13,19 +14,20 @@
 
 namespace pinstrike::command {
 
-/// "max", "real", or "x2.5".
+/// Parses "max", "real", or a factor such as "x2.5". Returns nothing if the text is none of these.
 [[nodiscard]] std::optional<nic::Pace> parse_pace(const std::string& text);
 
 struct ReplaySource {
     std::vector<std::string> files;
-    std::string config;  ///< threads and lines; empty: one poller and one core for all lines
+    std::string config;  ///< file with threads and lines; empty: one poller and one core
     nic::Pace pace;
-    /// Threads wait as the config says, and without one they spin: how they wait is measured.
-    /// Else pollers sleep where the pace leaves them time.
+    /// If true, threads wait as the config says, or spin if there is no config, because their way
+    /// of waiting affects the latency. If false, pollers sleep when the pace leaves them time.
     bool timed = false;
 };
 
-/// Nothing, with all told on standard error and `status` set, if a file or the config is wrong.
+/// If a file or the config is wrong, prints all problems on standard error, sets `status` and
+/// returns nothing.
 [[nodiscard]] std::optional<actors::FeedConfig> replay_config(const ReplaySource& source,
                                                               Exit& status);
 

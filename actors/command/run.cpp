@@ -1,6 +1,6 @@
 // path: cold
 //
-// `pinstrike run`: the appliance.
+// `pinstrike run`: runs the appliance of a config.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
 #include "actors/control/control_loop.h"

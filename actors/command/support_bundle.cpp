@@ -1,7 +1,7 @@
 // path: cold
 //
-// `pinstrike support-bundle`: all that somebody far away needs to help, in one archive, and no
-// secret.
+// `pinstrike support-bundle`: writes what remote support needs into one archive, which contains no
+// secrets.
 #include "actors/command/command.h"
 #include "actors/command/support/archive.h"
 #include "actors/command/support/parts.h"

@@ -1,6 +1,7 @@
 // path: cold
 //
-// `pinstrike top`: a running instance on a terminal, from its admin socket; lines elsewhere.
+// `pinstrike top`: shows a running instance on a terminal, from its admin socket. If standard
+// output is not a terminal, it prints lines.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
 #include "actors/telemetry/admin/address.h"
@@ -33,10 +34,10 @@ using nlohmann::json;
 struct TopOptions {
     std::string instance;
     std::string interval = "1s";
-    std::uint64_t count = 0;  ///< readings shown; 0: until it ends
+    std::uint64_t count = 0;  ///< number of readings to show; 0: until the instance ends
 };
 
-/// Nothing, and why, if the instance cannot be asked.
+/// Reads all figures of the instance. On an error, returns nothing and sets `complaint`.
 std::optional<json> read(const TopOptions& options, std::string& complaint) {
     std::string answer;
     const bool asked = actors::admin::ask(
@@ -93,7 +94,7 @@ std::optional<Key> key_of(int pressed) {
         case '\n':
         case KEY_ENTER:
             return Key::enter;
-        case 27:  // escape
+        case 27:  // the escape key
         case KEY_BACKSPACE:
             return Key::back;
         case 'h':
@@ -104,7 +105,7 @@ std::optional<Key> key_of(int pressed) {
     }
 }
 
-/// The terminal, as long as this lives; then it is as it was.
+/// Uses the terminal as a screen. The destructor restores the terminal.
 class Terminal {
   public:
     Terminal() {
@@ -184,7 +185,8 @@ class Top {
         if (!reading) {
             return false;
         }
-        // Another instance has taken its place: what was before is not its own.
+        // If another process answers now, the reading before belongs to its predecessor and is
+        // dropped.
         const bool same =
             !readings_.now.is_null() && readings_.now.at("process") == reading->at("process");
         readings_.before = same ? std::move(readings_.now) : json();
@@ -196,7 +198,8 @@ class Top {
         return options_.count != 0 && shown >= options_.count;
     }
 
-    /// True: somebody wanted to leave; false, and why, that there is nothing more to see.
+    /// Returns true if the user quit or all readings were shown. If the instance does not answer
+    /// any more, returns false and sets `complaint`.
     bool on_terminal(std::string& complaint) {
         constexpr std::int64_t ns_per_ms = 1'000'000;
         const Terminal terminal;

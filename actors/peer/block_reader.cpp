@@ -14,12 +14,12 @@ BlockReader venue_block_reader(std::string_view venue) {
         auto scratch = std::make_shared<typename Codec::Scratch>();
         reader.numbering = Codec::numbering;
         reader.read = [scratch](std::span<const std::byte> bytes, feed::Block& into) {
-            Codec codec;  // it has seen no session, so it refuses none
+            Codec codec;  // a new codec knows no session, so it accepts any
             if (!codec.open_repair(bytes, true, into).accepted) {
                 return false;
             }
             static_cast<void>(codec.walk(*scratch, into));
-            return into.bytes.size() == bytes.size();  // one block, and no bytes behind it
+            return into.bytes.size() == bytes.size();  // exactly one block
         };
     });
     PINSTRIKE_CHECK(known);

@@ -7,8 +7,8 @@
 
 namespace pinstrike::actors::peer {
 
-/// A reader that checks blocks with the venue's codec, including checksums. One thread may use it.
-/// `venue` must name a venue of this program.
+/// Makes a reader that checks blocks with the venue's codec, including checksums. Copies of the
+/// reader share memory, so only one thread may use them. `venue` must name a venue of this program.
 [[nodiscard]] BlockReader venue_block_reader(std::string_view venue);
 
 }  // namespace pinstrike::actors::peer

@@ -6,17 +6,18 @@
 
 namespace pinstrike::actors::peer {
 
-/// A token bucket: refilled at `per_second`, holds the tokens of one second, and starts full.
+/// A token bucket. It gets `per_second` tokens per second, holds the tokens of one second, and
+/// starts full.
 class Budget {
   public:
-    /// `least`: the smallest capacity, for a request that needs more than one second's refill.
+    /// `least`: the smallest capacity, for a request that needs more than the tokens of one second.
     Budget(std::uint32_t per_second, std::uint32_t least, std::int64_t now_ns)
         : per_second_(per_second),
           most_(second_ns * std::max(per_second, least)),
           left_(most_),
           looked_ns_(now_ns) {}
 
-    /// False, and the bucket is unchanged, if fewer than `amount` tokens are left.
+    /// Returns false and takes no token if fewer than `amount` tokens are left.
     [[nodiscard]] bool take(std::uint32_t amount, std::int64_t now_ns) {
         const std::int64_t elapsed_ns = std::clamp(now_ns - looked_ns_, std::int64_t{0}, second_ns);
         looked_ns_ = std::max(looked_ns_, now_ns);
@@ -32,7 +33,7 @@ class Budget {
     static constexpr std::int64_t second_ns = 1'000'000'000;
 
     std::int64_t per_second_;
-    std::int64_t most_;  // in billionths of a token, as left_: at most 2^32 * 10^9, below 2^63
+    std::int64_t most_;  // in billionths of a token, like left_; at most 2^32 * 10^9, below 2^63
     std::int64_t left_;
     std::int64_t looked_ns_;
 };

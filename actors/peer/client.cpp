@@ -14,7 +14,7 @@ namespace pinstrike::actors::peer {
 
 using Tcp = asio::ip::tcp;
 
-/// The client's connections, at most one at a time.
+/// The connections of a client, of which at most one is open at a time.
 class Client::Connection final : public LinkEnd {
   public:
     Connection(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,
@@ -25,7 +25,8 @@ class Client::Connection final : public LinkEnd {
           read_block_(std::move(read_block)),
           listener_(std::move(listener)),
           status_(status) {
-        // Opens the descriptors of the io_context now, where the caller can report a failure.
+        // Opens the descriptors of the io_context now, because the caller can report a failure
+        // here.
         const Tcp::socket first{io_};
     }
 
@@ -79,7 +80,7 @@ class Client::Connection final : public LinkEnd {
         return done;
     }
 
-    // LinkEnd, from within step()
+    // LinkEnd. The link calls these functions only within step().
 
     void begun(std::vector<std::byte> keying_material) override {
         Nonce nonce{};
@@ -104,8 +105,8 @@ class Client::Connection final : public LinkEnd {
     void connect() {
         begun_ns_ = now_ns_;
         socket_.emplace(io_);
-        // The handler ignores the result of an attempt that was given up: by then, socket_ may
-        // belong to a later attempt.
+        // The handler ignores the result of an attempt that was given up, because socket_ may
+        // belong to a later attempt by then.
         socket_->async_connect(
             endpoint_of(at_), [this, attempt = ++attempt_](const asio::error_code& error) {
                 if (attempt != attempt_ || !socket_) {
@@ -120,7 +121,7 @@ class Client::Connection final : public LinkEnd {
             });
     }
 
-    /// While the TCP connection or the TLS handshake is in progress.
+    /// Called while the TCP connection or the TLS handshake is in progress.
     void look_after_attempt() {
         if (link_ && link_->closed()) {
             give_up("TLS: " + link_->fault());
@@ -143,7 +144,7 @@ class Client::Connection final : public LinkEnd {
         }
         if (const auto why = session_->why()) {
             const bool by_peer = session_->end() == SessionEnd::was_refused;
-            pause_ns_ = pause_most_ns;  // an operator has to fix something first
+            pause_ns_ = pause_most_ns;  // because an operator has to fix something first
             notify(PeerEvent::Kind::refused,
                    fmt::format("{}, {}: {}", by_peer ? "it refused" : "refused", row_of(*why).name,
                                row_of(*why).sentence));
@@ -185,14 +186,14 @@ class Client::Connection final : public LinkEnd {
     PeerListener listener_;
     ClientStatus& status_;
     std::int64_t now_ns_ = 0;
-    feed::RepairAnswers* answers_ = nullptr;  // within step()
+    feed::RepairAnswers* answers_ = nullptr;  // not null only within step()
     std::int64_t try_ns_ = 0;
     std::int64_t pause_ns_ = pause_least_ns;
     std::int64_t begun_ns_ = 0;
     std::uint64_t attempt_ = 0;
     bool reported_open_ = false;
     asio::io_context io_{1};
-    std::optional<Tcp::socket> socket_;  // while connecting
+    std::optional<Tcp::socket> socket_;  // only while the TCP connect is in progress
     std::shared_ptr<Link> link_;
     std::optional<ClientSession> session_;
 };

@@ -1,7 +1,8 @@
 // path: cold
 //
-// The client of one peer, which requests missing messages: connects, authenticates, and reconnects
-// after a growing pause when the connection ends. One cold thread uses it; no call blocks.
+// The client of one peer, from which it requests missing messages. It connects, authenticates, and
+// reconnects after a growing pause when the connection has ended. One cold thread uses it, and no
+// call blocks.
 #pragma once
 
 #include "actors/peer/client_session.h"
@@ -23,9 +24,9 @@ class context;
 
 namespace pinstrike::actors::peer {
 
-/// The metrics of a client; they outlive it.
+/// The metrics of a client. They must outlive it.
 struct ClientStatus {
-    std::string peer;  ///< "10.1.0.2:9470"
+    std::string peer;  ///< for example "10.1.0.2:9470"
     ClientCounters counters;
     Counter connected;  ///< 1: both sides are authenticated, and requests can be sent
 };
@@ -35,14 +36,15 @@ class Client final : public feed::RepairSource, public StateSource {
     static constexpr std::int64_t pause_least_ns = 100'000'000;
     static constexpr std::int64_t pause_most_ns = 10'000'000'000;
 
-    /// `identity`, `tls` and `status` must outlive the client. `tls` null: no encryption.
+    /// `identity`, `tls` and `status` must outlive the client. If `tls` is null, the connection is
+    /// not encrypted.
     Client(const nic::Group& at, const Identity& identity, asio::ssl::context* tls,
            BlockReader read_block, PeerListener listener, ClientStatus& status);
     ~Client() override;
 
     [[nodiscard]] std::string_view name() const override { return name_; }
 
-    /// Receives the answers to request_state(); must outlive the client.
+    /// Sets the receiver of the answers to request_state(), which must outlive the client.
     void set_state_taker(StateTaker* taker) { taker_ = taker; }
 
     [[nodiscard]] std::string_view peer() const override { return status_.peer; }

@@ -131,8 +131,8 @@ void ClientSession::on_frame(const Frame& frame, feed::RepairAnswers& answers) {
 }
 
 void ClientSession::on_challenge(const Challenge& challenge) {
-    // A challenge of this same process is not answered: an attacker in between could forward the
-    // proof.
+    // Does not answer a challenge from this process itself, because an attacker in the middle could
+    // forward the proof.
     if (challenge.instance == identity_.instance) {
         return refuse(PeerRefusal::itself);
     }
@@ -168,8 +168,8 @@ void ClientSession::on_answer(const Frame& frame, feed::RepairAnswers& answers) 
     refuse(PeerRefusal::malformed);
 }
 
-/// False: the frame is not a state frame, or it is malformed. Frames of an earlier request are
-/// ignored.
+/// Returns false if the frame is not a state frame, or if it is malformed. Ignores frames of an
+/// earlier request.
 bool ClientSession::on_state(const Frame& frame) {
     const auto current = [this](std::uint64_t id) { return taker_ != nullptr && id == state_id_; };
     if (frame.type == FrameType::state_end) {

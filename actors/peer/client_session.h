@@ -1,8 +1,8 @@
 // path: cold
 //
-// The requesting side of a connection. It does not trust the other side: each block must be valid
-// for the venue's codec and hold numbers of a request that is still open; other blocks are counted
-// and dropped. (A peer that knows the secret can still be faulty or compromised.)
+// The requesting side of a connection. It does not trust the other side, because a peer that knows
+// the secret can still be faulty or compromised. Each block must be valid for the venue's codec and
+// hold numbers of a request that is still open. Other blocks are counted and dropped.
 #pragma once
 
 #include "actors/peer/session.h"
@@ -41,21 +41,22 @@ namespace pinstrike::actors::peer {
 
 PINSTRIKE_ROWS(ClientCount, PINSTRIKE_PEER_CLIENT_COUNTS)
 
-/// Why a block that a peer sent was not passed on.
+/// The reason why a block from a peer was dropped.
 PINSTRIKE_ROWS(PeerDrop, PINSTRIKE_PEER_DROPS)
 
 /// Summed over all connections to one peer.
 struct ClientCounters {
     Counters<ClientCount, ClientCount_count> counts;
     Counters<PeerDrop, PeerDrop_count> drops;
-    Counters<feed::Refusal, feed::Refusal_count> refusals;  ///< of requests
-    Counters<PeerRefusal, PeerRefusal_count> why;           ///< of connections, by either side
+    Counters<feed::Refusal, feed::Refusal_count> refusals;  ///< why requests failed
+    Counters<PeerRefusal, PeerRefusal_count> why;           ///< why a side refused a connection
     Counters<SessionEnd, SessionEnd_count> ends;
 };
 
-/// Checks blocks of a venue.
+/// Decodes and checks the blocks of one venue.
 struct BlockReader {
-    /// Decodes and checks a block with the venue's codec; false: the bytes are not a valid block.
+    /// Decodes a block and checks it with the venue's codec. Returns false if the bytes are not a
+    /// valid block.
     std::function<bool(std::span<const std::byte>, feed::Block&)> read;
     feed::Numbering numbering;
 };
@@ -68,14 +69,14 @@ class ClientSession final : public Session {
                   const BlockReader& read_block, ClientCounters& counters, const Nonce& nonce,
                   std::span<const std::byte> channel, std::int64_t now_ns);
 
-    // As in feed::RepairSource.
+    // feed::RepairSource describes these two functions.
 
     [[nodiscard]] std::optional<feed::Refusal> request(const feed::RepairRequest& request,
                                                        std::int64_t now_ns);
     void cancel(std::uint64_t id);
 
-    /// Requests the state of series; `taker` receives it and must outlive the session. False: the
-    /// connection is not open, or a request for state is still open.
+    /// Requests the state of series. `taker` receives the answer and must outlive the session.
+    /// Returns false if the connection is not open, or if a request for state is still open.
     [[nodiscard]] bool request_state(const std::vector<std::uint16_t>& lines, StateTaker& taker);
 
     void receive(std::span<const std::byte> bytes, std::int64_t now_ns,
@@ -83,11 +84,11 @@ class ClientSession final : public Session {
 
     void step(std::int64_t now_ns, feed::RepairAnswers& answers);
 
-    /// The connection has ended or is about to: all open requests fail.
+    /// Must be called when the connection has ended or is about to end. All open requests fail.
     void close(SessionEnd end, feed::RepairAnswers& answers);
 
   private:
-    /// Ids of state requests begin here, above all ids of recovery.
+    /// Ids of state requests are above this value, and ids of recovery are below it.
     static constexpr std::uint64_t state_ids = std::uint64_t{1} << 63;
 
     struct Pending {
@@ -116,8 +117,8 @@ class ClientSession final : public Session {
     std::vector<std::byte> channel_;
     bool challenged_ = false;
     std::map<std::uint64_t, Pending> in_flight_;  // by id
-    StateTaker* taker_ = nullptr;                 // while a state request is open
-    std::uint64_t state_id_ = state_ids;          // of the last state request
+    StateTaker* taker_ = nullptr;                 // null: no state request is open
+    std::uint64_t state_id_ = state_ids;          // id of the last state request
     std::int64_t stepped_ns_ = 0;
     std::int64_t state_heard_ns_ = 0;
 };

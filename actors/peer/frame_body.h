@@ -36,7 +36,6 @@ class Body {
         }
     }
 
-    /// Returns the value instead of filling a parameter.
     template <class T>
     [[nodiscard]] T take() {
         T value{};
@@ -46,7 +45,7 @@ class Body {
 
     [[nodiscard]] std::span<const std::byte> rest() { return *cursor_.take(cursor_.left()); }
 
-    /// All fields were present, and no bytes follow them.
+    /// True if all fields were present and no bytes follow them.
     [[nodiscard]] bool whole() const { return good_ && cursor_.left() == 0; }
 
   private:
@@ -54,7 +53,7 @@ class Body {
     bool good_ = true;
 };
 
-/// Writes the fields of a body of at most `Most` bytes in order.
+/// Writes the fields of a body in order. The body has at most `Most` bytes.
 template <std::size_t Most>
 class BodyWriter {
   public:

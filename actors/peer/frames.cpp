@@ -27,7 +27,7 @@ constexpr std::size_t block_head_bytes = 8 + 2;
 constexpr std::size_t done_bytes = 8 + 4;
 constexpr std::size_t refused_bytes = 8 + 1 + 1 + 8 + 8 + 8 + 8;
 
-/// Nothing: the type is unknown.
+/// Returns nothing if the type is unknown.
 std::optional<BodyBytes> body_bytes_of(FrameType type) {
     switch (type) {
         case FrameType::challenge:
@@ -258,7 +258,8 @@ void FrameWriter::sent(std::size_t count) {
         bytes_.clear();
         sent_ = 0;
     } else if (sent_ >= std::size_t{64} * 1024 && 2 * sent_ >= bytes_.size()) {
-        // Compacts at most every 64 KiB and moves no more bytes than were sent since: linear cost.
+        // Compacts at most once per 64 KiB, and moves at most as many bytes as were sent since the
+        // last time. So the total cost is linear.
         bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(sent_));
         sent_ = 0;
     }

@@ -1,8 +1,8 @@
 // path: cold
 //
-// The frames of the peer protocol; README.md of this folder has them as tables. Frames are
+// The frames of the peer protocol. README.md of this folder describes them in tables. Frames are
 // little-endian, and each begins with the same eight bytes. server_session.h and client_session.h
-// check whether a frame is allowed at the time it arrives.
+// check whether a frame is allowed at the time at which it arrives.
 #pragma once
 
 #include "config/rows.h"
@@ -23,26 +23,26 @@ inline constexpr std::array<std::byte, 2> magic{std::byte{'P'}, std::byte{'S'}};
 inline constexpr std::uint8_t protocol_version = 2;
 inline constexpr std::size_t header_bytes = 8;
 inline constexpr std::size_t block_bytes_max = 1500;
-inline constexpr std::size_t feed_name_bytes_max = 32;  // config/form.h, name_text
+inline constexpr std::size_t feed_name_bytes_max = 32;  // the limit of name_text in config/form.h
 
-/// The values are those on the wire.
+/// The values are sent on the wire.
 enum class FrameType : std::uint8_t {
-    challenge = 1,  ///< server: asks the client to prove that it knows the secret
+    challenge = 1,  ///< server: requests a proof that the client knows the secret
     proof = 2,      ///< client: its proof
     welcome = 3,    ///< server: its own proof
-    request = 4,    ///< client: asks for a range of numbers of a line
+    request = 4,    ///< client: requests a range of numbers of a line
     block = 5,      ///< server: a block of the answer
     done = 6,       ///< server: the end of the answer
     refused = 7,    ///< server: refuses a request, or the connection
     keep_alive = 8,
-    state_request = 9,  ///< client: asks for the state of every series (state_frames.h)
+    state_request = 9,  ///< client: requests the state of series (state_frames.h)
     state_series = 10,  ///< server: the state of one series
-    state_lost = 11,    ///< server: the states it sent of a line's series before are stale
+    state_lost = 11,    ///< server: states of a line in earlier frames are stale
     state_end = 12,     ///< server: the end of the answer
     state_place = 13,   ///< server: the position of one of its cores on a line
 };
 
-// The index of a row is its number on the wire: new rows go to the end.
+// The index of a row is its number on the wire, so new rows must be added at the end.
 // clang-format off
 #define PINSTRIKE_PEER_REFUSALS(ROW) \
     ROW(malformed, refusals, "bytes that are no frame of this protocol, or out of turn") \
@@ -58,7 +58,8 @@ enum class FrameType : std::uint8_t {
         "no state of series to give: not configured, or this instance was started just now too")
 // clang-format on
 
-/// Why a server refuses. The first six end the connection; a request that is malformed does not.
+/// The reason for a refusal. The first six end the connection, except that a malformed request is
+/// only refused.
 PINSTRIKE_ROWS(PeerRefusal, PINSTRIKE_PEER_REFUSALS)
 
 using Nonce = std::array<std::byte, 32>;
@@ -87,7 +88,7 @@ struct Welcome {
 };
 
 struct BlockFrame {
-    std::uint64_t id = 0;  ///< of the request
+    std::uint64_t id = 0;  ///< id of the request
     std::uint16_t line = 0;
     std::span<const std::byte> bytes;
 };
@@ -98,13 +99,13 @@ struct Done {
 };
 
 struct Refused {
-    std::uint64_t id = 0;  ///< of the request; 0: the connection is refused
+    std::uint64_t id = 0;  ///< id of the request; 0: the connection is refused
     PeerRefusal reason = PeerRefusal::malformed;
     std::optional<feed::KeptRange> kept;
 };
 
-// These return nothing if the body does not have the form of its type. parse_request() checks only
-// the length; the server session checks the values.
+// These functions return nothing if the body does not have the form of its type. parse_request()
+// checks only the length, and the server session checks the values.
 [[nodiscard]] std::optional<Challenge> parse_challenge(std::span<const std::byte> body);
 [[nodiscard]] std::optional<Proof> parse_proof(std::span<const std::byte> body);
 [[nodiscard]] std::optional<Welcome> parse_welcome(std::span<const std::byte> body);
@@ -113,8 +114,8 @@ struct Refused {
 [[nodiscard]] std::optional<Done> parse_done(std::span<const std::byte> body);
 [[nodiscard]] std::optional<Refused> parse_refused(std::span<const std::byte> body);
 
-/// Splits a byte stream into frames. A length that is invalid for the type is rejected as soon as
-/// the header is complete, so an incomplete frame never buffers more than one frame's bytes.
+/// Splits a byte stream into frames. It rejects a length that is invalid for the type as soon as
+/// the header is complete, so it never buffers more than one incomplete frame of valid length.
 class FrameReader {
   public:
     enum class Result : std::uint8_t { frame, incomplete, malformed, wrong_version };
@@ -122,7 +123,7 @@ class FrameReader {
     /// Invalidates the bodies of all frames returned before.
     void push(std::span<const std::byte> bytes);
 
-    /// After malformed or wrong_version the stream cannot be read further.
+    /// After `malformed` or `wrong_version` the stream cannot be read further.
     [[nodiscard]] Result next(Frame& frame);
 
   private:
@@ -148,7 +149,7 @@ class FrameWriter {
         return std::span{bytes_}.subspan(sent_);
     }
 
-    /// The first `count` bytes of waiting() were sent.
+    /// Removes the first `count` bytes of waiting(), which were sent.
     void sent(std::size_t count);
 
   private:

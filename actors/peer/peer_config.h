@@ -9,11 +9,11 @@
 
 namespace pinstrike::actors::peer {
 
-/// Paths of PEM files; all empty: connections are not encrypted.
+/// Paths of PEM files. If all are empty, connections are not encrypted.
 struct TlsConfig {
     std::string certificate;  ///< chain from this instance's certificate up to the authority's
     std::string key;
-    std::string authority;  ///< certificate of the authority that signed those of all peers
+    std::string authority;  ///< certificate of the authority that signed all peers' certificates
 
     friend bool operator==(const TlsConfig&, const TlsConfig&) = default;
 };
@@ -21,7 +21,7 @@ struct TlsConfig {
 struct PeerConfig {
     nic::Group listen{{0x7F00'0001}, 9470};  ///< port 0: no server
     std::vector<nic::Group> connect;
-    std::vector<nic::Subnet> allow;  ///< may connect, in addition to the addresses of `connect`
+    std::vector<nic::Subnet> allow;  ///< may also connect, like the addresses of `connect`
     std::string secret_file;         ///< empty: no peers
     TlsConfig tls;
     std::uint32_t requests_per_second = 500;

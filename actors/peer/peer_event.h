@@ -12,14 +12,14 @@ struct PeerEvent {
     enum class Kind : std::uint8_t {
         connected,      ///< both sides of a connection are authenticated
         lost,           ///< a connection ended, or could not be established
-        refused,        ///< one side refused the other: an operator has to fix something
+        refused,        ///< one side refused the other, and an operator has to act
         turned_away,    ///< the server closed an unauthenticated connection
         state_taken,    ///< the state transfer is complete
         state_missing,  ///< the state transfer ended without some or all lines
     };
 
     Kind kind = Kind::connected;
-    std::string peer;  ///< "10.1.0.2:9470"; the address alone for a peer that connected to here
+    std::string peer;  ///< "10.1.0.2:9470"; only the address if the peer connected to us
     std::string text;
 };
 

@@ -13,7 +13,7 @@ Form<std::string> file_form() {
                      [](const std::string& text) { return !text.empty(); });
 }
 
-/// A unicast address, not a multicast group.
+/// Accepts a unicast address, and no multicast group.
 Form<nic::Group> endpoint_form() {
     return scalar_form<nic::Group>(
         "an address and port such as 192.0.2.7:9470",

@@ -7,8 +7,8 @@
 namespace pinstrike::actors::peer {
 namespace {
 
-constexpr std::size_t blocks_each_step = 4096;  // of each poller
-/// A forward jump of the wall clock ages blocks and connections by at most this.
+constexpr std::size_t blocks_each_step = 4096;  // per poller
+/// A forward jump of the wall clock increases the age of blocks and connections by at most this.
 constexpr std::int64_t step_ns_max = 1'000'000'000;
 
 }  // namespace
@@ -38,7 +38,7 @@ std::size_t PeerTask::step(std::int64_t now_ns) {
 
 void PeerTask::finish() {
     for (HistoryRingReader& ring : history_rings_) {
-        ring.copies.hand_on();  // to this thread
+        ring.copies.hand_on();  // because this thread may not be the one that called step()
         while (read(ring) != 0) {
         }
     }

@@ -1,8 +1,9 @@
 // path: cold
 //
-// The peer work of the recovery thread (or of a simulation): moves the first copies of blocks from
-// the pollers' rings into the history, and runs the server and the state transfer. step() gets the
-// wall time; a jump of that clock changes the age of blocks and connections by at most one second.
+// The peer work of the recovery thread (or of a simulation). It moves the first copies of blocks
+// from the pollers' rings into the history, and runs the server and the state transfer. step() gets
+// the wall time. A jump of the wall clock changes the age of blocks and connections by at most one
+// second.
 #pragma once
 
 #include "actors/peer/peers.h"
@@ -19,11 +20,11 @@ namespace pinstrike::actors::peer {
 
 class PeerTask {
   public:
-    /// `history` null: no blocks are kept. `peers` null: there are no peers.
+    /// If `history` is null, no blocks are kept. If `peers` is null, there are no peers.
     PeerTask(std::unique_ptr<feed::History> history, std::unique_ptr<Peers> peers);
 
-    /// Must be called before the first step. `exchange` reads and writes the books' state;
-    /// `transfer` null: no state is requested. Both must outlive the peers.
+    /// Must be called before the first step. `exchange` reads and writes the books' state. If
+    /// `transfer` is null, no state is requested. Both must outlive the peers.
     void add_state(StateExchange* exchange, StateTransfer* transfer) {
         exchange_ = exchange;
         transfer_ = transfer;
@@ -32,11 +33,11 @@ class PeerTask {
     /// Must be called before the first step.
     void add_history_ring(HistoryRingReader ring) { history_rings_.push_back(std::move(ring)); }
 
-    /// Returns how many items were processed; 0: the thread may sleep.
+    /// Returns the number of processed items. If it is 0, the thread may sleep.
     std::size_t step(std::int64_t now_ns);
 
-    /// Reads everything that the pollers wrote. Call it after the pollers have ended, from the
-    /// thread that called step() or one that joined it.
+    /// Reads everything that the pollers wrote. Must be called after the pollers have ended, from
+    /// the thread that called step() or from a thread that joined that thread.
     void finish();
 
     [[nodiscard]] feed::History* history() { return history_.get(); }

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The peer connections of one instance: the secret, TLS, a server of its history, and one client
-// per configured peer.
+// The peer connections of one instance: the secret, TLS, a server that serves the instance's
+// history, and one client per configured peer.
 #pragma once
 
 #include "actors/peer/client.h"
@@ -21,9 +21,9 @@ namespace pinstrike::actors::peer {
 
 class Peers {
   public:
-    /// Reads the files and opens the socket. `history` null: no server. Returns null and adds every
-    /// problem to `problems` if a file or the socket cannot be used. The history, the ends of
-    /// `state`, and the objects that `listener` uses must outlive the result.
+    /// Reads the files and opens the socket. If `history` is null, there is no server. If a file or
+    /// the socket cannot be used, returns null and adds every problem to `problems`. The history,
+    /// the ends of `state`, and the objects that `listener` uses must outlive the result.
     [[nodiscard]] static std::unique_ptr<Peers> open(const PeerConfig& config,
                                                      const std::string& feed,
                                                      const std::string& venue,
@@ -34,14 +34,15 @@ class Peers {
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
-    /// One source per peer of the config, in its order. Must be called once. The sources must not
-    /// outlive this object.
+    /// Returns one source per peer of the config, in its order. Must be called once. The sources
+    /// must not outlive this object.
     [[nodiscard]] std::vector<std::unique_ptr<feed::RepairSource>> sources();
 
     /// The same sources, as sources of state.
     [[nodiscard]] const std::vector<StateSource*>& state_sources() const { return asked_; }
 
-    /// Runs the server; the sources are stepped by their owner. Returns how many handlers ran.
+    /// Runs the server. It does not step the sources, because their owner does. Returns the number
+    /// of handlers that ran.
     std::size_t step(std::int64_t now_ns);
 
     // Any thread may call these.
@@ -62,7 +63,7 @@ class Peers {
     std::unique_ptr<Server> server_;
 };
 
-/// Adds the problems that open() would find in the files, without opening a socket.
+/// Adds the problems that open() would find in the files. Opens no socket.
 void check_files(const PeerConfig& config, Problems& problems);
 
 }  // namespace pinstrike::actors::peer

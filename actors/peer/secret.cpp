@@ -33,8 +33,8 @@ void wipe(std::span<std::byte> bytes) {
 }
 
 Mac prove(const Secret& secret, Role role, const Handshake& handshake) {
-    // A part of variable length is preceded by its length or is the last, so no two different
-    // handshakes give the same bytes.
+    // Each part of variable length either follows its length or is the last part, so no two
+    // different handshakes give the same bytes.
     PINSTRIKE_CHECK(handshake.channel.size() <= 255);
     std::vector<std::byte> said;
     const std::string_view label =

@@ -1,7 +1,8 @@
 // path: cold
 //
-// The shared secret of two peers, and how they prove it to each other without sending it: an
-// HMAC-SHA256 over both nonces, both instances and the feed (README.md, "Authentication").
+// The shared secret of two peers. They prove to each other that they know it without sending it.
+// The proof is an HMAC-SHA256 over both nonces, both instances and the feed (README.md,
+// "Authentication").
 #pragma once
 
 #include "actors/peer/frames.h"
@@ -13,7 +14,8 @@
 
 namespace pinstrike::actors::peer {
 
-/// Secret bytes: never written to a frame, log or metric, and wiped on destruction.
+/// The bytes of a secret. They are never written to a frame, log or metric, and they are wiped on
+/// destruction.
 class Secret {
   public:
     Secret() = default;
@@ -39,16 +41,16 @@ struct Handshake {
 
 enum class Role : std::uint8_t { server, client };
 
-/// The mac that the side of this role has to send.
+/// Returns the mac that the side with this role sends.
 [[nodiscard]] Mac prove(const Secret& secret, Role role, const Handshake& handshake);
 
-/// Compares in constant time.
+/// Compares two macs in constant time.
 [[nodiscard]] bool same(const Mac& one, const Mac& other);
 
-/// Overwrites the bytes; the compiler cannot remove the stores.
+/// Overwrites the bytes. The compiler cannot remove these stores.
 void wipe(std::span<std::byte> bytes);
 
-/// Fills `bytes` from the system's random generator; false: the generator failed.
+/// Fills `bytes` from OpenSSL's random generator. Returns false if the generator failed.
 [[nodiscard]] bool draw(std::span<std::byte> bytes);
 
 }  // namespace pinstrike::actors::peer

@@ -17,7 +17,7 @@ namespace pinstrike::actors::peer {
 
 namespace {
 
-/// The error of an open file; empty: none.
+/// Returns why an open file must not be used as a private file; empty: it may be used.
 std::string fault_of(int descriptor, const std::string& path) {
     struct stat about {};
 
@@ -45,7 +45,8 @@ std::string fault_of(int descriptor, const std::string& path) {
     return "";
 }
 
-/// The descriptor of a file that passed the checks; or -1, and a problem is added.
+/// Returns the descriptor of a file that passed the checks. On an error, returns -1 and adds a
+/// problem.
 int open_private(const std::string& key, const std::string& path, Problems& problems) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {

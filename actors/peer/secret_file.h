@@ -12,13 +12,14 @@ namespace pinstrike::actors::peer {
 inline constexpr std::size_t secret_bytes_min = 32;
 inline constexpr std::size_t secret_bytes_max = 1024;
 
-/// Reads the secret from a file that only its owner may access, and trims blanks and line ends.
-/// The owner must be the user of this process or root. On an error, returns nothing and adds a
-/// problem that names the config key `key` and never contains text of the file.
+/// Reads the secret from a file that only its owner may access, and trims blanks and line ends. The
+/// owner must be the user of this process or root. On an error, returns nothing and adds a problem
+/// that names the config key `key` and never contains text of the file.
 [[nodiscard]] std::optional<Secret> read_secret(const std::string& key, const std::string& path,
                                                 Problems& problems);
 
-/// Applies the same rules to owner and mode of a file that other code reads.
+/// Checks the owner and the mode of a file that other code reads, by the same rules. On an error,
+/// returns false and adds a problem.
 [[nodiscard]] bool check_private(const std::string& key, const std::string& path,
                                  Problems& problems);
 

@@ -18,9 +18,9 @@ namespace {
 
 using Tcp = asio::ip::tcp;
 
-/// How long the peer may take to read the last frames after a session has ended.
+/// The time that the peer has to read the last frames after a session has ended.
 constexpr std::int64_t farewell_ns = 1'000'000'000;
-/// How long no connection is accepted after accept() failed.
+/// The time in which the server accepts no connection after accept() failed.
 constexpr std::int64_t pause_ns = 1'000'000'000;
 
 /// State that all connections of a server share.
@@ -68,7 +68,7 @@ class Connection final : public LinkEnd {
 
     bool ended() const override { return session_->ended(); }
 
-    /// False: the connection has ended and can be dropped.
+    /// Returns false if the connection has ended and can be dropped.
     bool step(const PeerListener& listener) {
         const std::int64_t now_ns = shared_.now_ns;
         if (!session_) {  // the TLS handshake is in progress
@@ -101,7 +101,7 @@ class Connection final : public LinkEnd {
 
     [[nodiscard]] nic::Ipv4 peer() const { return peer_; }
 
-    /// The other side has proved that it knows the secret.
+    /// True if the other side has proved that it knows the secret.
     [[nodiscard]] bool proven() const { return session_ && session_->open(); }
 
     /// Called before the server drops the connection for a newer one.
@@ -161,7 +161,7 @@ class Server::Listener {
           server_(server),
           acceptor_(io_) {}
 
-    /// Binds, listens and starts to accept; returns the first error.
+    /// Binds the address, listens and starts to accept. Returns the first error.
     asio::error_code listen() {
         asio::error_code error;
         const Tcp::endpoint at = endpoint_of(config_.listen);
@@ -221,7 +221,8 @@ class Server::Listener {
         });
     }
 
-    /// Pauses because the connection stays in the backlog, and accept() would fail again at once.
+    /// Pauses because the connection stays in the kernel's backlog, and accept() would fail again
+    /// at once.
     void pause(const asio::error_code& error) {
         paused_ = true;
         resume_ns_ = shared_.now_ns + pause_ns;
@@ -235,7 +236,7 @@ class Server::Listener {
         asio::error_code error;
         const auto remote = socket.remote_endpoint(error);
         if (error) {
-            return;  // the peer has closed it already
+            return;  // the peer has already closed the connection
         }
         const nic::Ipv4 peer{remote.address().to_v4().to_uint()};
         if (!is_listed(peer)) {
@@ -252,7 +253,8 @@ class Server::Listener {
     }
 
     /// Drops the oldest unproven connection of the address that has the most of them, so that one
-    /// address with many connections cannot keep others out. False: all connections are proven.
+    /// address with many connections cannot keep others out. Returns false if all connections are
+    /// proven.
     bool make_way() {
         std::map<std::uint32_t, std::size_t> unproven;
         for (const Connection& each : connections_) {
@@ -295,7 +297,7 @@ class Server::Listener {
 Server::Server() = default;
 
 Server::~Server() {
-    if (listener_) {  // null if its constructor threw
+    if (listener_) {  // null if the constructor of Listener threw
         listener_->stop();
     }
 }

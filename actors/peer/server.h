@@ -1,7 +1,7 @@
 // path: cold
 //
 // Listens for peers, accepts those whose address is configured, and runs their sessions. One cold
-// thread calls step(); no call blocks.
+// thread calls step(), and no call blocks.
 #pragma once
 
 #include "actors/peer/peer_config.h"
@@ -23,8 +23,9 @@ namespace pinstrike::actors::peer {
 
 class Server {
   public:
-    /// Returns null and adds a problem if the address cannot be bound. `tls` null: no encryption.
-    /// `giver` null: no state is sent. All arguments but the config must outlive the server.
+    /// Returns null and adds a problem if the address cannot be bound. If `tls` is null,
+    /// connections are not encrypted. If `giver` is null, no state is sent. `identity`, `tls`,
+    /// `history`, `giver` and the objects that `listener` uses must outlive the server.
     [[nodiscard]] static std::unique_ptr<Server> open(const PeerConfig& config,
                                                       const Identity& identity,
                                                       asio::ssl::context* tls,

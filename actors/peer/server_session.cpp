@@ -53,8 +53,8 @@ void ServerSession::step(std::int64_t now_ns) {
     keep_alive(now_ns);
 }
 
-/// Before authentication only a proof is accepted, so a stranger can cause the work and memory of
-/// one frame at most.
+/// Accepts only a proof before authentication, so an unauthenticated client can cause at most the
+/// work and memory of one frame.
 void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
     if (!open_) {
         const auto proof = frame.type == FrameType::proof ? parse_proof(frame.body) : std::nullopt;
@@ -77,7 +77,7 @@ void ServerSession::on_frame(const Frame& frame, std::int64_t now_ns) {
 }
 
 void ServerSession::on_proof(const Proof& proof) {
-    // The secret is checked first, so a peer that does not know it learns nothing else.
+    // Checks the secret first, so that a peer that does not know it learns nothing else.
     handshake_.client_nonce = proof.nonce;
     handshake_.client_instance = proof.instance;
     Handshake theirs = handshake_;
@@ -140,8 +140,8 @@ std::optional<PeerRefusal> ServerSession::objection(const feed::RepairRequest& r
     return std::nullopt;
 }
 
-/// At most one state request is open; a second one on the same connection is refused, as one of
-/// another peer is.
+/// Allows one open state request. A second one is refused, whether it comes from the same
+/// connection or from another peer.
 void ServerSession::on_state_request(const StateRequest& request, std::int64_t now_ns) {
     counters_.counts.bump(ServerCount::state_requests);
     if (const auto why = state_objection(now_ns)) {
@@ -161,8 +161,8 @@ std::optional<PeerRefusal> ServerSession::state_objection(std::int64_t now_ns) {
     return giver_ == nullptr ? PeerRefusal::no_state : giver_->begin();
 }
 
-/// Bounds the bytes that wait to be sent: further records stay in the rings of the cores, and a
-/// core whose ring is full pauses its walk.
+/// Bounds the number of unsent bytes. Further records stay in the rings of the cores, and a core
+/// whose ring is full pauses its walk over the series.
 void ServerSession::send_state(std::int64_t now_ns) {
     StateRecord record;
     while (giving_ && !ended() && writer_.waiting().size() < limits_.state_queue_bytes_max &&
@@ -204,7 +204,8 @@ void ServerSession::refuse_connection(PeerRefusal reason) {
     finish(SessionEnd::refused, reason);
 }
 
-/// Ends the connection of a peer that keeps sending requests without reading the answers.
+/// Refuses a request. Ends the connection instead if the peer keeps sending requests without
+/// reading the answers.
 void ServerSession::refuse_request(const feed::RepairRequest& request, PeerRefusal reason) {
     counters_.refusals.bump(reason);
     if (writer_.waiting().size() > 2 * limits_.queue_bytes_max) {

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The serving side of a connection: requires the client to prove that it knows the secret, then
-// answers its requests from the history, within a budget.
+// The serving side of a connection. It requires the client to prove that it knows the secret, and
+// then answers the client's requests from the history, within a budget.
 #pragma once
 
 #include "actors/peer/budget.h"
@@ -60,14 +60,14 @@ class ServerSession final : public Session {
     ServerSession(const ServerSession&) = delete;
     ServerSession& operator=(const ServerSession&) = delete;
 
-    /// The source of series' state, which must outlive the session; null: none.
+    /// Sets the source of series' state, which must outlive the session; null: there is none.
     void set_state_giver(StateGiver* giver) { giver_ = giver; }
 
     void receive(std::span<const std::byte> bytes, std::int64_t now_ns);
 
     void step(std::int64_t now_ns);
 
-    /// The connection has ended, or is about to.
+    /// Must be called when the connection has ended or is about to end.
     void close(SessionEnd end) { finish(end, std::nullopt); }
 
   private:

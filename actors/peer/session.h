@@ -1,8 +1,8 @@
 // path: cold
 //
-// One connection between two peers, without its socket: bytes and the time go in, bytes come out,
-// and the owner of the socket moves them. Tests, fuzzers and the simulation therefore run the code
-// that runs in production.
+// One connection between two peers, without its socket. The session gets bytes and the time and
+// produces bytes, and the owner of the socket receives and sends them. Tests, fuzzers and the
+// simulation therefore run the code that runs in production.
 #pragma once
 
 #include "actors/peer/frames.h"
@@ -17,7 +17,7 @@
 
 namespace pinstrike::actors::peer {
 
-/// The identity of this process, the same in all its connections.
+/// The identity of this process. It is the same in all connections of the process.
 struct Identity {
     std::string feed;
     Secret secret;
@@ -26,18 +26,20 @@ struct Identity {
 
 struct SessionLimits {
     std::int64_t authenticate_within_ns = 5'000'000'000;
-    std::int64_t silent_ns = 15'000'000'000;     ///< ends a connection that receives nothing
+    std::int64_t silent_ns = 15'000'000'000;     ///< until a connection without input ends
     std::int64_t keep_alive_ns = 5'000'000'000;  ///< longest time without sending a frame
     // server
     std::uint32_t requests_per_second = 500;
     std::uint32_t messages_per_second = 200'000;
-    std::size_t queue_bytes_max = std::size_t{4} << 20;  ///< unsent bytes that refuse requests
+    /// If more bytes are unsent, requests are refused.
+    std::size_t queue_bytes_max = std::size_t{4} << 20;
     std::uint32_t state_series_per_second = 250'000;
-    std::size_t state_queue_bytes_max = std::size_t{512} << 10;  ///< small: queued state ages
+    /// Bounds the unsent state. The bound is small, because state gets old while it waits.
+    std::size_t state_queue_bytes_max = std::size_t{512} << 10;
     // client
-    std::size_t in_flight_max = 256;                ///< requests
-    std::int64_t answer_within_ns = 5'000'000'000;  ///< fails a request without full answer
-    std::int64_t state_silent_ns = 5'000'000'000;   ///< fails a state request without new frames
+    std::size_t in_flight_max = 256;                ///< open requests of one connection
+    std::int64_t answer_within_ns = 5'000'000'000;  ///< until a request without full answer fails
+    std::int64_t state_silent_ns = 5'000'000'000;   ///< until a state request without frames fails
 };
 
 // clang-format off
@@ -52,20 +54,20 @@ struct SessionLimits {
         "as many were open as may be, and it gave way to a newer one before it proved anything")
 // clang-format on
 
-/// How a connection ended.
+/// The reason for the end of a connection.
 PINSTRIKE_ROWS(SessionEnd, PINSTRIKE_SESSION_ENDS)
 
 class Session {
   public:
-    /// Both sides are authenticated, and the session has not ended.
+    /// True if both sides are authenticated and the session has not ended.
     [[nodiscard]] bool open() const { return open_ && !end_; }
 
-    /// Further input is ignored; pending output should still be sent.
+    /// True if the session has ended. It ignores further input, but pending output should be sent.
     [[nodiscard]] bool ended() const { return end_.has_value(); }
 
     [[nodiscard]] std::optional<SessionEnd> end() const { return end_; }
 
-    /// The reason, if the session ended by a refusal.
+    /// The reason for the refusal, if the session ended by one.
     [[nodiscard]] std::optional<PeerRefusal> why() const { return why_; }
 
     /// The bytes to send.

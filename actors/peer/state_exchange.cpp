@@ -11,7 +11,8 @@ namespace pinstrike::actors::peer {
 
 namespace {
 
-/// Per core; beyond it, the peer sends faster than the core reads, and the line is requested again.
+/// The largest number of queued records of a core. If the queue is full, the peer sends faster than
+/// the core reads, and the line is requested again.
 constexpr std::size_t posted_max = 1 << 18;
 
 }  // namespace
@@ -109,8 +110,8 @@ std::size_t StateExchange::step() {
             core.posted.pop_front();
             ++done;
         }
-        // The receiving peer left before the end: reads the rest, so that the books finish their
-        // walk and can start another one.
+        // If the receiving peer left before the end, this reads the remaining records, so that the
+        // books finish their walk and can start another one.
         StateRecord unwanted;
         while (!given_ && !taking_ && read(core, unwanted)) {
             ++done;

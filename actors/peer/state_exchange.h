@@ -1,8 +1,8 @@
 // path: cold
 //
 // The recovery thread's access to the state of this instance's series: the peer side of the rings
-// to the books. It either sends state to a peer or receives it: while it receives, its own state is
-// incomplete and is not sent.
+// to the books. It sends no state to a peer while it receives state, because the state of this
+// instance is incomplete then.
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
@@ -18,7 +18,7 @@ namespace pinstrike::actors::peer {
 
 class StateExchange final : public StateGiver {
   public:
-    /// `rings`: one entry per core, in order; nothing for a core without a book.
+    /// `rings` has one entry per core, in order. A core without a book has no rings.
     StateExchange(Sharding sharding, std::vector<std::optional<StateRings>> rings);
 
     [[nodiscard]] std::optional<PeerRefusal> begin() override;
@@ -29,26 +29,27 @@ class StateExchange final : public StateGiver {
     void set_taking(bool taking) { taking_ = taking; }
 
     /// Queues a series for the book that keeps it, and a record of another kind for all books.
-    /// False: the core has no book, or its queue is full.
+    /// Returns false if the core has no book, or if its queue is full.
     bool post(const StateRecord& record);
 
     /// Queues a record for every book. Returns the number of books.
     std::size_t post_to_all(StateRecord::Kind kind);
 
-    /// Records that are queued and not yet in a ring.
+    /// Returns the number of records that are queued and not yet in a ring.
     [[nodiscard]] std::size_t waiting() const;
 
-    /// Reads the next answer of a book to a posted record. False: none, or not receiving.
+    /// Reads the next answer of a book to a posted record. Returns false if there is none, or if no
+    /// state is being received.
     [[nodiscard]] bool answer(StateRecord& into);
 
-    /// Moves queued records to the rings. Returns how many records were moved or dropped.
+    /// Moves queued records to the rings. Returns the number of records that were moved or dropped.
     std::size_t step();
 
   private:
     struct Core {
         std::optional<StateRings> rings;
         std::deque<StateRecord> posted;
-        bool at_end = true;  ///< its walk over the series has ended
+        bool at_end = true;  ///< the core's walk over the series has ended
     };
 
     static void post(Core& core, const StateRecord& record);
@@ -60,7 +61,7 @@ class StateExchange final : public StateGiver {
     std::vector<Core> cores_;
     std::size_t turn_ = 0;
     bool taking_ = false;
-    bool given_ = false;  ///< a peer is receiving state, until leave()
+    bool given_ = false;  ///< a peer receives state; leave() ends this
 };
 
 }  // namespace pinstrike::actors::peer

@@ -25,7 +25,7 @@ bool is_code(char byte) {
     return byte >= 'A' && byte <= 'I';
 }
 
-/// Whether a message can name this series.
+/// True if a message can name this series.
 bool is_series(const feed::SeriesKey& key) {
     const auto bytes = key.bytes();
     const char* const symbol_end = bytes.data() + feed::SeriesKey::symbol_bytes;
@@ -47,7 +47,7 @@ void put_place(Writer& body, const CoveredPlace& place) {
     body.put(place.reset_ts_ns);
 }
 
-/// False: no book can have such a side.
+/// Returns false if no book can have such a side.
 bool take_side(Body& body, BookSide& side) {
     const auto price = body.take<std::uint32_t>();
     const auto size = body.take<std::uint32_t>();
@@ -89,7 +89,7 @@ bool has_form(const TradeRecord& trades) {
            coded(has_last, trades.last_code) && last && says_anything(trades);
 }
 
-/// Visits all fields that are sent, in their order on the wire.
+/// Visits all fields of the frame, in their order on the wire.
 template <class Trades, class Visit>
 void for_each_field(Trades& trades, Visit&& visit) {
     visit(trades.volume);

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The frames of state transfer; README.md of this folder has them as tables. The parsers check all
-// fields of a record and reject one that no book can produce.
+// The frames of state transfer. README.md of this folder describes them in tables. The parsers
+// check all fields of a record and reject a record that no book can produce.
 #pragma once
 
 #include "actors/book/transfer/state_record.h"
@@ -16,7 +16,7 @@ namespace pinstrike::actors::peer {
 
 class FrameWriter;
 
-inline constexpr std::size_t state_lines_max = 1024;  ///< of one request
+inline constexpr std::size_t state_lines_max = 1024;  ///< lines of one request
 inline constexpr std::size_t state_request_bytes = 8 + 2;
 inline constexpr std::size_t state_series_bytes = 8 + 2 + 1 + 16 + 16 + 2 * 15 + 4;
 inline constexpr std::size_t state_trades_bytes = 8 + 11 * 4 - 4 + 6 + 2;
@@ -32,13 +32,13 @@ struct StateRequest {
 
 /// A record of kind series, lost or place.
 struct StateFrame {
-    std::uint64_t id = 0;  ///< of the request
+    std::uint64_t id = 0;  ///< id of the request
     StateRecord record;
 };
 
 struct StateEnd {
     std::uint64_t id = 0;
-    std::uint64_t series = 0;  ///< sent
+    std::uint64_t series = 0;  ///< number of series sent
 };
 
 [[nodiscard]] std::optional<StateRequest> parse_state_request(std::span<const std::byte> body);

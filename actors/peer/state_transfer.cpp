@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t pause_least_ns = 20'000'000;
 constexpr std::int64_t pause_most_ns = 2'000'000'000;
-/// How long peers that have just started too may take to get state from other peers.
+/// The time in which peers that have just started too can get state from other peers.
 constexpr std::int64_t none_ns_max = 2'000'000'000;
 constexpr std::size_t answers_each_step = 65536;
 
@@ -126,7 +126,8 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
     const std::vector<std::uint16_t> lines =
         named ? std::vector<std::uint16_t>(wanted_.begin(), wanted_.end())
               : std::vector<std::uint16_t>{};
-    // A line without messages may only be quiet: wait most of the time for its first message.
+    // A line without messages may only be quiet, so this waits for its first message for most of
+    // the time.
     forced_ = now_ns - begun_ns_ >= within_ns_ / 4 * 3;
     again_.clear();
     placed_.clear();
@@ -140,7 +141,7 @@ void StateTransfer::ask(std::int64_t now_ns, const std::vector<StateSource*>& so
             return;
         }
     }
-    ask_ns_ = now_ns + pause_least_ns;  // no peer is connected yet
+    ask_ns_ = now_ns + pause_least_ns;  // because no peer can answer yet
 }
 
 void StateTransfer::close_round(std::int64_t now_ns) {
@@ -160,8 +161,8 @@ void StateTransfer::close_round(std::int64_t now_ns) {
     pause(now_ns);
 }
 
-/// Requests again the lines on which not all cores of the peer stated a position. If that is still
-/// so in the last round, the lines carry no messages, and they have no state to copy.
+/// Requests again the lines on which not all cores of the peer stated a position. If such lines
+/// remain in the last round, they carry no messages and have no state to copy.
 void StateTransfer::note_unplaced() {
     for (const std::uint16_t line : wanted_) {
         if (!forced_ && placed_[line] < books_) {

@@ -2,15 +2,16 @@
 //
 // Copies the state of every series from a peer, once after the start.
 //
-// The streams are joined first, so that the state that a peer sends then covers positions behind
-// the join. The transfer runs in rounds: the first requests all lines, each later one the lines
-// that have not joined yet. A line has joined if all its series were accepted, and if the journal
-// of each core here holds everything behind the position that each core of the peer states for the
-// line. If the peer states no position, it has not received the line yet: it may still get messages
-// that were sent before this instance started. A series may be accepted twice, so a round needs no
-// record of the round before. The transfer gives up early if all peers have just started too. In
-// the last quarter of its time it also accepts the state of lines on which nothing was received.
-// Series that were not accepted at the end stay unknown until a message states them.
+// The instance joins the streams before it requests state, so that the state that a peer then sends
+// covers positions after the join. The transfer runs in rounds. The first round requests all lines,
+// and each later round requests the lines that have not joined yet. A line has joined if all its
+// series were accepted, and if the journal of each core here holds all messages after the position
+// that each core of the peer states for the line. If a core of the peer states no position, it has
+// not received the line yet, and it may still get messages that were sent before this instance
+// started. A series may be accepted twice, so a round needs no record of the round before. The
+// transfer gives up early if all peers have just started too. In the last quarter of its time it
+// also accepts the state of lines on which nothing was received. Series that were not accepted at
+// the end stay unknown until a message states them.
 #pragma once
 
 #include "actors/peer/peer_event.h"
@@ -48,13 +49,13 @@ namespace pinstrike::actors::peer {
 
 PINSTRIKE_ROWS(StateCount, PINSTRIKE_STATE_COUNTS)
 
-/// A peer that can be asked for state.
+/// A peer from which state can be requested.
 class StateSource {
   public:
     virtual ~StateSource() = default;
-    /// "10.1.0.2:9470"
+    /// The address of the peer, for example "10.1.0.2:9470".
     [[nodiscard]] virtual std::string_view peer() const = 0;
-    /// False: it cannot be asked now. Otherwise StateTaker::ended is called once.
+    /// Returns false if state cannot be requested now. Otherwise StateTaker::ended is called once.
     [[nodiscard]] virtual bool request_state(const std::vector<std::uint16_t>& lines) = 0;
 };
 
@@ -67,7 +68,7 @@ class StateTransfer final : public StateTaker {
     void record(const StateRecord& record) override;
     void ended(StateOutcome outcome) override;
 
-    /// Returns how many answers of books were read. `now_ns` must never decrease.
+    /// Returns the number of answers of books that were read. `now_ns` must never decrease.
     std::size_t step(std::int64_t now_ns, const std::vector<StateSource*>& sources);
 
     [[nodiscard]] bool over() const { return phase_ == Phase::over; }
@@ -99,9 +100,9 @@ class StateTransfer final : public StateTaker {
     std::int64_t pause_ns_;
     bool first_ = true;                            ///< no round has completed yet
     bool forced_ = false;                          ///< this round accepts lines without messages
-    StateOutcome outcome_ = StateOutcome::broken;  ///< of the round that is closing
-    std::int64_t none_since_ns_ = 0;               ///< first of the last answers `has_none`; or 0
-    std::size_t turn_ = 0;                         ///< index of the source to ask first
+    StateOutcome outcome_ = StateOutcome::broken;  ///< outcome of the round that is closing
+    std::int64_t none_since_ns_ = 0;               ///< since when answers are `has_none`; or 0
+    std::size_t turn_ = 0;                         ///< index of the source to request from first
     std::set<std::uint16_t> wanted_;               ///< lines of this round
     std::set<std::uint16_t> again_;                ///< lines of the next round
     std::map<std::uint16_t, unsigned> placed_;     ///< by line: positions stated in this round

@@ -28,7 +28,7 @@ std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config, Problems& 
     check("authority", config.authority, error);
     context->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert,
                              error);
-    // Without tickets there is no resumption: each connection performs a full handshake.
+    // A session cannot be resumed without tickets, so each connection performs a full handshake.
     ::SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
     if (::SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_3_VERSION) != 1) {
         tell(problems, Place{}, "peer.tls: this OpenSSL does not speak TLS 1.3");

@@ -10,8 +10,8 @@
 
 namespace pinstrike::actors::peer {
 
-/// A context for TLS 1.3 in which both sides need a certificate that the authority signed. Returns
-/// null and adds problems if a file cannot be used.
+/// Returns a context for TLS 1.3 in which both sides need a certificate that the authority signed.
+/// If a file cannot be used, returns null and adds problems.
 [[nodiscard]] std::unique_ptr<asio::ssl::context> open_tls(const TlsConfig& config,
                                                            Problems& problems);
 

@@ -1,8 +1,8 @@
 // path: cold
 //
-// The work of the recovery thread (or of a simulation): reads the pollers' notes, steps recovery
+// The work of the recovery thread (or of a simulation). It reads the pollers' notes, steps recovery
 // and its sources, and puts the blocks that they deliver into the rings to the pollers. step() gets
-// the wall time; a jump of that clock moves recovery's own time by at most one second.
+// the wall time. A jump of the wall clock moves recovery's own time by at most one second.
 #pragma once
 
 #include "actors/recovery/repair_rings.h"
@@ -18,11 +18,12 @@
 
 namespace pinstrike::actors {
 
-/// Makes the repair rings of a poller with these lines: the poller's ends, and recovery's.
+/// Makes the repair rings of a poller with these lines. Returns the ends of the poller and those of
+/// recovery.
 [[nodiscard]] std::pair<std::unique_ptr<PollerRepairRings>, RecoveryRepairRings> make_repair_rings(
     std::vector<std::uint16_t> lines);
 
-/// Memory of the repair rings of one poller.
+/// The memory of the repair rings of one poller, in bytes.
 [[nodiscard]] std::size_t repair_rings_bytes();
 
 class RecoveryTask final : private feed::RepairSink {
@@ -31,14 +32,16 @@ class RecoveryTask final : private feed::RepairSink {
                  std::vector<std::unique_ptr<feed::RepairSource>> sources,
                  const feed::Numbering& numbering);
 
-    /// Returns the number of notes read plus the work of recovery; 0: the thread may sleep.
+    /// Returns the number of notes read plus the work of recovery. If it is 0, the thread may
+    /// sleep.
     std::size_t step(std::int64_t now_ns);
 
-    /// How long the thread may sleep after a step that did nothing.
+    /// The time that the thread may sleep after a step that did nothing.
     [[nodiscard]] std::int64_t nap_ns() const;
 
-    /// Reads the last notes and gives up all open holes. Call it after the last step and after the
-    /// pollers have ended, from the thread that called step() or one that joined it.
+    /// Reads the last notes and gives up all open holes. Must be called after the last step and
+    /// after the pollers have ended, from the thread that called step() or from a thread that
+    /// joined that thread.
     void finish();
 
     [[nodiscard]] const feed::Recovery& recovery() const { return *recovery_; }
@@ -49,7 +52,7 @@ class RecoveryTask final : private feed::RepairSink {
         std::uint32_t line;
     };
 
-    // RepairSink
+    // feed::RepairSink
     [[nodiscard]] bool carry(std::uint16_t line, std::span<const std::byte> bytes) override;
 
     std::size_t read_notes(RecoveryRepairRings& ring, std::size_t first_line);
@@ -59,7 +62,7 @@ class RecoveryTask final : private feed::RepairSink {
     std::map<std::uint16_t, Place> places_;  ///< by line number
     std::unique_ptr<feed::Recovery> recovery_;
     std::int64_t seen_ns_ = 0;  ///< wall time of the last step
-    std::int64_t time_ns_ = 0;  ///< never decreases, and never jumps
+    std::int64_t time_ns_ = 0;  ///< never decreases, and grows by at most one second per step
 };
 
 }  // namespace pinstrike::actors

@@ -1,12 +1,13 @@
 // path: hot
 //
-// The two rings between a poller and the recovery thread: one carries notes of missing and of found
-// numbers to recovery, the other carries repair blocks to the poller. ring.h says why the memory
-// orders are enough. The poller never waits for recovery: a note that does not fit is dropped and
-// counted. If it was a note of missing numbers, recovery does not request them, and they stay lost.
-// If it was a note of found numbers, recovery requests them in vain until it gives them up.
+// The two rings between a poller and the recovery thread. One carries notes of missing and of found
+// numbers to recovery, and the other carries repair blocks to the poller. ring.h explains why its
+// memory orders are enough. The poller never waits for recovery. A note that does not fit into the
+// ring is dropped and counted. If it was a note of missing numbers, recovery does not request them,
+// and they stay lost. If it was a note of found numbers, recovery requests them in vain until it
+// gives them up.
 //
-// A block is a record with its bytes behind it (record_ring.h).
+// A block is a record that is followed by its bytes (record_ring.h).
 #pragma once
 
 #include "actors/threads/record_ring.h"
@@ -22,7 +23,7 @@
 
 namespace pinstrike::actors {
 
-/// Numbers of one line that are missing, or were found after all.
+/// A range of numbers of one line that are missing, or that were found after all.
 struct alignas(64) RepairNote {
     enum class Kind : std::uint8_t { missing, found };
     feed::Position begin = 0;
@@ -35,7 +36,7 @@ struct alignas(64) RepairNote {
 
 static_assert(sizeof(RepairNote) == 64);
 
-/// The head of a block, or a slot with its bytes.
+/// The head of a block, or a slot that holds some of its bytes.
 struct alignas(64) RepairRecord {
     std::uint32_t line = 0;  ///< index among the poller's lines
     std::uint32_t bytes = 0;
@@ -51,7 +52,7 @@ class PollerRepairRings {
     static constexpr std::size_t notes_slots = 8192;
     static constexpr std::size_t repairs_slots = 32768;  ///< about 2000 full blocks
     static constexpr std::size_t block_bytes_max = 16 * 1024;
-    /// Bounds the repair blocks of one step, so that they never delay the streams for long.
+    /// The bound on repair blocks per step, so that they never delay the streams for long.
     static constexpr std::size_t blocks_each_step = 16;
 
     PollerRepairRings(Producer<RepairNote> notes, Consumer<RepairRecord> repairs)
@@ -63,9 +64,9 @@ class PollerRepairRings {
         }
     }
 
-    /// Calls `take(line, bytes)` for up to blocks_each_step blocks and returns their number. An
-    /// empty ring costs one read of an index whose cache line stays in this core's cache, because
-    /// the producer writes it only when it publishes a block.
+    /// Calls `take(line, bytes)` for up to blocks_each_step blocks and returns the number of
+    /// blocks. An empty ring costs one read of an index. The cache line of the index stays in this
+    /// core's cache, because the producer writes the index only when it publishes a block.
     template <class Take>
     std::size_t take_repairs(Take&& take) {
         std::size_t taken = 0;
@@ -98,7 +99,8 @@ struct RecoveryRepairRings {
     Consumer<RepairNote> notes;
     Producer<RepairRecord> repairs;
 
-    /// Copies a block into the ring. False: the block is too long, or the ring is full.
+    /// Copies a block into the ring. Returns false if the block is too long, or if the ring is
+    /// full.
     [[nodiscard]] bool carry(std::uint32_t line, std::span<const std::byte> bytes) noexcept {
         if (bytes.size() > PollerRepairRings::block_bytes_max) {
             return false;

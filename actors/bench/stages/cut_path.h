@@ -1,8 +1,8 @@
 // path: hot
 //
-// The poll path as far as one stage, put together of what the poller is made of: two such paths
-// differ by what a stage costs. The whole of it is actors/poller/poller.h, and what it does beside
-// the stages is in its last.
+// The poll path up to one stage, built from the parts of the poller. The times of two such paths
+// differ by the cost of the stages between their ends. The complete path is actors/poller/poller.h.
+// Its last stage includes all work of the poller that belongs to no stage.
 #pragma once
 
 #include "actors/bench/stages/stage.h"
@@ -28,16 +28,17 @@
 
 namespace pinstrike::actors {
 
-/// Keeps the compiler from dropping what nobody reads.
+/// Prevents the compiler from removing the computation of a value that nothing reads.
 template <class T>
 inline void keep(const T& value) noexcept {
     asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// Where events go that nobody takes: the same few slots again and again.
+/// An EventSink (feed/event/event_sink.h) for events that nothing reads. It returns the same few
+/// slots again and again, so that they stay in the cache.
 class ScratchSlots {
   public:
-    /// `routes`: the core of each message is found, of so many; else there is one.
+    /// If `routes`, finds the core of each message among `cores_count` cores; else uses core 0.
     ScratchSlots(std::size_t cores_count, bool routes)
         : cores_count_(cores_count), routes_(routes) {}
 
@@ -72,7 +73,7 @@ class ScratchSlots {
   private:
     static constexpr std::size_t message_records_max = 255;
 
-    /// Of any core, room for the longest message behind it.
+    /// Returns the slot of a core. After each such slot there is space for the longest message.
     feed::Event* at(std::size_t core) noexcept { return &slots_[core % cores_max]; }
 
     static constexpr std::size_t cores_max = 256;
@@ -82,14 +83,14 @@ class ScratchSlots {
     std::array<feed::Event, cores_max + message_records_max> slots_{};
 };
 
-/// `Codec` is a venue's codec. Allocates at construction only.
+/// `Codec` is a venue's codec. Only the constructor allocates memory.
 template <class Codec, Stage last>
 class CutPath final : private feed::ArbiterSink {
   public:
-    /// `setup`: one port, lines; of one thread, as a poller is.
+    /// `setup` has one port and its lines. As with a poller, only one thread may use the object.
     CutPath(PollerSetup setup, std::size_t cores_count);
 
-    /// One burst. Packets taken.
+    /// Processes one burst. Returns the number of packets.
     std::size_t step(std::int64_t now_ns) {
         now_ns_ = now_ns;
         const std::size_t filled = port_->receive(burst_, now_ns);
@@ -151,7 +152,7 @@ class CutPath final : private feed::ArbiterSink {
                std::int64_t ts_receive_ns) {
         feed::Block block;
         const auto result = line.codec.open(rest, true, block);
-        line.arbiter.count_packet(stream);  // behind it, as the poller does
+        line.arbiter.count_packet(stream);  // after open(), as in the poller
         if (!result.accepted) [[unlikely]] {
             return;
         }
@@ -212,7 +213,7 @@ class CutPath final : private feed::ArbiterSink {
         return base;
     }
 
-    // What the slow path decides, where a looped capture begins anew.
+    // feed::ArbiterSink. The slow path calls these functions where a looped capture starts again.
 
     void deliver(const feed::Block& block, unsigned first, unsigned count,
                  feed::DeliveryFlags flags) override {

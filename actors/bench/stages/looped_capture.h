@@ -1,7 +1,8 @@
 // path: cold
 //
-// What the whole poll path is measured on: captures that DPDK's net_pcap replays for ever, and a
-// poller of all lines. A capture that is to be looped ends as `generate --end-with-reset` ends it.
+// The input of benchmarks of the whole poll path: captures that DPDK's net_pcap replays endlessly,
+// and a poller of all lines. A looped capture must end with a reset of every line, which the option
+// --end-with-reset of `pinstrike generate` writes.
 #pragma once
 
 #include "actors/poller/poller_task.h"
@@ -18,7 +19,7 @@
 
 namespace pinstrike::actors {
 
-/// A port for each capture, and what they stand on.
+/// One port per capture, and the DPDK environment that the ports need.
 struct LoopedCaptures {
     std::shared_ptr<nic::dpdk::Eal> eal;
     std::vector<std::unique_ptr<nic::Port>> ports;
@@ -26,19 +27,20 @@ struct LoopedCaptures {
 
 struct LoopedMemory {
     bool hugepages = false;
-    bool keeps = false;  ///< packets may be kept over bursts
+    bool keeps = false;  ///< a port can hold packets beyond the next burst
 };
 
-/// Once a process, since DPDK begins once. No ports: the problems tell why.
+/// Must be called only once per process, because DPDK can be started only once. On an error,
+/// returns no ports and adds problems.
 [[nodiscard]] LoopedCaptures open_looped(std::span<const std::string> captures, LoopedMemory memory,
                                          Problems& problems);
 
-/// A poller of these lines on one port.
+/// Returns the setup of a poller with these lines on one port.
 [[nodiscard]] PollerSetup looped_setup(std::unique_ptr<nic::Port> port,
                                        nic::ChecksumCheck udp_checksum,
                                        std::vector<feed::LineConfig> lines);
 
-/// The router of a poller of so many lines; what finds no room is refused.
+/// Returns a router for a poller with `lines_count` lines. It refuses events if a ring is full.
 [[nodiscard]] Router router_to(std::vector<Producer<feed::Event>> producers,
                                std::size_t lines_count);
 

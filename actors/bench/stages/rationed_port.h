@@ -10,8 +10,9 @@
 
 namespace pinstrike::actors {
 
-/// Gives so many packets of another port, which outlives it, and then none until it may give more:
-/// so several paths have one port in turn.
+/// Returns packets of another port until a granted number is reached, and then none until more
+/// packets are granted. So several paths can use one port in turn. The other port must outlive this
+/// object.
 class RationedPort final : public nic::Port {
   public:
     explicit RationedPort(nic::Port& inner) : Port("rationed"), inner_(inner) {}

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The stages of a message's way, in their order: those of the poll thread, then those of a core.
+// The stages of a message's path, in order: first those of the poll thread, then those of a core.
 #pragma once
 
 #include <array>

@@ -1,13 +1,14 @@
 // path: cold
 //
-// Measures what each stage of the way of a message takes. Every path of cut_path.h and the real
-// poller take whole loops of one capture in turn, chunk by chunk; behind each chunk of the poller's
-// the other thread empties the rings, once by a core without an actor and once by one with a book.
-// So no thread waits for another while it is measured, and yet each finds in its caches what it
-// would with the other at work: records written by another processor, slots read by one.
+// Measures the time that each stage of a message's path takes. All paths of cut_path.h and the real
+// poller process whole loops of one capture in turn, chunk by chunk. After each chunk of the
+// poller, the other thread empties the rings: in one turn with a core without an actor, in the next
+// turn with a core that has a book. So no thread waits for another thread while it is measured. Its
+// caches are nevertheless in the same state as if both threads ran at the same time, because
+// another processor has written the records that it reads, or read the slots that it writes.
 //
-// A chunk's time is that of two clock readings around hundreds of packets; the median over chunks
-// leaves the machine's own stops out.
+// The time of a chunk is measured by two clock reads around hundreds of packets. Preemptions do not
+// affect the median over the chunks.
 #pragma once
 
 #include "actors/appliance/venues.h"
@@ -43,16 +44,18 @@ namespace pinstrike::actors {
 
 struct StageOptions {
     int runs = 5;
-    double seconds = 0.1;  ///< of each path in each run; one loop at least
+    double seconds = 0.1;  ///< for each path in each run, but at least one loop
     unsigned cores_count = 1;
     std::size_t series_capacity = 1'500'000;
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
-    bool counting = false;  ///< one loop, on a made-up clock: the same instructions every time
+    /// Runs one loop with a synthetic clock, so that every run executes the same instructions.
+    bool counting = false;
     CpuIndex poller_cpu = -1;
     CpuIndex core_cpu = -1;
 };
 
-/// The time of a step; made up, it goes on by the same amount each time.
+/// Gives the time of a step. If `made_up`, the clock is synthetic, and each read advances it by the
+/// same amount.
 class StepClock {
   public:
     StepClock(const nic::Clock& clock, bool made_up) : clock_(clock), made_up_(made_up) {}
@@ -79,7 +82,7 @@ inline void drain(std::span<const std::unique_ptr<Core>> cores, StepClock& clock
     }
 }
 
-// Functions of their own for each stage, so that a profiler can be told to look at nothing else.
+// Separate functions for each stage, so that a profiler can be restricted to them.
 
 template <Stage stage, class Path>
 [[gnu::noinline]] void measured_steps(Path& path, const RationedPort& port, StepClock& clock) {
@@ -92,8 +95,9 @@ template <Stage stage>
     drain(cores, clock);
 }
 
-/// A thread that does one thing at a time, while the caller waits. Neither sleeps meanwhile: a
-/// processor that did would take up its work slowly, and that would count as the work's.
+/// A thread that does one piece of work at a time while the caller waits. Both spin meanwhile,
+/// because a processor that slept would start its work slowly, and that delay would be measured as
+/// part of the work.
 class OtherThread {
   public:
     explicit OtherThread(CpuIndex cpu)
@@ -101,7 +105,7 @@ class OtherThread {
               place_this_thread(cpu, "core0");
               for (Work* work = next(); work != &no_more_; work = next()) {
                   work->run();
-                  work_.store(nullptr, std::memory_order_release);  // the caller acquires
+                  work_.store(nullptr, std::memory_order_release);  // pairs with run()
               }
           }) {}
 
@@ -121,21 +125,22 @@ class OtherThread {
 
     void run(Work& work) {
         hand(work);
-        // Acquire: what the work did is seen.
+        // Acquire, so that the caller sees the effects of the work.
         while (!spin([this] { return work_.load(std::memory_order_acquire) == nullptr; },
                      looks_before_sleep)) {
         }
     }
 
   private:
-    static constexpr unsigned looks_before_sleep = 100'000;  ///< some milliseconds
-    static constexpr unsigned looks_before_yield = 1'000;    ///< for where all share a processor
+    static constexpr unsigned looks_before_sleep = 100'000;  ///< takes some milliseconds
+    static constexpr unsigned looks_before_yield = 1'000;    ///< if threads share a processor
 
     struct Nothing final : Work {
         void run() override {}
     };
 
-    /// False if it did not come true in so many looks.
+    /// Evaluates `is_true` until it is true, but at most `looks` times. Returns false if it never
+    /// was.
     template <class True>
     static bool spin(True&& is_true, unsigned looks) {
         for (unsigned look = 1; !is_true(); ++look) {
@@ -148,7 +153,7 @@ class OtherThread {
     }
 
     void hand(Work& work) {
-        work_.store(&work, std::memory_order_release);  // next() acquires
+        work_.store(&work, std::memory_order_release);  // pairs with next()
         work_.notify_one();
     }
 
@@ -164,14 +169,15 @@ class OtherThread {
     }
 
     Nothing no_more_;
-    std::atomic<Work*> work_{nullptr};  ///< null: nothing is to be done, or it is done
+    std::atomic<Work*> work_{nullptr};  ///< null: no work is pending
     std::thread thread_;
 };
 
 template <class Codec>
 class StageBench {
   public:
-    /// `port` gives a loop of so many packets for ever, and is at its beginning.
+    /// `port` repeats a loop of `loop_packets` packets endlessly, and its next packet is the first
+    /// of the loop.
     StageBench(nic::Port& port, std::size_t loop_packets, std::vector<feed::LineConfig> lines,
                const StageOptions& options)
         : port_(port),
@@ -181,7 +187,7 @@ class StageBench {
           time_(clock_, options.counting),
           other_(options.core_cpu) {}
 
-    /// Of which name and messages are the caller's to tell.
+    /// Returns the figures. The caller sets their name.
     StageFigures run() {
         place_this_thread(options_.poller_cpu, "poller0");
         const auto cuts = make_cuts();
@@ -201,7 +207,7 @@ class StageBench {
     static constexpr std::size_t chunk_packets = 256;
     static constexpr std::size_t ring_records = std::size_t{1} << 16;
 
-    /// A path that takes its turn.
+    /// A path that is measured in turn with the others.
     class Turn {
       public:
         virtual ~Turn() = default;
@@ -209,7 +215,7 @@ class StageBench {
         virtual void measure() = 0;
     };
 
-    /// Times of chunks of one path.
+    /// The times of the chunks of one path.
     class ChunkTimes {
       public:
         void add(std::size_t packets, std::int64_t ns) {
@@ -238,7 +244,7 @@ class StageBench {
         figures_.measured_packets[index_of(stage)] += times.packets();
     }
 
-    /// Whole loops, chunk by chunk, until the time is over.
+    /// Runs one loop in chunks, or, if `measured`, as many loops as the configured time allows.
     template <class Chunk>
     void loops(bool measured, Chunk&& chunk) {
         const double seconds = measured && !options_.counting ? options_.seconds : 0;
@@ -285,11 +291,12 @@ class StageBench {
 
       private:
         StageBench& bench_;
-        RationedPort& port_;  ///< the path's
+        RationedPort& port_;  ///< owned by path_
         CutPath<Codec, last> path_;
     };
 
-    /// The poller, its rings, and the cores behind them; `last`: pop, without an actor, or book.
+    /// The poller, its rings, and the cores that read them. If `last` is pop, the cores have no
+    /// actor, and if it is book, they have a book.
     template <Stage last>
     class WholeTurn final : public Turn, private OtherThread::Work {
       public:
@@ -302,8 +309,9 @@ class StageBench {
                 producers.push_back(std::move(ring.producer));
                 cores_.push_back(bench.template make_core<last>(core, std::move(ring.consumer)));
             }
-            // As the program makes them: one compiled here would be another, with other things
-            // inlined, and the linker might take it for the program's.
+            // Makes the poller with the function that the program uses. A poller that is
+            // instantiated in this file would be compiled with other inlining, and the linker might
+            // use it for the program as well.
             poller_ = make_poller(Codec::name, bench.setup_on(std::move(port)),
                                   router_to(std::move(producers), bench.lines_.size()));
             PINSTRIKE_CHECK(poller_ != nullptr);
@@ -329,7 +337,7 @@ class StageBench {
             bench_.loops(true, [&](std::size_t packets) {
                 port_->grant(packets);
                 const std::int64_t begin_ns = bench_.clock_.wall_ns();
-                if constexpr (last == Stage::pop) {  // the other turn's is the same
+                if constexpr (last == Stage::pop) {  // the other turn runs the same code
                     measured_steps<Stage::push>(*poller_, *port_, bench_.time_);
                 } else {
                     steps(*poller_, *port_, bench_.time_);
@@ -349,7 +357,7 @@ class StageBench {
         }
 
       private:
-        /// On the other thread.
+        /// Runs on the other thread.
         void run() override {
             const std::int64_t begin_ns = bench_.clock_.wall_ns();
             if (measured_) {
@@ -368,7 +376,7 @@ class StageBench {
             return messages;
         }
 
-        /// A chunk finds room for all it has, or the figures would tell of something else.
+        /// Checks that no ring was too full for a message, because the figures would then be wrong.
         void refuse_nothing() const {
             for (std::size_t ring = 0; ring < cores_.size(); ++ring) {
                 PINSTRIKE_CHECK(poller_->router().counters(ring).refused.read() == 0);
@@ -376,7 +384,7 @@ class StageBench {
         }
 
         StageBench& bench_;
-        RationedPort* port_ = nullptr;  ///< the poller's
+        RationedPort* port_ = nullptr;  ///< owned by poller_
         std::unique_ptr<PollerTask> poller_;
         std::vector<std::unique_ptr<Core>> cores_;
         bool measured_ = false;

@@ -18,7 +18,8 @@ bool was_measured(const StageFigures& figures, Stage stage) {
     return !figures.path_ns[index_of(stage)].empty();
 }
 
-/// The stage before it on the same thread; itself: it is the first.
+/// Returns the measured stage before `stage` on the same thread; `stage` itself: it is the first
+/// one.
 Stage stage_before(const StageFigures& figures, Stage stage) {
     if (stage == Stage::receive || stage == Stage::pop) {
         return stage;

@@ -1,8 +1,8 @@
 // path: cold
 //
-// `pinstrike bench actor NAME`: what a message takes an actor that is alone, or beside copies of
-// it. Every kind that a config may name is fed with generated traffic, or with that of a capture;
-// beside them stand actors of the runtime, of known work.
+// `pinstrike bench actor NAME`: measures the time per message of an actor that runs alone, or
+// beside copies of itself. Actors of every kind that a config may name get generated traffic or the
+// traffic of a capture. Other actors have a known amount of work and run on actors/runtime.
 #include "actors/bench/isolated_feed_actor.h"
 #include "actors/bench/sample_work.h"
 #include "actors/command/command.h"
@@ -34,7 +34,7 @@ struct Arguments {
     std::string capture;  ///< empty: traffic is generated
 };
 
-/// An actor of the runtime that does this work for each message.
+/// An actor of actors/runtime that does this work for each message.
 template <class Work>
 class Worker final : public actors::runtime::Actor {
   public:
@@ -74,7 +74,8 @@ constexpr std::array samples{
     Sample{"sha512", "SHA-512 of 100 bytes", measure_work<Sha512>},
 };
 
-/// None: it has been told why. `whole` becomes false where a capture was not read to its end.
+/// Returns no events if there was an error, which was then printed. Sets `whole` to false if a
+/// capture was not read to its end.
 RecordedEvents recorded(const Arguments& given, bool& whole) {
     if (given.capture.empty()) {
         auto traffic = given.traffic;
@@ -114,14 +115,14 @@ const Sample* find_sample(std::string_view name) {
     return found == samples.end() ? nullptr : found;
 }
 
-/// Of an actor that there is; none: it has been told why. `events` are for one that takes market
-/// data.
+/// Measures the actor, which must exist. `events` are for an actor that takes market data. Returns
+/// nothing if such an actor has no events; the reason was printed before.
 std::optional<Isolation> measure(const Arguments& given, const RecordedEvents& events) {
     const Sample* const sample = find_sample(given.name);
     return sample != nullptr ? sample->measure(given) : measure_kind(given, events);
 }
 
-/// Tells what is wrong with the words, if anything is.
+/// Checks the arguments. If they are wrong, prints the error and returns false.
 bool sensible(const Arguments& given) {
     const bool kind = actors::find_actor_kind(given.name) != nullptr;
     if (!kind && find_sample(given.name) == nullptr) {
@@ -177,7 +178,7 @@ Exit bench_actor(const Arguments& given) {
         return Exit::failed;
     }
     const std::string text = isolation_text(given.name, *several);
-    fmt::print("{}", text.substr(text.find('\n') + 1));  // below the same head
+    fmt::print("{}", text.substr(text.find('\n') + 1));  // without the header, printed above
     print_remarks(*several, given.isolation);
     fmt::print(
         "Beside {} more a message takes {:.2f} times as long (medians), and all together do "

@@ -1,6 +1,6 @@
 // path: cold
 //
-// `pinstrike bench stages`: what each stage of a message's way takes, on this machine.
+// `pinstrike bench stages`: measures the cost of each stage of a message's path on this machine.
 #include "actors/bench/stages/looped_capture.h"
 #include "actors/bench/stages/stage_bench.h"
 #include "actors/bench/stages/stage_figures.h"
@@ -41,10 +41,10 @@ struct Arguments {
     bool json = false;
 };
 
-/// A folder for captures that goes with them.
+/// A temporary folder for captures. The destructor removes it.
 class TemporaryFolder {
   public:
-    /// Where it cannot be made, path() is empty, and the problem told.
+    /// If the folder cannot be made, path() is empty, and a problem is added.
     explicit TemporaryFolder(Problems& problems) {
         std::error_code error;
         std::string pattern =
@@ -80,7 +80,8 @@ struct Measured {
     std::size_t packets = 0;
 };
 
-/// The captures that were named. None: problems tell why.
+/// Returns the captures that the arguments name, if any. On an error, adds a problem and returns
+/// none.
 std::vector<Measured> named_captures(const Arguments& given, Problems& problems) {
     std::vector<Measured> captures;
     for (const std::string& file : given.captures) {
@@ -93,7 +94,7 @@ std::vector<Measured> named_captures(const Arguments& given, Problems& problems)
     return captures;
 }
 
-/// Captures of the shapes, made now. None: problems tell why.
+/// Generates a capture of each shape. On an error, adds a problem and returns none.
 std::vector<Measured> made_captures(const Arguments& given, const std::filesystem::path& folder,
                                     Problems& problems) {
     std::vector<Measured> captures;
@@ -109,7 +110,8 @@ std::vector<Measured> made_captures(const Arguments& given, const std::filesyste
     return captures;
 }
 
-/// The first two processors that this process may run on; with one, both threads share it.
+/// Uses the first two processors on which this process may run. If there is only one, both threads
+/// share it.
 void place(actors::StageOptions& options) {
     const actors::Machine machine = actors::read_machine();
     if (!machine.cpus.empty()) {

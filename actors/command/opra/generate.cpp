@@ -1,6 +1,7 @@
 // path: cold
 //
-// `pinstrike generate`: realistic OPRA traffic, to a capture or an interface, with the truth of it.
+// `pinstrike generate`: writes realistic OPRA traffic to a capture or sends it on an interface. It
+// also writes the truth of the traffic: the account and the book that a handler must get from it.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
 #include "actors/command/opra/generate_loop.h"
@@ -61,12 +62,12 @@ struct GenerateOptions {
     std::optional<std::uint64_t> packets;
 };
 
-/// Everything that listens to the session's blocks, in turn.
+/// Gives each block of the session to all its consumers.
 class Audience final : public traffic::BlockSink {
   public:
     explicit Audience(traffic::Delivery& delivery) : delivery_(delivery) {}
 
-    /// Opens PREFIX.messages.jsonl where asked for.
+    /// Opens PREFIX.messages.jsonl if it is requested. Returns false if it cannot be opened.
     bool open(const GenerateOptions& options) {
         keeps_truth_ = !options.truth.empty();
         if (options.truth_messages) {
@@ -116,7 +117,7 @@ std::optional<std::uint16_t> number_of(std::string_view text) {
     return number;
 }
 
-/// "1-96,220" as line configs; nothing, with a message, where it is not understood.
+/// Parses numbers of lines such as "1-96,220". On an error, prints it and returns nothing.
 std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
     std::vector<feed::LineConfig> lines;
     while (!text.empty()) {
@@ -177,7 +178,8 @@ TrafficConfig traffic_of(GenerateOptions& options, std::size_t lines_count) {
     return config;
 }
 
-/// Above this a handler's window may declare lost what came later: the book then depends on it.
+/// If a hole lasts longer than this, a handler may have declared messages lost that arrive later.
+/// Its book then depends on its window, so there is no exact truth for the book.
 constexpr std::int64_t exact_book_hole_ns = 1'000'000;
 
 bool write_stream(const std::string& path, const std::function<void(std::ostream&)>& put) {
@@ -229,7 +231,7 @@ Exit generate(GenerateOptions options) {
         return Exit::failed;
     }
     if (options.out.empty() && options.interface.empty()) {
-        return Exit::ok;  // the list of series was all that was wanted
+        return Exit::ok;  // because only the series map was requested
     }
     if (!options.duration.empty()) {
         const double seconds = static_cast<double>(*parse_duration_ns(options.duration)) / 1e9;
@@ -277,7 +279,7 @@ void add_faults(CLI::App& command, const std::string& stream, StreamFaults& faul
         ->group("Faults of stream " + stream);
 }
 
-/// For CLI11, which would read -1 as the largest number there is.
+/// A validator for CLI11, which would read -1 as the largest unsigned number.
 std::string is_count(const std::string& text) {
     return text.starts_with('-') ? text + " is below 0" : std::string{};
 }

@@ -11,8 +11,9 @@
 
 namespace pinstrike::command {
 
-/// Sends a loop of generated traffic on an interface, in real time and at the config's rate, for so
-/// many seconds. Says on stdout what was sent, on stderr what went wrong.
+/// Sends a loop of generated traffic on an interface for `seconds` seconds, in real time and at the
+/// config's rate. Prints the number of sent packets on standard output, and errors on standard
+/// error.
 Exit send_loop(const feed::opra::TrafficConfig& config, const std::vector<feed::LineConfig>& lines,
                std::string_view streams, const std::string& interface, double seconds);
 

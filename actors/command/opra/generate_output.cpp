@@ -57,7 +57,8 @@ class CaptureOutput final : public GenerateOutput {
     std::uint64_t packets_ = 0;
 };
 
-/// Gathers all frames first: making them takes longer than sending them, and would spoil the pace.
+/// Collects all frames before it sends them. Making frames takes longer than sending them, and
+/// would therefore delay them.
 class InterfaceOutput final : public GenerateOutput {
   public:
     InterfaceOutput(nic::FrameSender sender, bool fast) : sender_(std::move(sender)), fast_(fast) {}

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Where generated frames go: a capture, or an interface in real time.
+// The destination of generated frames: a capture, or an interface in real time.
 #pragma once
 
 #include "feed/opra/traffic/delivery.h"
@@ -12,17 +12,18 @@ namespace pinstrike::command {
 
 class GenerateOutput : public feed::opra::traffic::PacketSink {
   public:
-    /// Writes or sends what is left; false, with a message on stderr, where that failed.
+    /// Writes or sends the remaining frames. On an error, prints it on standard error and returns
+    /// false.
     [[nodiscard]] virtual bool finish() = 0;
 };
 
 struct OutputChoice {
-    std::string capture;    ///< a file, or
+    std::string capture;    ///< a file; empty: send on the interface
     std::string interface;  ///< a kernel interface
-    bool fast = false;      ///< send without regard to the frames' times
+    bool fast = false;      ///< send without waiting for the times of the frames
 };
 
-/// The output, or null with a message on stderr.
+/// Opens the output. On an error, prints it on standard error and returns null.
 std::unique_ptr<GenerateOutput> open_output(const OutputChoice& choice);
 
 }  // namespace pinstrike::command

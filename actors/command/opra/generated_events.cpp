@@ -17,7 +17,7 @@ namespace {
 using feed::Event;
 using feed::opra::Opra;
 
-/// Decodes the blocks of a session, and keeps all data.
+/// Decodes the blocks of a session and records all events.
 class Recorder final : public feed::opra::traffic::BlockSink {
   public:
     explicit Recorder(RecordedEvents& events) : events_(events) {}
@@ -33,7 +33,7 @@ class Recorder final : public feed::opra::traffic::BlockSink {
         Opra::decode(block, 0, block.decodable, base, Opra::is_gth(sent.line_number), *this);
     }
 
-    // The sink's interface for the decoder (feed/opra/decode.h).
+    // The interface of an EventSink (feed/event/event_sink.h).
 
     Event* claim(const feed::SeriesKey& /*key*/, unsigned records) { return next(records); }
 
@@ -52,7 +52,8 @@ class Recorder final : public feed::opra::traffic::BlockSink {
     [[nodiscard]] static bool wants_tests() { return false; }
 
   private:
-    /// Each slot is filled before the next one is requested, and nobody reads it earlier.
+    /// The pointer is valid until the next call. That is enough, because the decoder fills each
+    /// slot before it requests the next one.
     Event* next(unsigned records) {
         const std::size_t at = events_.records.size();
         events_.records.resize(at + records, Event{});

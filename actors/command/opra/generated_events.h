@@ -8,8 +8,8 @@
 
 namespace pinstrike::command {
 
-/// The events of a trading day on all its lines, config.messages_count messages, without start and
-/// end of day.
+/// Returns the events of config.messages_count messages of a trading day on all quote lines,
+/// without start and end of day.
 [[nodiscard]] RecordedEvents record_events(feed::opra::TrafficConfig config);
 
 }  // namespace pinstrike::command

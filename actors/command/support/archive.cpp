@@ -53,7 +53,8 @@ bool write_all(int file, const std::string& folder, const std::vector<ArchiveFil
     if (!written) {
         const char* said = archive_error_string(writer.get());
         complaint = said != nullptr ? said : "it cannot be written";
-        // What the library says of a write does not always name the cause: a full disk.
+        // The message of the library does not always name the cause of a failed write, such as a
+        // full disk.
         if (const int error = archive_errno(writer.get()); error > 0) {
             complaint += fmt::format(" ({})", std::strerror(error));
         }

@@ -11,8 +11,8 @@ struct ArchiveFile {
     std::string text;
 };
 
-/// Writes a .tar.gz with these files in one folder, readable by its owner alone. It stands under
-/// its name whole or not at all; `complaint` says why not.
+/// Writes a .tar.gz with these files in one folder. Only its owner can read it. On an error, sets
+/// `complaint`, returns false and leaves no incomplete archive.
 [[nodiscard]] bool write_archive(const std::string& path, const std::string& folder,
                                  const std::vector<ArchiveFile>& files, std::string& complaint);
 

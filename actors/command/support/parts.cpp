@@ -80,7 +80,7 @@ Part plan_part(const Subject& subject, Redactor&) {
             plan::plan_text(plan::make_plan(*subject.config, read_machine(), "this machine")), ""};
 }
 
-/// A page of the running instance's metrics endpoint.
+/// Fetches a page of the running instance's metrics endpoint.
 Part page_part(const Subject& subject, const std::string& name, const std::string& path) {
     Part part{name, "", ""};
     if (!subject.config) {
@@ -110,7 +110,7 @@ Part latency_part(const Subject& subject, Redactor&) {
     return page_part(subject, "latency.txt", "/latency");
 }
 
-/// All that is counted, as `pinstrike ctl INSTANCE status --json` and its like have it.
+/// Fetches all counters, as `pinstrike ctl INSTANCE status --json` and the other views print them.
 Part account_part(const Subject& subject, Redactor&) {
     Part part{"account.json", "", ""};
     admin::ask(
@@ -126,7 +126,7 @@ Part account_part(const Subject& subject, Redactor&) {
     return part;
 }
 
-/// What is behind the first line end: a tail begins within a line.
+/// Removes the text up to the first line end, because the tail of a log begins within a line.
 std::string whole_lines(std::string text) {
     return text.erase(0, text.find('\n') + 1);
 }
@@ -192,7 +192,8 @@ Part versions_part(const Subject&, Redactor&) {
             ""};
 }
 
-/// A new part is a function and a row here. The config comes first: it shows what is to be hidden.
+/// A new part needs a function and a row here. The config comes first, because it shows what must
+/// be redacted.
 constexpr std::array parts{config_part,  check_part,   doctor_part, plan_part,    metrics_part,
                            latency_part, account_part, log_part,    versions_part};
 

@@ -24,7 +24,7 @@ constexpr std::size_t secret_bytes_least = 8;
 /// Keys whose value is the path of a file with a secret.
 constexpr std::array<std::string_view, 2> secret_files{"peer.secret_file", "peer.tls.key"};
 
-/// Addresses that say nothing about a house.
+/// True if the address does not identify a host.
 bool is_common(nic::Ipv4 address) {
     const std::uint32_t first = address.value >> 24U;
     return nic::is_multicast(address) || first == 127 || first == 0 || first == 255;
@@ -79,7 +79,8 @@ class ConfigRedaction {
         return std::find(secret_files.begin(), secret_files.end(), path) != secret_files.end();
     }
 
-    /// Some write the secret itself where its file should be named.
+    /// Keeps the value only if it is an absolute path, because some users write the secret itself
+    /// instead of the path of its file.
     void keep_only_a_path(Node& node) {
         if (node.text.starts_with('/')) {
             redactor_.hide_content_of(node.text);
@@ -88,7 +89,7 @@ class ConfigRedaction {
         }
     }
 
-    /// All that stands below, with everything in it.
+    /// Hides the text of a node and of all nodes below it.
     void hide(Node& node) {
         redactor_.hide(node.text);
         for (Node& child : node.children) {
@@ -118,7 +119,7 @@ void Redactor::hide_content_of(const std::string& file) {
     std::string line;
     while (std::getline(in, line)) {
         const std::string_view text = without_byte_order_mark(line);
-        if (!text.starts_with("-----")) {  // of a PEM file, which begin alike everywhere
+        if (!text.starts_with("-----")) {  // the first and last lines of PEM files are no secrets
             hide(trimmed(text));
         }
     }
@@ -166,7 +167,7 @@ std::string Redactor::without_addresses(const std::string& text) {
         }
         std::string word = text.substr(at, end - at);
         at = end;
-        const std::string ending = word.ends_with('.') ? "." : "";  // of a sentence
+        const std::string ending = word.ends_with('.') ? "." : "";  // the full stop of a sentence
         word.resize(word.size() - ending.size());
         const auto address = nic::parse_ipv4(word);
         if (address && !is_common(*address)) {

@@ -1,7 +1,7 @@
 // path: cold
 //
-// What leaves the house in a support bundle: texts without secrets, and, where not told otherwise,
-// without the addresses of hosts.
+// Redacts the texts of a support bundle: removes secrets and, unless configured otherwise, the
+// addresses of hosts.
 #pragma once
 
 #include <map>
@@ -15,22 +15,25 @@ class Redactor {
   public:
     explicit Redactor(bool keeps_addresses) : keeps_addresses_(keeps_addresses) {}
 
-    /// From now on this stands in no text. Words of less than 8 bytes are left alone: they would
-    /// tear innocent text apart.
+    /// From now on redacts this text. Ignores texts of less than 8 bytes, because they may occur by
+    /// chance in other words.
     void hide(std::string_view secret);
 
-    /// The same of each line of a file; of one that cannot be read nothing can come out either.
+    /// Calls hide() for each line of a file. Ignores a file that cannot be read, because its
+    /// content cannot get into the bundle either.
     void hide_content_of(const std::string& file);
 
-    /// The same of each file that a text names by its whole path and that is small and nobody's but
-    /// its owner's: what a config that cannot be understood may mean by it.
+    /// Calls hide_content_of() for each file that the text names by its absolute path, if the file
+    /// is small and only its owner may access it. A config that cannot be parsed may name files
+    /// with secrets in this way.
     void hide_private_files_of(std::string_view text);
 
-    /// Secrets become "(redacted)"; IPv4 addresses host1, host2 and so on, each the same
-    /// everywhere, but for multicast groups, loopback, "any" and broadcast.
+    /// Replaces secrets by "(redacted)", and IPv4 addresses by host1, host2 and so on. An address
+    /// gets the same name everywhere. Multicast groups, loopback, "any" and broadcast addresses
+    /// stay.
     [[nodiscard]] std::string redacted(std::string_view text);
 
-    /// How many addresses have got a name so far.
+    /// Returns the number of addresses that have a name so far.
     [[nodiscard]] std::size_t addresses_count() const { return hosts_.size(); }
 
     [[nodiscard]] bool keeps_addresses() const { return keeps_addresses_; }
@@ -39,13 +42,13 @@ class Redactor {
     [[nodiscard]] std::string without_addresses(const std::string& text);
 
     bool keeps_addresses_;
-    std::vector<std::string> secrets_;  ///< the longest first: one may hold another
+    std::vector<std::string> secrets_;  ///< the longest first, because one may contain another
     std::map<std::string, std::size_t> hosts_;
 };
 
-/// A config without comments, and without the values of keys that no table knows; `complaint` says
-/// why there is none. What is taken out, and what stands in the files that the config names for
-/// secrets, the redactor hides everywhere.
+/// Returns a config without comments and without the values of unknown keys. If the config cannot
+/// be parsed, returns an empty text and sets `complaint`. From then on the redactor hides the
+/// removed values, and the contents of the files with secrets that the config names.
 [[nodiscard]] std::string redacted_config(std::string_view text, Redactor& redactor,
                                           std::string& complaint);
 

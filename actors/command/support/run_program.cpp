@@ -18,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Keeps the last bytes of what a descriptor brings. False where the time is over before its end.
+/// Reads a descriptor to its end, and keeps at least the last `bytes_max` bytes. Returns false if
+/// the time is over before the end, or if the descriptor cannot be read.
 bool read_tail(int descriptor, std::size_t bytes_max, Clock::time_point until, std::string& text) {
     std::array<char, 65536> piece{};
     for (;;) {
@@ -39,7 +40,7 @@ bool read_tail(int descriptor, std::size_t bytes_max, Clock::time_point until, s
     }
 }
 
-/// Its process, or 0 and an error number.
+/// Starts a program. Returns its process, or 0 and sets `error`.
 pid_t start(const std::vector<std::string>& words, int output, int& error) {
     std::vector<char*> arguments;
     for (const std::string& word : words) {
