@@ -9,7 +9,7 @@
 namespace pinstrike::bench {
 namespace {
 
-std::atomic<std::uint64_t> of_ended_threads{0};  // relaxed: joins order it
+std::atomic<std::uint64_t> of_ended_threads{0};  // relaxed, because joining the threads orders it
 
 struct OfThread {
     std::uint64_t count = 0;

@@ -1,14 +1,14 @@
-// Calls of operator new in this process, counted without a line that threads share.
+// Counts calls of operator new in this process, without a cache line that threads share.
 #pragma once
 
 #include <cstdint>
 
 namespace pinstrike::bench {
 
-/// By this thread, and by threads that have ended. Never falls.
+/// Calls by this thread, and by threads that have ended. Never decreases.
 [[nodiscard]] std::uint64_t allocations() noexcept;
 
-/// Times that a thread of this process went to sleep of its own will: parks on a futex, mostly.
+/// How often threads of this process have slept voluntarily, mostly to wait on a futex.
 [[nodiscard]] std::uint64_t parks() noexcept;
 
 }  // namespace pinstrike::bench

@@ -1,9 +1,10 @@
 // path: cold
 //
-// The book alone: quotes a second over 1.5 M series, from an array of events that streams by in
-// batches of the size a core hands on. How often which series is quoted is a model: of 1.5 M, the
-// first 1,000 take 9 % of the quotes, 10,000 23 %, 100,000 59 %, 300,000 82 %. Beside it stands
-// what the memory of such a table gives.
+// Measures the book alone: quotes per second over 1.5 M series, from an array of events that is
+// read in batches of the size that a core passes to its actors. A model determines how often each
+// series is quoted: of 1.5 M series, the first 1,000 get 9 % of the quotes, 10,000 get 23 %,
+// 100,000 get 59 %, and 300,000 get 82 %. The last row shows the limit that memory sets for such a
+// table.
 #include "actors/book/book.h"
 
 #include "tests/bench/measure.h"
@@ -29,7 +30,8 @@ constexpr std::size_t series_count = 1'500'000;
 constexpr std::size_t quotes_count = 1'000'000;
 constexpr std::size_t batch_records = 256;
 
-/// What is quoted: `uniform`, or by the model above; of mixed indicators, or each both sides' best.
+/// The quotes: `uniform` over the series, or by the model above; with `mixed` indicators, or each
+/// the best of both sides.
 struct Traffic {
     std::size_t series = series_count;
     std::size_t quotes = quotes_count;
@@ -38,7 +40,7 @@ struct Traffic {
 };
 
 feed::SeriesKey key_of(std::uint32_t index) {
-    // About 300 series a root, as roots of letters, the strikes side by side as listed.
+    // About 300 series per root, with roots of letters and consecutive strikes, as in a listing.
     const std::uint32_t root = index / 300;
     const std::uint32_t within = index % 300;
     std::array<char, 8> bytes{static_cast<char>('A' + root % 26),
@@ -83,7 +85,7 @@ class Draw {
     std::vector<std::uint32_t> order_;
 };
 
-/// Events side by side, on huge pages like a ring's.
+/// Events in contiguous memory on huge pages, like those of a ring.
 class Records {
   public:
     explicit Records(std::size_t most) : array_(most) {}
@@ -97,8 +99,8 @@ class Records {
     std::size_t count_ = 0;
 };
 
-/// Indicators as they come when a BBO is kept: most quotes change nothing, one in eight names
-/// another venue's.
+/// The indicators of a feed that maintains a BBO: most quotes do not change it, and one in eight
+/// names another venue's quote as the best.
 char mixed_indicator(double dice) {
     return dice < 0.45   ? 'A'
            : dice < 0.58 ? 'E'
@@ -153,8 +155,8 @@ struct alignas(64) Line {
     std::uint64_t word;
 };
 
-/// What no book can be faster than: records that stream by, and the line that each names, in a
-/// table as large, asked for in stretches, read and written; nothing of a quote is looked at.
+/// An upper limit for every book: reads the records, and for each of them prefetches, reads and
+/// writes one cache line of a table of the same size, in stretches. It does not look at the quotes.
 void measure_limit(std::size_t capacity) {
     constexpr double load = 0.36;
     constexpr std::size_t stretch = 128;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The codec alone, from memory that stays in the cache: checking a block, and checking and decoding
-// it into slots that are used again and again.
+// Measures the codec alone, on blocks that stay in the cache: checking a block, and checking and
+// decoding it into slots that are used again and again.
 #include "feed/opra/opra.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/shapes.h"
@@ -14,7 +14,7 @@ namespace {
 
 using feed::Event;
 
-/// Takes every event and keeps none.
+/// An EventSink that accepts all events into the same slots and keeps none.
 class Slots {
   public:
     Event* claim(const feed::SeriesKey& key, unsigned records) {

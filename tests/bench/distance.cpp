@@ -1,11 +1,13 @@
 // path: cold
 //
-// How far processors 0 and 1 lie from each other, and how that changes while nothing else runs.
+// Samples how far processors 0 and 1 are from each other, and how that changes while nothing else
+// runs.
 //
 //     bench_distance [--seconds S] [--json]
 //
-// Samples are parted into two classes. Where the median of one is more than three times
-// the other's, near is what lies below their geometric mean; elsewhere all is.
+// The samples are divided into two classes. If the median of the upper class is more than three
+// times that of the lower one, samples below the geometric mean of both medians are near.
+// Otherwise, samples below three times the median of all samples are near.
 #include "tests/bench/distance.h"
 
 #include <fmt/format.h>
@@ -43,8 +45,8 @@ double part_of(const std::vector<double>& sorted, double part) {
     return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
 }
 
-/// Where two classes of logarithms lie furthest apart, weighted by how many each has (Otsu's
-/// threshold): the first sample of the upper class.
+/// Divides the logarithms into the two classes whose means differ most, weighted by the number of
+/// samples in each (Otsu's threshold). Returns the first sample of the upper class.
 std::size_t split(const std::vector<double>& sorted) {
     double above = 0;
     for (const double ns : sorted) {
@@ -67,7 +69,7 @@ std::size_t split(const std::vector<double>& sorted) {
     return best;
 }
 
-/// Below it, near.
+/// Samples below this time are near.
 double near_to(const std::vector<double>& sorted) {
     constexpr double apart = 3;
     const std::size_t upper = split(sorted);

@@ -1,9 +1,9 @@
 // path: cold
 //
-// How far processors 0 and 1 lie from each other while something is measured on both. A hypervisor
-// moves its virtual processors about: for seconds they share a cache, for the next they do not, and
-// what two threads pass to each other takes four times as long. A figure is of one or of the other,
-// so whoever measures both threads says of which.
+// Measures how far processors 0 and 1 are from each other while a benchmark uses both. A hypervisor
+// moves its virtual processors. For some seconds they share a cache, then they do not, and data
+// that one thread passes to another takes four times as long. A figure belongs to one of these
+// distances, so a benchmark of two threads must state which.
 #pragma once
 
 #include <pthread.h>
@@ -25,15 +25,15 @@ inline void place_on(std::size_t cpu) {
     pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
-/// Nanoseconds of a line there and another back: each thread writes one and waits for the other's.
-/// Of several short stretches the quickest, which no stop of the machine hit. Takes a millisecond,
-/// and leaves the calling thread on processor 0.
+/// Nanoseconds for a cache line there and another back: each thread writes one and waits for the
+/// other's. Returns the quickest of several short stretches, which no preemption interrupted. Takes
+/// a millisecond, and leaves the calling thread on processor 0.
 inline double bounce_ns() {
     constexpr int stretches = 5;
     constexpr std::uint64_t trips = 300;
 
     struct alignas(128) Line {
-        std::atomic<std::uint64_t> count{0};  // relaxed: nothing else is handed over by it
+        std::atomic<std::uint64_t> count{0};  // relaxed, because it orders no other data
     };
 
     Line to;
@@ -65,7 +65,7 @@ inline double bounce_ns() {
     return quickest_ns;
 }
 
-/// The distances at which a figure counts.
+/// The distances at which a figure counts, as round trips.
 struct Distances {
     double from_ns = 0;
     double to_ns = std::numeric_limits<double>::infinity();
@@ -73,14 +73,14 @@ struct Distances {
     [[nodiscard]] bool hold(double ns) const { return from_ns <= ns && ns < to_ns; }
 };
 
-/// "FROM:TO", nanoseconds; false: it is not that.
+/// Parses "FROM:TO" in nanoseconds. False if the text is not valid.
 inline bool read(const char* text, Distances& distances) {
     return std::sscanf(text, "%lf:%lf", &distances.from_ns, &distances.to_ns) == 2 &&
            distances.from_ns < distances.to_ns;
 }
 
-/// Takes figures at such distances only: waits until the processors lie so, and takes a figure
-/// again when they did not any more behind it.
+/// Measures figures at these distances only. It waits until the processors are at such a distance,
+/// and repeats a measurement if they no longer are afterwards.
 class AtDistance {
   public:
     explicit AtDistance(const Distances& distances) : distances_(distances) {}
@@ -99,7 +99,7 @@ class AtDistance {
 
     [[nodiscard]] int taken_again() const { return taken_again_; }
 
-    /// The processors did not come to lie so: figures were taken at any distance.
+    /// The processors took too long to reach such a distance, so that some figures are of others.
     [[nodiscard]] bool gave_up() const { return waited_s_ > patience_s; }
 
   private:
@@ -118,7 +118,7 @@ class AtDistance {
     int taken_again_ = 0;
 };
 
-/// Behind the rows of a benchmark: how often a figure was taken again.
+/// Printed after the rows of a benchmark: how often a measurement was repeated.
 inline void print_distance(const AtDistance& at_distance) {
     std::printf("taken again, as the distance had changed: %d%s\n", at_distance.taken_again(),
                 at_distance.gave_up() ? "; given up: not all figures are of the distance" : "");

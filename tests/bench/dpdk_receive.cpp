@@ -1,8 +1,8 @@
 // path: cold
 //
-// Receiving alone, on captures that net_pcap repeats: our port, DPDK's calls bare in the same
-// process, and dpdk-testpmd in rxonly mode on the same capture. All by processor time of the
-// receiving thread, so that who else has the machine matters less.
+// Measures receiving alone, on captures that net_pcap repeats: our port, bare DPDK calls in the
+// same process, and dpdk-testpmd in rxonly mode on the same capture. All figures are by processor
+// time of the receiving thread, so that other load on the machine matters less.
 #include "nic/capture/capture_writer.h"
 #include "nic/dpdk/eal.h"
 #include "nic/dpdk/library.h"
@@ -73,7 +73,7 @@ Spread ours(nic::Port& port) {
     });
 }
 
-/// What receiving costs at least: the driver, and every buffer given back.
+/// The least that receiving costs: the driver, and the return of every buffer.
 Spread bare(std::uint16_t device) {
     std::array<rte_mbuf*, burst_packets> buffers;
     return rate_millions([&] {
@@ -87,7 +87,7 @@ Spread bare(std::uint16_t device) {
     });
 }
 
-/// Processor seconds of testpmd's receiving thread; 0 before there is one.
+/// Processor seconds of testpmd's receiving thread; 0 if it has not started yet.
 double worker_seconds(pid_t process) {
     std::error_code error;
     const std::string tasks = "/proc/" + std::to_string(process) + "/task";
@@ -103,8 +103,8 @@ double worker_seconds(pid_t process) {
     return 0;
 }
 
-/// dpdk-testpmd as a child, its output in a file, its input open so that it does not stop by
-/// itself.
+/// dpdk-testpmd as a child process. Its output goes to a file. Its input stays open, so that it
+/// does not end by itself.
 class Testpmd {
   public:
     Testpmd(const std::string& capture, bool hugepages, std::string log) : log_(std::move(log)) {
@@ -142,7 +142,7 @@ class Testpmd {
 
     [[nodiscard]] pid_t process() const { return process_; }
 
-    /// The last count that it printed.
+    /// The last packet count that it printed.
     [[nodiscard]] std::optional<double> received_packets() const {
         std::ifstream in(log_);
         std::optional<double> packets;
@@ -181,8 +181,8 @@ class Testpmd {
     pid_t process_ = -1;
 };
 
-/// Packets by its own count, time by the processor time of its receiving thread; between two of its
-/// prints, so that its start does not count.
+/// Measures testpmd by its own packet count and by the processor time of its receiving thread,
+/// between two of its outputs, so that its start does not count.
 std::optional<Spread> testpmd(const std::string& capture, bool hugepages, const std::string& log) {
     const Testpmd child(capture, hugepages, log);
     std::vector<double> rates;
@@ -192,7 +192,7 @@ std::optional<Spread> testpmd(const std::string& capture, bool hugepages, const 
     while (rates.size() < 4 && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         if (waitpid(child.process(), nullptr, WNOHANG) != 0) {
-            return std::nullopt;  // not installed, or refused
+            return std::nullopt;  // not installed, or failed to start
         }
         const double now_packets = child.received_packets().value_or(0);
         if (now_packets == packets) {
@@ -234,7 +234,7 @@ void measure(const Shape& shape, const std::string& capture, bool hugepages) {
     }
 }
 
-/// Hugepages where there are enough; testpmd wants some of its own.
+/// Whether there are enough hugepages. testpmd needs some in addition to ours.
 bool enough_hugepages() {
     std::size_t free_bytes = 0;
     for (const nic::dpdk::Hugepages& size : nic::dpdk::read_hugepages()) {

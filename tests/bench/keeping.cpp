@@ -1,23 +1,24 @@
 // path: cold
 //
-// What recovery and a history cost the poll thread. DPDK's net_pcap replays a capture in whole
-// bursts at a rate; one poller takes it on one core; another core empties its ring and, in one
-// trial of three, does what the recovery thread does: hears what is missing, and copies the blocks
-// of the packets that the port keeps. The trials take turns, so that all see the same machine; the
-// third has nothing of it, like the first, and shows what two paths of the same program differ by.
+// Measures what recovery and a history cost the poll thread. DPDK's net_pcap replays a capture in
+// whole bursts at a rate, and one poller receives them on one core. Another core empties the
+// poller's ring. In one trial of three, it also does the work of the recovery thread: it handles
+// the notes of missing messages, and copies the blocks of the packets that the port keeps. The
+// trials alternate, so that all see the same machine. The third trial does without recovery and
+// history, like the first, and shows by how much two paths of the same program differ.
 //
 //     bench_keeping CAPTURE [--pairs N] [--seconds S] [--rate PACKETS_PER_SECOND] [--hugepages]
 //     bench_keeping CAPTURE --alone PACKETS [--keep] [--hugepages]
 //
-// Prints one JSON object: what a packet takes of the poll thread without and with, in ns (medians),
-// and with as a multiple of without (median, lowest and highest pair), of the whole packet and
-// behind the port; `_same` is the third beside the first. A trial's figure is the mean
-// of the middle half of its bursts: the machine's own stops are in the rest. The other core does
-// the work of two threads; if it did not keep up, the ring or the ring was full, and the figures
-// say less than they seem to: `skipped` and `refused` are the shares of all first copies and
-// messages.
+// Prints one JSON object: the time of the poll thread per packet without and with recovery and
+// history, in ns (medians), and the ratio of both (median, lowest and highest pair), for the whole
+// packet and for the part behind the port. `_same` compares the third trial with the first. A
+// trial's figure is the mean of the middle half of its bursts, because the others include
+// preemptions. The other core does the work of two threads. If it did not keep up, a ring was full,
+// and the figures mean less: `skipped` and `refused` are the shares of all first copies and of all
+// messages that found their ring full.
 //
-// --alone: everything in one thread, for counting instructions:
+// --alone: runs everything in one thread, to count instructions:
 //     valgrind --tool=callgrind --toggle-collect='*Poller*::step(long)' bench_keeping ... --alone
 //     200000
 #include "actors/appliance/venues.h"
@@ -64,8 +65,8 @@ struct Options {
 
 constexpr std::size_t burst_packets = 64;
 
-/// Gives whole bursts of another port, which outlives it, at a rate. What comes too late is not
-/// made up for.
+/// Passes on whole bursts of another port, which outlives it, at a rate. Does not make up for
+/// bursts that are late.
 class BurstPort final : public nic::Port {
   public:
     BurstPort(nic::Port& inner, double packets_per_second)
@@ -87,12 +88,12 @@ class BurstPort final : public nic::Port {
         return received;
     }
 
-    /// What the other port took for the last burst, and the way to it.
+    /// The time that the other port, and the call of it, took for the last burst.
     [[nodiscard]] std::int64_t receive_ns() const { return receive_ns_; }
 
     [[nodiscard]] bool keeps() const override { return inner_.keeps(); }
 
-    /// No burst comes until then.
+    /// Delivers no burst before this time.
     void wait_until(std::int64_t due_ns) { due_ns_ = due_ns; }
 
   private:
@@ -103,7 +104,7 @@ class BurstPort final : public nic::Port {
     std::int64_t receive_ns_ = 0;
 };
 
-/// What the recovery thread has for one poller: recovery with a source that brings nothing, and a
+/// The work of the recovery thread for one poller: recovery with a source that never answers, and a
 /// history.
 class Keeper {
   public:
@@ -155,13 +156,13 @@ class Keeper {
 struct Trial {
     double packets = 0;
     double packet_ns = 0;
-    double behind_port_ns = 0;  ///< of packet_ns, without the port's part
+    double behind_port_ns = 0;  ///< packet_ns without the port's part
     double messages = 0;
     double refused = 0;
     double skipped = 0;
 };
 
-/// One poller, the core behind it, and the keeper where there is one.
+/// A poller, the core that it feeds, and the keeper if there is one.
 class Path {
   public:
     Path(nic::Port& port, double rate, bool keeps) {
@@ -196,8 +197,8 @@ class Path {
         }
     }
 
-    /// Between two trials, when its threads have ended: nothing of the port's is read any more, and
-    /// another path may have it.
+    /// Called between two trials, when the threads of a trial have ended. Afterwards, nothing reads
+    /// the port's packets any more, and another path may use the port.
     void rest() {
         bursts_->wait_until(never_ns);
         step_other_side(last_ns_);
@@ -225,14 +226,14 @@ class Path {
   private:
     static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
-    BurstPort* bursts_ = nullptr;  ///< the poller's
+    BurstPort* bursts_ = nullptr;  ///< owned by the poller
     std::int64_t last_ns_ = 0;
     std::unique_ptr<actors::PollerTask> poller_;
     std::unique_ptr<actors::Core> core_;
-    std::unique_ptr<Keeper> keeper_;  // ends before the poller and its port
+    std::unique_ptr<Keeper> keeper_;  // is destroyed before the poller and its port
 };
 
-/// The mean of the middle half.
+/// The mean of the middle half of the figures.
 double middle_mean(std::vector<double> figures) {
     std::sort(figures.begin(), figures.end());
     const std::size_t quarter = figures.size() / 4;
@@ -243,7 +244,7 @@ double middle_mean(std::vector<double> figures) {
 
 Trial run_on_two_cores(Path& path, const Options& options) {
     nic::Clock clock;
-    std::atomic<bool> stop{false};  // nothing else is handed over by it: relaxed is enough
+    std::atomic<bool> stop{false};  // relaxed, because it orders no other data
     std::thread other{[&] {
         actors::place_this_thread(1, "other");
         while (!stop.load(std::memory_order_relaxed)) {
@@ -291,7 +292,7 @@ Trial run_in_one_thread(nic::Port& port, bool keeps, double packets_wanted) {
     return trial;
 }
 
-/// The median of the pairs' ratios, and the medians themselves.
+/// The median of the ratios of the pairs, and the medians of both sides.
 std::string compared(const char* what, const std::vector<double>& without_ns,
                      const std::vector<double>& with_ns) {
     std::vector<double> costs;
@@ -307,14 +308,14 @@ std::string compared(const char* what, const std::vector<double>& without_ns,
         cost.max);
 }
 
-/// Three paths, whose trials take turns. `again` is one more without: what lies between it and
-/// `bare` is where their memory came to lie, and nothing else.
+/// Runs three paths whose trials alternate. `again` is a second path without recovery and history.
+/// It differs from `bare` only in the place of its memory.
 void compare(const Options& options, nic::Port& port) {
     Path bare{port, options.rate, false};
     Path kept{port, options.rate, true};
     Path again{port, options.rate, false};
     const std::array paths{&bare, &kept, &again};
-    for (Path* path : paths) {  // warm: the history's memory has been touched once
+    for (Path* path : paths) {  // warm-up: touches the history's memory once
         run_on_two_cores(*path, options);
     }
     const Trial warm = kept.figures();

@@ -1,9 +1,10 @@
 // path: cold
 //
-// Receiving from the kernel: our uring port beside epoll and recvmmsg, what most programs would
-// use, on a veth pair in a network namespace of its own. Both tell the same of a datagram: bytes,
-// sender, group and time stamp. The sockets are filled first, and only the receiving thread's
-// processor time until they are empty counts: so the sender's work is not in it.
+// Measures receiving from the kernel: our uring port compared with epoll and recvmmsg, which most
+// programs would use, on a veth pair in a network namespace. Both report the same facts about a
+// datagram: bytes, sender, group and time stamp. The sockets are filled first, and only the
+// receiving thread's processor time until they are empty counts. The figures therefore exclude the
+// sender's work.
 #include "nic/open_port.h"
 #include "nic/uring/uring_sockets.h"
 #include "tests/bench/measure.h"
@@ -23,7 +24,7 @@ namespace pinstrike::bench {
 namespace {
 
 constexpr std::size_t burst_packets = 64;
-constexpr std::size_t fill_packets = 192;  ///< what a socket holds by the usual limits of a host
+constexpr std::size_t fill_packets = 192;  ///< what a socket holds with the usual limits of a host
 constexpr std::size_t buffer_bytes = 1 << 20;
 constexpr int fills = 200;
 
@@ -35,7 +36,7 @@ std::vector<nic::Group> groups_of(std::size_t count) {
     return groups;
 }
 
-/// Receives up to a burst; says how many it got.
+/// Receives up to a burst of datagrams. Returns their number.
 class Receiver {
   public:
     virtual ~Receiver() = default;
@@ -144,7 +145,7 @@ std::vector<std::vector<std::byte>> frames_of(const Shape& shape,
     return frames;
 }
 
-/// Nanoseconds of the receiving thread for each datagram; nothing if some never came.
+/// Nanoseconds of the receiving thread for each datagram; nullopt if some never arrived.
 std::optional<double> ns_per_packet(Receiver& receiver,
                                     const std::vector<std::vector<std::byte>>& frames) {
     const nic::RawWire far(nic::wire_far);

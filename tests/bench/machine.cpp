@@ -1,14 +1,15 @@
 // path: cold
 //
-// What the machine gives one thread, whatever it runs: the other benchmarks' figures can be held
-// against these when they come from another one.
+// Measures what the machine gives one thread. These figures help to compare the results of other
+// benchmarks between machines.
 //
-// Additions that wait for each other take a cycle each: the clock. Eight independent ones a turn
-// should come near to four times as many: where they do not, the core's units are shared with
-// somebody else's thread, which a virtual machine cannot see. Lines read one after the other, each
-// telling which is next, show what memory takes; many asked for at once, how many are on their way
-// together. Few lines, which the second cache holds, take longer in many pages than side by side,
-// by what it takes to find a page: in a virtual machine not only its own pages, but its host's.
+// Dependent additions take a cycle each, so their rate is the clock rate. The rate of independent
+// additions should be nearly four times as high. If it is not, another thread shares the core's
+// execution units, which a virtual machine cannot see. Cache lines that are read one after the
+// other, each of which names the next, show the latency of memory. Cache lines that are prefetched
+// show how many reads can be in flight together. Cache lines that fit into the L2 cache take longer
+// to read if they are spread over many pages than if they are adjacent, by the time of address
+// translation. In a virtual machine, this includes the page tables of the host.
 #include "actors/book/pages.h"
 #include "tests/bench/measure.h"
 
@@ -54,7 +55,8 @@ struct alignas(64) Line {
     std::uint64_t next;
 };
 
-/// 256 MiB, more than any cache; one circle through all lines in no order.
+/// 256 MiB of cache lines, more than any cache holds. Each names the next one, in one cycle in
+/// random order.
 class Lines {
   public:
     Lines() : lines_(std::size_t{1} << 22) {
@@ -91,7 +93,7 @@ class Lines {
         return count;
     }
 
-    /// Bytes copied.
+    /// Returns the number of bytes copied.
     std::uint64_t copy() {
         const std::size_t half = lines_.size() / 2;
         std::memcpy(static_cast<void*>(copied_.data()), lines_.data(), half * sizeof(Line));
@@ -105,10 +107,10 @@ class Lines {
     std::uint64_t at_ = 0;
 };
 
-/// Lines that a second cache holds, each telling which is next, in no order.
+/// Cache lines that fit into the L2 cache. Each names the next one, in random order.
 class FewLines {
   public:
-    /// One in each `apart` lines of memory.
+    /// Uses one of every `apart` cache lines of the memory.
     explicit FewLines(std::size_t apart) : lines_(count * apart) {
         std::mt19937_64 random{1};
         std::vector<std::uint64_t> order(count);
@@ -137,7 +139,7 @@ class FewLines {
     std::uint64_t at_ = 0;
 };
 
-/// Nanoseconds of each instead of millions a second.
+/// Converts millions per second to nanoseconds.
 bench::Spread nanoseconds(const bench::Spread& millions) {
     return {1e3 / millions.max, 1e3 / millions.median, 1e3 / millions.min};
 }

@@ -1,4 +1,5 @@
-// Ten thousand actors on two cores (many_actors.h): the runtime beside CAF, in turns.
+// Ten thousand actors on two cores (many_actors.h): the runtime compared with CAF, in alternating
+// runs.
 //
 //     bench_many_actors [--runs N] [--json]
 #include "tests/bench/many_actors.h"
@@ -62,7 +63,7 @@ class Node : public Actor {
     std::latch& done_;
 };
 
-/// `core_of(i)` is where actor i lives.
+/// `core_of(i)`: the core of actor i.
 template <class CoreOf>
 ManyOutcome run_many(std::uint64_t hops, CoreOf&& core_of) {
     ManyOutcome outcome;

@@ -1,6 +1,6 @@
 // path: cold
 //
-// What every benchmark shares: several runs, medians and spread, one row a figure.
+// Shared by all benchmarks: repeated runs, medians and spread, and output with one row per figure.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace pinstrike::bench {
 
-/// Keeps the compiler from dropping what nobody reads.
+/// Keeps the compiler from removing a value that the program does not read.
 template <class T>
 inline void keep(const T& value) {
     asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// Processor time of this thread: what one thread does alone is measured without the time that
-/// others took from its core.
+/// Processor time of this thread. Measured with it, the work of a single thread excludes the time
+/// that other threads took from its core.
 inline double cpu_seconds() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -37,12 +37,12 @@ inline Spread spread_of(std::vector<double> figures) {
     return {figures.front(), figures[figures.size() / 2], figures.back()};
 }
 
-/// Calls `run` (which returns how many things it did) over and over for about `seconds` each of
-/// `runs` times; millions of things a second.
+/// Calls `run`, which returns how many operations it did, again and again for about `seconds` in
+/// each of `runs` runs. Returns millions of operations per second.
 template <class Run>
 Spread rate_millions(Run&& run, double seconds = 0.3, int runs = 7) {
     std::vector<double> rates;
-    run();  // warm
+    run();  // warm-up
     for (int i = 0; i < runs; ++i) {
         const double begin = cpu_seconds();
         double end = begin;

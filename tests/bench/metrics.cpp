@@ -1,6 +1,7 @@
 // path: cold
 //
-// What it costs to count: our counter and histogram beside prometheus-cpp's, one thread, no reader.
+// Measures the cost of counting: our counter and histogram compared with those of prometheus-cpp,
+// in one thread, without a reader.
 #include "config/counter.h"
 #include "config/histogram.h"
 #include "tests/bench/measure.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::size_t values_count = 4096;
 
-/// Latencies as they come: about a microsecond, with a long tail.
+/// Typical latencies: about a microsecond, with a long tail.
 std::array<std::int64_t, values_count> latencies_ns() {
     std::mt19937_64 random{1};
     std::lognormal_distribution<double> spread{7, 1};
@@ -29,7 +30,7 @@ std::array<std::int64_t, values_count> latencies_ns() {
     return values;
 }
 
-/// Nanoseconds of one of the things that `run` does values_count times.
+/// Prints the nanoseconds of one operation. `run` does values_count operations.
 template <class Run>
 void print_cost(const std::string& what, Run&& run) {
     const Spread rate = rate_millions([&] {
@@ -44,7 +45,8 @@ void counters() {
     print_cost("counter: pinstrike", [&] {
         for (std::size_t i = 0; i < values_count; ++i) {
             ours.add();
-            asm volatile("" : : : "memory");  // each in memory, as where somebody may read it
+            // Stores each value, as if another thread could read it.
+            asm volatile("" : : : "memory");
         }
     });
     prometheus::Counter theirs;
@@ -61,7 +63,8 @@ void histograms() {
     print_cost("histogram: pinstrike, 544 buckets", [&] {
         for (const std::int64_t value : values) {
             ours.record(value);
-            asm volatile("" : : : "memory");  // each in memory, as where somebody may read it
+            // Stores each value, as if another thread could read it.
+            asm volatile("" : : : "memory");
         }
     });
     prometheus::Histogram::BucketBoundaries bounds;

@@ -1,13 +1,14 @@
 // path: cold
 //
-// The whole poll path and a book on one processor: poller and core take turns in one thread, burst
-// by burst, and DPDK's net_pcap replays a capture for them for ever. No line of memory goes from
-// one core's cache to another's, and neither waits for the other: the point from which adding
-// threads begins.
+// Measures the whole poll path and a book on one processor. Poller and core take turns in one
+// thread, burst by burst, and DPDK's net_pcap replays a capture forever. No cache line moves from
+// one core to another, and no thread waits for another. The figure is the baseline to which more
+// threads must be compared.
 //
 //     bench_one_thread CAPTURE [--runs N] [--seconds S] [--series N] [--hugepages]
 //
-// Prints one JSON object: millions of messages a second of the thread's processor time, run by run.
+// Prints one JSON object: millions of messages per second of the thread's processor time, for each
+// run.
 #include "actors/appliance/venues.h"
 #include "actors/book/book_config.h"
 #include "actors/core/core.h"
@@ -43,7 +44,7 @@ struct Options {
     bool hugepages = false;
 };
 
-/// A port lent to the poller, which owns what it is given.
+/// A port that forwards to another one, because a poller owns the ports that it is given.
 class LentPort final : public nic::Port {
   public:
     explicit LentPort(nic::Port& inner) : Port("lent"), inner_(inner) {}
@@ -71,7 +72,7 @@ actors::Core make_core(const Options& options, const nic::Clock& clock,
     return {std::move(core_options), std::move(consumers), std::move(list)};
 }
 
-/// Millions a second, in each run; the book is filled before the first.
+/// Millions of messages per second in each run. The book is filled before the first run.
 std::vector<double> measure(const Options& options, nic::Port& port) {
     const nic::Clock clock;
     auto ring = actors::Ring<Event>::make(std::size_t{1} << 14);

@@ -1,9 +1,10 @@
-// Four pairs of actors with ordered pings and a "more" every 1000: the runtime beside CAF and
-// ZeroMQ, in turns.
+// Four pairs of actors with ordered pings and a "more" every 1000: the runtime compared with CAF
+// and ZeroMQ, in alternating runs.
 //
 //     bench_pairs [--runs N] [--messages M] [--json]
 //
-// M pings a pair: 40 million if not said, as the classic form has it; five runs are five minutes.
+// M is the number of pings per pair. The default is 40 million, as in the classic benchmark; five
+// runs then take five minutes.
 #include "tests/bench/pairs.h"
 
 #include "actors/runtime/core_thread.h"
@@ -39,7 +40,7 @@ void must(bool right, const char* what) {
 
 struct More {};
 
-/// Tells a row of numbers, in order, whenever it is asked for more.
+/// Sends a row of numbers, in order, whenever a ponger asks for it.
 class Pinger : public Actor {
   public:
     explicit Pinger(std::uint64_t wanted) : wanted_(wanted) {}
@@ -59,7 +60,7 @@ class Pinger : public Actor {
     std::uint64_t wanted_;
 };
 
-/// Checks the order, and asks for more when it has come to the end of a row.
+/// Checks the order, and asks for more at the end of each row.
 class Ponger : public Actor {
   public:
     Ponger(std::uint64_t wanted, std::latch& done) : wanted_(wanted), done_(done) {}
@@ -136,7 +137,7 @@ bool parse(int argc, char** argv, Options& options) {
 
 }  // namespace
 
-/// Pingers on one core, pongers on the other.
+/// Runs the pingers on one core and the pongers on the other.
 double pinstrike_pairs(std::uint64_t each) {
     std::latch done{pairs_count};
     Core here;

@@ -15,7 +15,7 @@ struct Count {
     std::uint64_t value = 0;
 };
 
-/// A "more" is a bool: it says nothing else.
+/// A "more" is a bool, whose value means nothing.
 caf::behavior pinger(caf::stateful_actor<Count>* self, std::uint64_t each) {
     return {[=](bool /*more*/) {
         const auto to = caf::actor_cast<caf::actor>(self->current_sender());

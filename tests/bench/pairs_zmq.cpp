@@ -21,7 +21,7 @@ void must(bool right) {
     }
 }
 
-/// One end of a pair within the process; each is used by one thread.
+/// One end of a pair within the process. Each end is used by one thread.
 class Socket {
   public:
     explicit Socket(void* context) : socket_(zmq_socket(context, ZMQ_PAIR)) {
@@ -80,7 +80,7 @@ void check_pings(Socket& socket, std::uint64_t each) {
 
 }  // namespace
 
-/// A thread each, as ZeroMQ has no actors of its own.
+/// Uses one thread for each end, because ZeroMQ has no actors.
 double zmq_pairs(std::uint64_t each) {
     void* context = zmq_ctx_new();
     double seconds = 0;

@@ -1,36 +1,38 @@
 // path: cold
 //
-// The whole poll path and a book, on two cores: DPDK's net_pcap replays a capture for ever, a token
-// bucket offers it at a rate, one poller takes it, one actor core keeps the book.
+// Measures the whole poll path and a book on two cores. DPDK's net_pcap replays a capture forever,
+// a token bucket limits its rate, one poller receives it, and one actor core keeps the book.
 //
-// What counts is the highest offered rate at which nothing is refused or lost. The bucket is as
-// deep as a large NIC's receive ring: packets that overflow it are those that a NIC would have
-// dropped (missed), and a message that finds its ring full is refused.
+// The result is the highest offered rate at which no message is refused or lost. The bucket is as
+// deep as a large NIC's receive ring. Packets that overflow it are counted as missed, because a NIC
+// would have dropped them. A message that finds its ring full is refused.
 //
-// Where more than a millisecond passes from one burst to the next, the machine had taken the
-// poller's processor away: a step is a hundredth of that. Where the core has begun no step for so
-// long, it had taken the core's: with a book one is a hundredth as well. What would have come
-// meanwhile is not offered, and the time not counted; `stood_still` tells which part it was.
+// If more than a millisecond passes from one burst to the next, the hypervisor had preempted the
+// poller's processor, because a step takes a hundredth of that. If the core has begun no step for
+// as long, the hypervisor had preempted the core's processor, because a step with a book takes a
+// hundredth as well. Packets that would have arrived meanwhile are not offered, and the time does
+// not count. `stood_still` is the share of this time.
 //
-// A trial counts after its first 40,000 packets: the capture plays on where the trial before
-// stopped, and who joins a loop in the middle of a turn knows it as one only when that comes again,
-// and has lost what was between (feed/arbitration/reset_inference.h). Memory was touched and
-// the book filled by then.
+// A trial counts after its first 40,000 packets. The capture continues where the previous trial
+// stopped. An arbiter that starts in the middle of a loop recognises the loop only when that point
+// comes again, and has then lost the messages in between (feed/arbitration/reset_inference.h). By
+// then, all memory has been touched and the book is filled.
 //
-// A rate holds if two of at most three trials lose nothing, so one disturbed trial never decides.
-// The highest is found by halving between the last that held and the last that did not, below a
-// rate that did not hold. Two disturbed trials do spoil a rate, and the search then stays below it:
-// one search errs downwards, and path.py makes several.
+// A rate holds if two of at most three trials lose nothing, so that one disturbed trial never
+// decides. The search bisects between the last rate that held and the last that did not, below a
+// rate that did not hold. Two disturbed trials make a rate fail, and the search then stays below
+// it. A single search therefore errs downwards, and path.py makes several.
 //
 //     bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] [--hugepages]
 //                [--rate PACKETS_PER_SECOND] [--distance FROM:TO]
 //
-// Prints one JSON object; `limit` says what failed above the rate: "missed", the poller was too
-// slow, or "refused", the core was. --no-book: the core has no actor and only empties its ring.
-// --trusting: UDP and IP checksums are not summed here, as where a NIC gives its verdict (net_pcap
-// gives none); block checksums always are. --rate: one trial at that rate. --distance: only trials
-// count before and behind which the two processors lay so many nanoseconds from each other
-// (distance.h); `taken_again` tells how many did not, `gave_up` that the machine had none for long.
+// Prints one JSON object. `limit` is what failed above the rate: "missed" (the poller was too slow)
+// or "refused" (the core was). --no-book: the core has no actor and only empties its ring.
+// --trusting: the poller does not verify UDP and IP checksums, as if the NIC did (net_pcap does
+// not). It always verifies block checksums. --rate: runs one trial at that rate. --distance: a
+// trial counts only if the two processors were at this distance, in nanoseconds, before and after
+// it (distance.h). `taken_again` is the number of trials that were repeated for this reason.
+// `gave_up` is true if the processors took too long to reach this distance.
 #include "actors/appliance/thread_loops.h"
 #include "actors/appliance/venues.h"
 #include "actors/book/book_config.h"
@@ -70,11 +72,11 @@ struct Options {
     nic::ChecksumCheck udp_checksum = nic::ChecksumCheck::software;
 };
 
-/// No step of a poller or core takes a tenth of this.
+/// No step of a poller or core takes a tenth of this time. A longer pause is a preemption.
 constexpr std::int64_t longest_step_ns = 1'000'000;
 
-/// Whether the core goes on, as the poller sees it. It looks rarely, for each look takes the line
-/// of the core's counters away from it.
+/// Whether the core makes progress, as the poller sees it. The poller reads the core's counter
+/// rarely, because each read takes the cache line of that counter away from the core.
 class CoreWatch {
   public:
     explicit CoreWatch(const Counter& steps) : steps_(steps) {}
@@ -100,7 +102,8 @@ class CoreWatch {
     std::int64_t moved_ns_ = 0;
 };
 
-/// Offers what another port gives at a rate; more than `depth_packets` behind, packets are missed.
+/// Limits another port to a rate. If the poller lags by more than `depth_packets`, packets are
+/// missed.
 class PacedPort final : public nic::Port {
   public:
     static constexpr double depth_packets = 32768;
@@ -132,14 +135,14 @@ class PacedPort final : public nic::Port {
         return got;
     }
 
-    /// What was behind or counted before is forgotten.
+    /// Forgets the tokens and counts from before.
     void begin() {
         tokens_ = 0;
         missed_ = packets_ = 0;
         stood_still_ns_ = 0;
     }
 
-    /// Of the time since, what the machine did not give the poller.
+    /// The time since begin() in which the hypervisor had preempted the poller or the core.
     [[nodiscard]] std::int64_t stood_still_ns() const { return stood_still_ns_; }
 
     [[nodiscard]] std::uint64_t missed() const { return missed_; }
@@ -166,7 +169,7 @@ class PacedPort final : public nic::Port {
 };
 
 struct Trial {
-    double seconds = 0;  ///< in which packets were offered
+    double seconds = 0;  ///< time in which packets were offered
     double stood_still_seconds = 0;
     double packets = 0;
     double messages = 0;
@@ -176,7 +179,7 @@ struct Trial {
 
     [[nodiscard]] bool clean() const { return missed == 0 && refused == 0 && lost == 0; }
 
-    /// What came since `earlier`, a moment of the same trial.
+    /// Leaves the counts since `earlier`, a moment of the same trial.
     void subtract(const Trial& earlier) {
         messages -= earlier.messages;
         refused -= earlier.refused;
@@ -184,7 +187,7 @@ struct Trial {
     }
 };
 
-/// More than two turns of a capture.
+/// More packets than two turns of a capture have.
 constexpr std::uint64_t packets_before_counting = 40'000;
 
 class Bench {
@@ -277,7 +280,7 @@ class Search {
 
     void run() {
         constexpr double unlimited = 1e9;
-        constexpr int halvings = 5;  // to a hundredth, and spreads are wider
+        constexpr int halvings = 5;  // reach a hundredth; the spread is wider
         const Trial free_run = bench_.run(unlimited);
         double low = 0;
         double high = free_run.packets / free_run.seconds;
@@ -291,14 +294,14 @@ class Search {
         }
     }
 
-    /// Of the highest rate that held.
+    /// The trial of the highest rate that held.
     [[nodiscard]] const Trial& clean() const { return clean_; }
 
-    /// Of the lowest rate that did not.
+    /// The trial of the lowest rate that did not hold.
     [[nodiscard]] const Trial& unclean() const { return unclean_; }
 
   private:
-    /// Two of at most three trials lose nothing.
+    /// Whether two of at most three trials lose nothing.
     bool holds(double rate) {
         int good = 0;
         int bad = 0;

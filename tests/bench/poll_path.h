@@ -1,7 +1,7 @@
 // path: cold
 //
-// What the benchmarks of the whole poll path share: one capture that is replayed for ever, and a
-// poller of 96 lines on it, with one ring.
+// Shared by the benchmarks of the whole poll path: one capture that is replayed forever, and a
+// poller that has 96 lines and one ring.
 #pragma once
 
 #include "actors/bench/stages/looped_capture.h"
@@ -20,7 +20,7 @@ namespace pinstrike::bench {
 
 inline constexpr std::uint16_t lines_count = 96;
 
-/// No port: the reason has been told.
+/// Returns no ports on failure, after it has printed the reason.
 inline actors::LoopedCaptures open_one(const std::string& capture, actors::LoopedMemory memory) {
     Problems problems;
     auto made = actors::open_looped(std::span{&capture, 1}, memory, problems);

@@ -1,13 +1,14 @@
 // path: cold
 //
-// Our ring beside its peers, in one run: two threads on cpus 0 and 1, records of 64 and of 8 bytes,
-// pushed in batches of 32 and one by one, and sent there and back. Every record is written and read
-// whole. The runs of all take turns, so that a disturbed stretch meets all alike. The limits
-// beside them are this machine's: a cache line that two cores write in turn, and memcpy.
+// Compares our ring with its peers in one run. Two threads on cpus 0 and 1 push records of 64 and
+// of 8 bytes in batches of 32 and one by one, and send single records there and back. Every record
+// is written and read in full. The runs of all contenders alternate, so that a disturbance affects
+// all alike. The limits in the output are those of this machine: a cache line that two cores write
+// in turn, and memcpy.
 //
 //     bench_ring [RUNS [FROM:TO]]
 //
-// FROM:TO: count only what was measured while the two cores lay so far from each other
+// FROM:TO: count only figures that were measured while the two cores were at this distance
 // (distance.h).
 #include "actors/topology/machine.h"
 #include "tests/bench/distance.h"
@@ -45,7 +46,7 @@ struct Row {
     std::vector<double> runs{};
 };
 
-/// `there` on cpu 1, `here` on cpu 0; seconds of both.
+/// Runs `there` on cpu 1 and `here` on cpu 0. Returns the seconds until both have ended.
 template <class Here, class There>
 double together(Here&& here, There&& there) {
     std::atomic<bool> go{false};
@@ -71,7 +72,7 @@ void demand_sum(std::uint64_t total, std::uint64_t records, std::size_t words) {
     }
 }
 
-/// Millions of records a second, `pushed` at once.
+/// Millions of records per second, with `pushed` records per push.
 template <class Queue, class R, std::size_t pushed>
 double throughput(std::size_t capacity) {
     constexpr std::uint64_t records = 1 << 23;
@@ -100,7 +101,7 @@ double throughput(std::size_t capacity) {
     return static_cast<double>(records) / seconds / 1e6;
 }
 
-/// Nanoseconds of one record there and one back.
+/// Nanoseconds for one record there and one back.
 template <class Queue, class R>
 double round_trip(std::size_t capacity) {
     constexpr std::uint64_t trips = 300'000;
@@ -127,12 +128,12 @@ double round_trip(std::size_t capacity) {
     return seconds * 1e9 / static_cast<double>(trips);
 }
 
-/// The same with nothing but two lines: each thread writes one and waits for the other's.
+/// The same with two cache lines only: each thread writes one and waits for the other's.
 double bounce(std::size_t /*capacity*/) {
     constexpr std::uint64_t trips = 300'000;
 
     struct alignas(128) Line {
-        std::atomic<std::uint64_t> count{0};  // nothing else is handed over by it
+        std::atomic<std::uint64_t> count{0};  // relaxed, because it orders no other data
     };
 
     Line to;
@@ -157,8 +158,8 @@ double bounce(std::size_t /*capacity*/) {
     return seconds * 1e9 / static_cast<double>(trips);
 }
 
-/// A line of data each way, which a line that counts tells of: what a queue with an index passes on
-/// at least.
+/// A cache line of data in each direction, which a counter in another cache line announces. A queue
+/// with an index transfers at least these.
 double bounce_with_data(std::size_t /*capacity*/) {
     constexpr std::uint64_t trips = 300'000;
     constexpr std::size_t slots = 64;
@@ -168,7 +169,7 @@ double bounce_with_data(std::size_t /*capacity*/) {
     };
 
     struct Way {
-        alignas(128) std::atomic<std::uint64_t> count{0};  // release and acquire, over the data
+        alignas(128) std::atomic<std::uint64_t> count{0};  // release and acquire order the data
         std::array<Line, slots> data;
 
         void send(std::uint64_t i) {
@@ -198,11 +199,11 @@ double bounce_with_data(std::size_t /*capacity*/) {
                 back->send(to->wait_for(i));
             }
         });
-    demand_sum(total - trips, trips, 1);  // each one more than a record's number
+    demand_sum(total - trips, trips, 1);  // each word is one more than a record's number
     return seconds * 1e9 / static_cast<double>(trips);
 }
 
-/// Millions of records a second that one thread copies into as many slots, and nobody reads.
+/// Millions of records per second that one thread copies into as many slots, which no thread reads.
 template <class R>
 double copies(std::size_t capacity) {
     constexpr std::uint64_t rounds = 1 << 10;

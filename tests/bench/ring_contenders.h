@@ -1,9 +1,9 @@
 // path: cold
 //
-// Queues of one producer and one consumer, under one form: ours, boost's, DPDK's and
-// moodycamel::ReaderWriterQueue. Each is used as its authors mean it: in bulk where it has bulk.
-// push() shows its records to the other side before it returns; pop() gives what is there, at most
-// a batch, and adds its words to `total`.
+// Queues of one producer and one consumer behind one interface: ours, boost's, DPDK's and
+// moodycamel::ReaderWriterQueue. Each is used as its authors intend, with bulk operations if it has
+// any. push() makes its records visible to the other side before it returns. pop() takes the
+// records that are there, at most a batch, and adds their words to `total`.
 #pragma once
 
 #include "actors/threads/ring.h"
@@ -21,7 +21,7 @@ namespace pinstrike::bench {
 
 inline constexpr std::size_t batch_records = 32;
 
-/// Words of one count; a record that was torn or lost spoils the sum.
+/// All words hold the same count, so that a torn or lost record makes the sum wrong.
 template <std::size_t words_count>
 struct alignas(words_count * 8) Record {
     std::array<std::uint64_t, words_count> words;
@@ -128,7 +128,8 @@ class Dpdk {
     DpdkRingPointer ring_;
 };
 
-/// It has no bulk: a batch is as many pushes. It never grows: try_enqueue does not allocate.
+/// It has no bulk operations, so a batch is as many pushes. It never grows, because try_enqueue
+/// does not allocate.
 template <class R>
 class Moodycamel {
   public:

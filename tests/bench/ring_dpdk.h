@@ -1,6 +1,7 @@
 // path: cold
 //
-// DPDK's ring, kept in a file of its own: its headers bring their own flags.
+// Declares DPDK's ring for the benchmark. It is compiled separately, because DPDK's headers need
+// compiler flags of their own.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,15 @@ struct FreeDpdkRing {
 
 using DpdkRingPointer = std::unique_ptr<rte_ring, FreeDpdkRing>;
 
-/// A single-producer, single-consumer ring of records of 8 or 64 bytes; holds capacity - 1, as
-/// DPDK's do.
+/// A single-producer, single-consumer ring of records of 8 or 64 bytes. It holds capacity - 1
+/// records, as DPDK's rings do.
 DpdkRingPointer make_dpdk_ring(std::size_t capacity, std::size_t record_bytes);
 
-/// All of them or none.
+/// Pushes all records or none. Returns their number.
 template <std::size_t record_bytes>
 std::size_t dpdk_ring_push(rte_ring* ring, const void* records, std::size_t count);
 
-/// At most so many.
+/// Pops at most `count` records. Returns their number.
 template <std::size_t record_bytes>
 std::size_t dpdk_ring_pop(rte_ring* ring, void* records, std::size_t count);
 

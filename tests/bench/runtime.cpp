@@ -2,7 +2,7 @@
 //
 //     bench_runtime [RUNS [FROM:TO]]
 //
-// FROM:TO: count only what was measured while the two cores lay so far from each other
+// FROM:TO: count only figures that were measured while the two cores were at this distance
 // (distance.h).
 #include "actors/bench/sample_work.h"
 #include "actors/runtime/core_thread.h"
@@ -43,7 +43,7 @@ void must(bool right, const char* what) {
     }
 }
 
-/// An empty handler, but that the last message is noticed.
+/// Its handler does nothing, except that it notices the last message.
 class Empty : public Actor {
   public:
     explicit Empty(std::uint64_t wanted) : numbers(this, {.most = 16'384}), wanted_(wanted) {}
@@ -80,7 +80,7 @@ class EmptyScript : public Script<Number> {
     std::uint64_t wanted_;
 };
 
-/// Sends 1, 2, 3 ... for a number of steps of its core, at each step what there is room for.
+/// Sends 1, 2, 3 ... in several steps of its core, in each step as many as the mailbox accepts.
 class Pusher : public Actor {
   public:
     Pusher(Mailbox<Number>& to, std::uint64_t wanted) : to_(to.sender(*this)), wanted_(wanted) {}
@@ -104,7 +104,7 @@ class Pusher : public Actor {
     std::uint64_t wanted_;
 };
 
-/// Live figures of each actor, or none.
+/// With live figures of each actor if `measured`.
 CoreOptions core_options(bool measured) {
     return {.clock_ns = measured ? steady_ns : nullptr};
 }
@@ -130,7 +130,7 @@ double push_from_thread() {
     return static_cast<double>(count) / seconds_since(begun) / 1e6;
 }
 
-/// The same, from an actor.
+/// The same, sent by an actor.
 template <class Receiver, bool measured = false>
 double push_from_actor() {
     constexpr std::uint64_t count = 20'000'000;
@@ -265,7 +265,8 @@ int main(int argc, char** argv) {
     for (int run = 0; run < runs; ++run) {
         for (Row& each : rows) {
             each.figures.push_back(at_distance.measure([&] {
-                pinstrike::bench::place_on(0);  // the main thread sends too: away from the receiver
+                // The main thread also sends, so it must not share the receiver's core.
+                pinstrike::bench::place_on(0);
                 return each.measure();
             }));
         }

@@ -1,6 +1,6 @@
 // path: cold
 //
-// CAF's part of bench_runtime: an actor that does nothing but count to the last message.
+// CAF's part of bench_runtime: an actor that only waits for the last message.
 #include "tests/bench/runtime_caf.h"
 
 #include <caf/all.hpp>

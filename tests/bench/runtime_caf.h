@@ -5,8 +5,8 @@
 
 namespace pinstrike::bench {
 
-/// Millions of messages a second from this thread to an actor of CAF that has one of its own, sent
-/// one by one: CAF bounds no mailbox and has no batches.
+/// Millions of messages per second from this thread to a CAF actor that has a thread of its own.
+/// The messages are sent one by one, because CAF has no batches; its mailboxes are unbounded.
 double caf_empty_handler(std::uint64_t count);
 
 }  // namespace pinstrike::bench

@@ -1,8 +1,8 @@
 // path: cold
 //
-// Blocks of the packet shapes that every measurement is made on: full blocks of about 1000 bytes,
-// and ordinary ones of 2.26 messages on average; of plain short quotes, or of the realistic mix (a
-// quarter long quotes, an eighth with an appendage).
+// Blocks of the packet shapes on which all measurements are made: full blocks of about 1000 bytes,
+// and ordinary ones with 2.26 messages on average. They hold plain short quotes, or the realistic
+// mix (a quarter long quotes, an eighth with an appendage).
 #pragma once
 
 #include "feed/opra/encode.h"
@@ -35,7 +35,7 @@ class BlockMaker {
     BlockMaker(Shape shape, std::uint64_t seed, std::size_t series_count)
         : shape_(shape), random_(seed), series_count_(series_count) {}
 
-    /// One block numbered from `sequence`; says in `messages` how many it carries.
+    /// Makes a block whose first number is `sequence`. Sets `messages` to its number of messages.
     BlockBytes make(std::uint32_t sequence, unsigned& messages) {
         std::byte buffer[feed::opra::block::bytes_max];
         feed::opra::BlockBuilder builder{buffer};

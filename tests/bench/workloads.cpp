@@ -1,13 +1,14 @@
-// The classic workload (workloads.h) in all its cells, by the runtime and by its peers in the same
-// run, taking turns.
+// Runs the classic workload (workloads.h) in all its cells, with the runtime and with its peers, in
+// alternating runs.
 //
 //     bench_workloads [--runs N] [--work sum100|sum1000|sha512] [--actors T] [--bound 0|100]
 //     [--no-peers] [--json]
 //
-// With --json one object a line and row, for a report. --no-peers: the rows that are ours alone.
+// --json prints one object per row, for a report. --no-peers omits the rows of the peers.
 //
-// A peer whose runs of a cell took longer than patience_s together is not run again in it: the
-// median is that of the runs it had. With a thread for each of 100 actors a run takes minutes.
+// If the runs of a peer in one cell have taken longer than patience_s together, the peer does not
+// run again in that cell, and its median is that of the runs so far. With a thread for each of 100
+// actors, a run takes minutes.
 #include "tests/bench/workloads.h"
 
 #include "tests/bench/allocations.h"
@@ -30,7 +31,7 @@ namespace {
 
 struct Options {
     int runs = 5;
-    std::string_view work;  ///< empty: all
+    std::string_view work;  ///< empty: all kinds
     std::size_t actors = 0;
     int bound = -1;
     bool peers = true;
@@ -44,21 +45,21 @@ struct Contender {
     Outcome (*run)(const Cell& cell);
 };
 
-/// What one contender did in all runs of a cell.
+/// The results of one contender in all runs of a cell.
 struct Row {
     Contender contender;
     std::vector<double> seconds{};
-    std::vector<double> ratios{};  ///< to the work alone of the same run
+    std::vector<double> ratios{};  ///< relative to the work alone in the same run
     std::uint64_t allocations = 0;
     std::uint64_t parks = 0;
-    std::uint64_t refusals = 0;  ///< the last three of the last run
+    std::uint64_t refusals = 0;  ///< this and the two above are of the last run
 
     [[nodiscard]] bool has_time_left() const {
         return std::accumulate(seconds.begin(), seconds.end(), 0.0) < patience_s;
     }
 };
 
-/// From wherever the system likes to put this thread and those that it starts.
+/// Lets the system place this thread, and the threads that it starts, on any processor.
 void roam() {
     cpu_set_t set;
     std::memset(&set, 0xff, sizeof(set));
@@ -76,10 +77,10 @@ void measure(Row& row, const Cell& cell) {
     row.refusals = outcome.refusals;
 }
 
-/// So many actors on the sender's core that both cores have as much to do, by what the work and
-/// the sender alone took.
+/// The number of actors on the sender's core for which both cores have equally much to do, judged
+/// by the times of the work alone and of the sender alone.
 std::size_t beside_sender(const Cell& cell, double work_seconds, double sender_seconds) {
-    constexpr double taking_ns = 2.5;  // of a message, in the runtime (bench actor empty)
+    constexpr double taking_ns = 2.5;  // per message received, in the runtime (bench actor empty)
     const double messages = static_cast<double>(cell.actors * cell.each);
     const double work = 2 * work_seconds + messages * taking_ns * 1e-9;
     const double share = (1 - sender_seconds / work) / 2;

@@ -1,5 +1,6 @@
-// The classic workload: one sender, T actors, so many messages to each, in turn; every message is a
-// piece of work. What each contender is told and what it answers.
+// The classic workload: one sender sends the same number of messages to each of T actors, in turn,
+// and every message is a piece of work. This header declares the parameters and the result of a
+// contender.
 #pragma once
 
 #include "actors/bench/sample_work.h"
@@ -19,10 +20,11 @@ struct Cell {
     std::size_t actors = 1;
     std::uint64_t each = 100'000;   ///< messages to each actor: 1, 2, 3 ... each
     std::size_t bound = 0;          ///< messages that may wait for an actor; 0: any number
-    std::size_t beside_sender = 0;  ///< actors on the sender's core, where the placement is ours
+    std::size_t beside_sender = 0;  ///< actors on the sender's core, if the caller places actors
 };
 
-/// `total` of each actor's work must be that of the work alone: nothing lost, nothing twice.
+/// Afterwards, the `total` of each actor's work must equal that of the work alone, which shows that
+/// no message was lost or repeated.
 struct Outcome {
     double seconds = 0;
     std::uint64_t refusals = 0;
@@ -35,7 +37,7 @@ inline void must(bool right, const char* what) {
     }
 }
 
-/// What one actor's work comes to.
+/// The total of one actor's work.
 template <class Work>
 std::uint64_t total_of(std::uint64_t each) {
     static std::uint64_t counted = 0;
@@ -56,29 +58,31 @@ void must_be_whole(const Work& work, const Cell& cell) {
     must(work.total() == total_of<Work>(cell.each), "messages were lost, or came twice");
 }
 
-// Each is instantiated for the three works, in a file of its own.
+// Each template is instantiated for the three kinds of work, in a file of its own.
 
-/// No messages: the work of all actors on as many threads as there are processors, 2 at most.
+/// Does the work of all actors without messages, on as many threads as there are processors, but at
+/// most 2.
 template <class Work>
 Outcome work_alone(const Cell& cell);
 
-/// The runtime's sender, and nobody who takes while it is measured.
+/// The runtime's sender. Nothing receives while it is measured.
 Outcome sender_alone(const Cell& cell);
 
-/// The runtime. One actor is sent to by a thread; several by an actor that shares its core with
-/// some of them.
+/// The runtime. A thread sends to a single actor. An actor sends to several, and shares its core
+/// with some of them.
 template <class Work>
 Outcome pinstrike_actors(const Cell& cell);
 
-/// CAF's own scheduler, of two threads. Bounded by credit: an actor says "more" every half bound.
+/// CAF's own scheduler with two threads. Credit bounds the messages that wait: an actor says "more"
+/// after every half bound.
 template <class Work>
 Outcome caf_actors(const Cell& cell);
 
-/// CAF with a thread for each actor; bounded likewise.
+/// CAF with a thread for each actor, bounded in the same way.
 template <class Work>
 Outcome caf_detached(const Cell& cell);
 
-/// moodycamel's blocking queue and a thread for each actor; bounded by its semaphore.
+/// moodycamel's blocking queue and a thread for each actor. The queue's semaphore bounds it.
 template <class Work>
 Outcome moodycamel_queues(const Cell& cell);
 

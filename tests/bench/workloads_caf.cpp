@@ -10,13 +10,13 @@
 namespace pinstrike::bench {
 namespace {
 
-/// What an actor has; outlives it, so that its work can be looked at.
+/// The data of an actor, which outlives the actor, so that its work can be checked.
 template <class Work>
 struct Place {
     Work work;
     std::uint32_t index = 0;
     std::uint64_t last = 0;
-    std::uint64_t more_every = 0;  ///< 0: it never says so
+    std::uint64_t more_every = 0;  ///< 0: the actor never says "more"
     std::latch* done = nullptr;
     caf::actor sender;
 };
@@ -35,7 +35,7 @@ caf::behavior handler(caf::event_based_actor* self, Place<Work>* place) {
     }};
 }
 
-/// The sender; with a bound it sends no more than was asked for.
+/// The sender. If there is a bound, it sends no more messages than the actors asked for.
 void feed(caf::scoped_actor& self, const Cell& cell, const std::vector<caf::actor>& actors) {
     std::vector<std::size_t> credit(actors.size(), cell.bound);
     for (std::uint64_t number = 1; number <= cell.each; ++number) {
@@ -72,7 +72,8 @@ Outcome with_caf(const Cell& cell) {
     done.wait();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    // Before the system ends: more than 64 actors that end behind its clock wait for ever (0.17.6).
+    // Waits here, because more than 64 actors that end after the system's clock never end (CAF
+    // 0.17.6).
     self->wait_for(actors);
     for (const auto& place : places) {
         must_be_whole(place->work, cell);

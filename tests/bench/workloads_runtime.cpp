@@ -19,7 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned spins = 20'000;
 
-/// Of one call of the sender's handler to each actor: what a mailbox may be overfilled by.
+/// Messages that one call of the sender's handler sends to each actor. A mailbox may exceed its
+/// bound by as many.
 constexpr int rows = 16;
 
 double seconds_since(Clock::time_point begun) {
@@ -62,7 +63,7 @@ class Handler : public Actor {
     std::latch& done_;
 };
 
-/// Sends to all in turn, some rows in each step of its core.
+/// Sends to all actors in turn, `rows` messages to each in one step of its core.
 class Feeder : public Actor {
   public:
     explicit Feeder(std::uint64_t each) : each_(each) {}
@@ -183,8 +184,9 @@ Outcome work_alone(const Cell& cell) {
     return {seconds, 0};
 }
 
-/// Where mailboxes are bounded they are emptied behind each call of the sender, off the clock: the
-/// sender writes the same memory again and again, as it does beside actors that keep up.
+/// If mailboxes are bounded, they are emptied after each call of the sender, outside the measured
+/// time. The sender then writes the same memory again and again, as it does if the actors keep up
+/// with it.
 Outcome sender_alone(const Cell& cell) {
     std::latch done{static_cast<std::ptrdiff_t>(cell.actors)};
     Core here;

@@ -4,7 +4,7 @@
 
 namespace pinstrike::feed::test {
 
-/// OPRA's, by which the tests of arbitration and recovery number their messages.
+/// OPRA's numbering. The tests of arbitration and recovery number their messages by it.
 inline constexpr Numbering numbering{};
 
 }  // namespace pinstrike::feed::test

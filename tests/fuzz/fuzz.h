@@ -4,6 +4,6 @@
 #include <cstddef>
 #include <span>
 
-/// What a fuzz target defines: takes any bytes and must neither crash, nor read outside them, nor
-/// fail a CHECK. Returns 0.
+/// A fuzz target defines this function. It accepts any bytes. It must not crash, read outside them,
+/// or fail a CHECK. Returns 0.
 int fuzz_one(std::span<const std::byte> bytes);

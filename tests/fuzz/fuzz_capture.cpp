@@ -1,6 +1,6 @@
 // path: cold
 //
-// A capture of any bytes, through the reader and the replaying port.
+// Reads any bytes as a capture, with the reader and with the port that replays it.
 #include "config/check.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/packet/datagram.h"
@@ -17,7 +17,7 @@ namespace {
 using namespace pinstrike;
 using namespace pinstrike::nic;
 
-/// A file in memory that has a name.
+/// A file in memory that has a path.
 class MemoryFile {
   public:
     explicit MemoryFile(std::span<const std::byte> bytes) : fd_(memfd_create("capture", 0)) {

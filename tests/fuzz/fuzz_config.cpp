@@ -1,7 +1,7 @@
 // path: cold
 //
-// Any bytes as a config: refused with problems, or a config whose effective text loads as the same,
-// and whose calendar gives hours in their order.
+// Reads any bytes as a config. The config is refused with problems, or its effective text loads as
+// the same config and its calendar gives ordered hours.
 #include "actors/topology/load_config.h"
 #include "config/check.h"
 #include "feed/venue_services.h"
@@ -13,7 +13,8 @@
 
 namespace {
 
-/// Those of two years: in order, without overlap, and none where no calendar is heeded.
+/// Checks the session hours of two years: they are ordered, do not overlap, and are empty if no
+/// calendar is used.
 void check_hours(const pinstrike::actors::FeedConfig& config) {
     using namespace std::chrono;
     const pinstrike::feed::Days days{local_days{year{2026} / 1 / 1},

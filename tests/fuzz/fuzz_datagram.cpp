@@ -18,7 +18,7 @@ void payload_lies_within(const Packet& packet, const Datagram& datagram) {
                     frame.data() + frame.size());
 }
 
-/// A datagram that was found can be sent again and found again.
+/// A datagram that was parsed can be written to a frame and parsed again.
 void survives_a_round_trip(const Datagram& datagram) {
     UdpRoute route;
     route.source = Ipv4{datagram.source_ip};

@@ -21,7 +21,7 @@ class CountingSender final : public ReportSender {
 };
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t longest_response_ns = 3175 * second_ns;  // RFC 3376, 4.1.1: code 255
+constexpr std::int64_t longest_response_ns = 3175 * second_ns;  // RFC 3376, 4.1.1, for code 255
 
 }  // namespace
 
@@ -38,7 +38,7 @@ int fuzz_one(std::span<const std::byte> bytes) {
     membership.on_frame(bytes, second_ns);
     CountingSender sender;
     membership.step(longest_response_ns + 2 * second_ns, sender);
-    // One answer a group at most, and to a general query at least one.
+    // A query gets at most one answer per group, and a general query gets at least one.
     PINSTRIKE_CHECK(sender.frames_count <= config.groups.size());
     PINSTRIKE_CHECK(!query || query->group != Ipv4{} || sender.frames_count > 0);
     PINSTRIKE_CHECK(query || sender.frames_count == 0);

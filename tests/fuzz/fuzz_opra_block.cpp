@@ -1,7 +1,8 @@
 // path: cold
 //
-// One datagram through the poll path's reading and the full one, which must agree, with the
-// checksum as it is and as it should be, and through both printed forms.
+// Decodes one datagram with the decoder of the poll path and with the full parser, which must
+// agree, first with the checksum as it is, then with a correct checksum. Prints valid blocks as
+// JSON and as text.
 #include "config/check.h"
 #include "feed/opra/encode.h"
 #include "feed/opra/json.h"

@@ -1,8 +1,9 @@
 // path: cold
 //
-// Both sides of a connection between peers, before and after they proved themselves. The first byte
-// says which: 0 a server and a stranger, 1 a client and a stranger, 2 and 3 the same when both have
-// proved themselves; the second how the rest is cut into pieces.
+// Tests both sides of a connection between peers, before and after authentication. The first byte
+// selects the side that gets the input: 0 is a server and 1 a client that talk to a stranger, 2 and
+// 3 are the same after both have authenticated. The second byte determines the size of the pieces
+// into which the rest is cut.
 #include "config/check.h"
 #include "tests/actors/peer/sessions.h"
 #include "tests/fuzz/fuzz.h"
@@ -16,7 +17,7 @@ using pinstrike::actors::StateRecord;
 using namespace pinstrike::actors::peer;
 using namespace pinstrike::actors::peer::test;
 
-/// Each request comes to one end, and what is passed on is what was asked for.
+/// Checks that each request ends once, and that each block passed on was requested.
 class StrictAnswers final : public feed::RepairAnswers {
   public:
     void block(std::uint16_t line, std::span<const std::byte> bytes) override {
@@ -48,7 +49,7 @@ class StrictAnswers final : public feed::RepairAnswers {
     std::set<std::uint64_t> waiting;
 };
 
-/// Has one series, and never ends.
+/// Sends one series, three times for each request.
 class OneSeries final : public StateGiver {
   public:
     std::optional<PeerRefusal> begin() override { return std::nullopt; }
@@ -64,7 +65,7 @@ class OneSeries final : public StateGiver {
     int given_ = 0;
 };
 
-/// What is passed on has the form of what a book gives, and there is one end.
+/// Checks that each record passed on has the form of a book's record, and that there is one end.
 class StrictTaker final : public StateTaker {
   public:
     void record(const StateRecord& record) override {
@@ -92,8 +93,8 @@ void in_pieces(std::span<const std::byte> bytes, std::size_t piece, Take take) {
 void to_server(Peers& peers, std::span<const std::byte> bytes, std::size_t piece) {
     in_pieces(bytes, piece, [&](auto part) { peers.server.receive(part, peers.now_ns); });
     const bool stranger = peers.server_counters.counts.read(ServerCount::authenticated) == 0;
-    // A challenge and a refusal are all that a stranger can make it say, or a welcome for the one
-    // who does know the secret, which no fuzzer does.
+    // A stranger can make the server send a challenge and a refusal only. The server also sends a
+    // welcome to a client that knows the secret, but no fuzzer knows it.
     PINSTRIKE_CHECK(!stranger || peers.server.output().size() <= 56 + 50);
     peers.server.step(peers.now_ns + 20 * second_ns);
     PINSTRIKE_CHECK(peers.server.ended());

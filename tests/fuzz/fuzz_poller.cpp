@@ -1,9 +1,9 @@
 // path: cold
 //
-// Any datagrams at a whole poller, one after the other, on the groups of both streams, of
-// retransmission, and on foreign ones; behind it a core with a book. Each is a byte that says where
-// it comes, one for the time that passes before (units of 100 us), its length and its bytes.
-// Whatever comes, the account balances.
+// Sends any datagrams to a complete poller, one after the other, on the groups of both streams, on
+// retransmission groups and on foreign groups. The poller feeds a core with a book. Each datagram
+// is encoded as a byte for the group, a byte for the time that passes before it (in units of 100
+// us), two bytes for its length, and its payload. The account must balance for every input.
 #include "actors/appliance/venues.h"
 #include "actors/book/book.h"
 #include "actors/core/core.h"
@@ -22,7 +22,7 @@ namespace {
 
 using namespace pinstrike;
 
-/// Hands out one frame at a time.
+/// Delivers one frame at a time.
 class OneFrame final : public nic::Port {
   public:
     OneFrame() : Port("fuzz") {}
@@ -55,7 +55,7 @@ class OneFrame final : public nic::Port {
     bool there_ = false;
 };
 
-/// Two lines, one poller, one core, stepped by hand.
+/// Two lines, one poller and one core, which the test steps itself.
 class Bench {
   public:
     Bench() : lines_(feed::opra::published_lines(std::array<std::uint16_t, 2>{1, 2})) {
@@ -99,7 +99,7 @@ class Bench {
         step();
     }
 
-    /// Everything comes to an end, and every message is accounted for.
+    /// Stops the poller and the core, and checks that every message is accounted for.
     void finish() {
         poller_->finish();
         do {

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Any bytes as a file with a secret: a secret of a fair length without blanks around it, or a
-// problem, which says the same of any other bytes in their place.
+// Reads any bytes as a secret file. The result is either a secret of valid length without blanks
+// around it, or a problem. The text of the problem must not depend on the bytes of the secret.
 #include "actors/peer/secret_file.h"
 #include "config/check.h"
 #include "tests/fuzz/fuzz.h"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace pinstrike;
 
-/// Reads it from a file of memory, of mode 0600.
+/// Reads the bytes from a file in memory with mode 0600.
 std::optional<actors::peer::Secret> read(std::span<const std::byte> bytes, Problems& problems) {
     static const int file = ::memfd_create("secret", MFD_CLOEXEC);
     const bool written =

@@ -1,7 +1,8 @@
 // path: cold
 //
-// Replays corpora without a fuzzer, so that every compiler and sanitizer runs them: all files below
-// the folders given, and every prefix of each. With `-` it runs standard input once, as AFL++ asks.
+// Replays corpora without a fuzzer, so that every compiler and sanitizer can run them: all files
+// below the given folders, and prefixes of each file. With `-` it runs standard input once, as
+// AFL++ requires.
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ Bytes read_all(std::istream& in) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// Long inputs are cut at steps, so that a replay stays short.
+/// For a long input, only every n-th prefix runs, so that a replay stays short.
 void run_with_prefixes(const Bytes& whole) {
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 2000);
     for (std::size_t length = 0; length < whole.size(); length += step) {
@@ -58,5 +59,5 @@ int main(int argc, char** argv) {
         }
     }
     std::printf("%zu inputs\n", files);
-    return files == 0 ? 1 : 0;  // a corpus that is gone must not look like one that passed
+    return files == 0 ? 1 : 0;  // an empty corpus must not pass
 }

@@ -1,5 +1,7 @@
 // path: cold
 //
+// Writes seeds for the fuzz targets of nic:
+//
 //   write_nic_seeds tests/fuzz/corpus
 #include "nic/capture/capture_writer.h"
 #include "nic/multicast/igmp.h"
@@ -46,7 +48,7 @@ std::vector<Bytes> frames() {
             udp_frame(route_of_tests, {}, UdpChecksumSent::none)};
 }
 
-/// Queries of every version, and a report.
+/// Frames with a query of each version, and with a report.
 std::vector<Bytes> membership_frames() {
     const IgmpHost router{Ipv4{0x0A000001}, Mac{{2, 0, 0, 0, 0, 9}}, 0};
     std::array<std::byte, igmp_frame_bytes_max> buffer{};

@@ -1,5 +1,7 @@
 // path: cold
 //
+// Writes seeds for fuzz_opra_block:
+//
 //   write_opra_seeds tests/fuzz/corpus/opra_block
 #include "tests/feed/opra/samples.h"
 

@@ -1,5 +1,7 @@
 // path: cold
 //
+// Writes seeds for fuzz_peer:
+//
 //   write_peer_seeds tests/fuzz/corpus
 #include "tests/actors/peer/sessions.h"
 
@@ -17,7 +19,7 @@ using namespace pinstrike::actors::peer::test;
 std::filesystem::path corpus;
 unsigned written = 0;
 
-/// What is put, sent in this mode of fuzz_peer.cpp, in large pieces.
+/// Writes one seed: the frames that put() writes, for this mode of fuzz_peer.cpp, in large pieces.
 template <class Put>
 void write(unsigned char mode, Put put) {
     FrameWriter writer;
@@ -85,7 +87,8 @@ void write_answers() {
 }
 
 void write_states() {
-    constexpr std::uint64_t first_id = (std::uint64_t{1} << 63) + 1;  // client_session.h
+    // Of a state request, see client_session.h.
+    constexpr std::uint64_t first_id = (std::uint64_t{1} << 63) + 1;
     write(2, [](FrameWriter& w) { put(w, StateRequest{5, {}}); });
     write(2, [](FrameWriter& w) {
         put(w, StateRequest{6, {1, 2}});

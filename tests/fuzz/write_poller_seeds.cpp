@@ -1,5 +1,7 @@
 // path: cold
 //
+// Writes seeds for fuzz_poller:
+//
 //   write_poller_seeds tests/fuzz/corpus/poller
 #include "tests/feed/opra/samples.h"
 
@@ -14,7 +16,7 @@ namespace {
 using namespace pinstrike::feed::opra;
 using Bytes = std::vector<std::byte>;
 
-/// Where datagrams come, as fuzz_poller reads it; line 1 each time.
+/// On which group a datagram arrives, as fuzz_poller reads it, always of line 1.
 enum : unsigned { stream_a = 0, stream_b = 2, retransmission = 4, foreign = 8 };
 
 struct Script {

@@ -1,8 +1,8 @@
 // path: cold
 //
-// The DPDK port on AF_XDP sockets: real kernel bypass without a NIC. A network namespace of the
-// test's own holds a veth pair; raw sockets on `wire` send and listen, the port is on `feed`. The
-// namespace goes with the process, however that ends.
+// Tests the DPDK port on AF_XDP sockets: real kernel bypass without a NIC. The test makes a network
+// namespace with a veth pair. Raw sockets on `wire` send and listen, and the port is on `feed`. The
+// kernel removes the namespace when the process ends, in whatever way.
 #include "nic/dpdk/eal.h"
 #include "nic/multicast/igmp.h"
 #include "nic/open_port.h"
@@ -64,7 +64,7 @@ class Wire {
         return send(socket_, frame.data(), frame.size(), 0) == static_cast<ssize_t>(frame.size());
     }
 
-    /// The IGMP messages that arrived meanwhile, without their IP headers.
+    /// The IGMP messages that have arrived since the last call, without their IP headers.
     [[nodiscard]] std::vector<Bytes> igmp_arrived() const {
         std::vector<Bytes> messages;
         for (Bytes frame(2000);;) {
@@ -127,14 +127,15 @@ std::int64_t wall_ns() {
         .count();
 }
 
-/// A datagram whose payload begins with its number; lengths vary up to OPRA's longest.
+/// A datagram whose payload begins with its number. The lengths vary up to OPRA's longest.
 Bytes numbered(std::uint32_t number) {
     Bytes payload(20 + number * 37 % 981);
     std::memcpy(payload.data(), &number, sizeof number);
     return udp_frame(route_of_tests, payload);
 }
 
-/// Receives until `enough()` or two seconds went by without; the kernel's own chatter is left out.
+/// Receives until enough() is true, for at most two seconds. Ignores packets that the kernel itself
+/// sends.
 void receive_until(Port& port, const std::function<bool()>& enough,
                    const std::function<void(const Datagram&)>& take) {
     std::array<Packet, 64> burst;
@@ -205,9 +206,10 @@ TEST(AfXdp, WhatIsLostWhileNobodyReceivesIsCounted) {
     receive_until(
         *port, [&] { return received + lost() >= total; }, [&](const Datagram&) { ++received; });
     EXPECT_GT(lost(), 0U);
-    EXPECT_GE(received + lost(), total);       // each is accounted for,
-    EXPECT_LE(received + lost(), total + 50);  // and little else (the kernel's chatter)
-    // The port goes on: nothing is stuck.
+    // Each packet is counted, and few others (those that the kernel itself sends).
+    EXPECT_GE(received + lost(), total);
+    EXPECT_LE(received + lost(), total + 50);
+    // The port still receives.
     ASSERT_TRUE(wire.put(numbered(1)));
     const std::uint64_t before = received;
     receive_until(
@@ -240,8 +242,8 @@ TEST(AfXdp, NothingStaysOnTheInterface) {
     EXPECT_THAT(text, Not(HasSubstr("PROMISC")));
 }
 
-/// 224.0.0.22 hears all reports of version 3; each group's record says join (4), member (2) or
-/// leave (3).
+/// Checks that the group 224.0.0.22 got one report of version 3. Each group's record is of this
+/// type: join (4), member (2) or leave (3).
 void expect_v3_report(const std::vector<Bytes>& messages, IgmpRecord record) {
     ASSERT_EQ(messages.size(), 1U);
     const Bytes& report = messages.front();
@@ -276,7 +278,8 @@ TEST(AfXdp, ReportsJoinAnswerQueriesAndLeave) {
     port->housekeep(now_ns);
     expect_v3_report(wire.igmp_arrived(), IgmpRecord::join);
     advance(3'000'000'000);
-    expect_v3_report(wire.igmp_arrived(), IgmpRecord::join);  // once more, against loss
+    // Repeated once, in case the first is lost.
+    expect_v3_report(wire.igmp_arrived(), IgmpRecord::join);
     ASSERT_TRUE(wire.put(v3_query(1)));
     usleep(10'000);
     advance(1'000'000'000);
@@ -296,7 +299,7 @@ TEST(AfXdp, StaticMembershipIsSilent) {
     EXPECT_TRUE(wire.igmp_arrived().empty());
 }
 
-/// The kernel tells of a carrier some time after it changed, up to a second.
+/// The kernel reports a change of the carrier up to a second later.
 bool link_becomes(const Port& port, bool up) {
     for (int i = 0; i < 500 && port.statistics().link_up != up; ++i) {
         usleep(10'000);
@@ -344,7 +347,7 @@ TEST(AfXdp, AnInterfaceThatWasMadeAgainIsTold) {
     ASSERT_TRUE(make());
     InterfaceChange change = InterfaceChange::none;
     for (int i = 0; i < 500 && change == InterfaceChange::none; ++i) {
-        usleep(10'000);  // until its link is up
+        usleep(10'000);  // waits until its link is up
         change = port->follow_interface();
     }
     EXPECT_EQ(change, InterfaceChange::lost);
@@ -370,7 +373,7 @@ TEST(AfXdp, FramesSpreadOverSeveralQueuesWouldBeLostAndAreTold) {
     std::system("ip link del spread");
 }
 
-/// Empty, or why there can be no test here.
+/// Empty on success, else the reason why the test cannot run here.
 std::string make_namespace() {
     if (unshare(CLONE_NEWNET) != 0) {
         return std::string("no network namespace permitted: ") + std::strerror(errno);

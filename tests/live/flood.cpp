@@ -1,8 +1,8 @@
 // path: cold
 //
-// Fills a wire with what is not the feed's: foreign groups, protocols and fragments, and garbage on
-// the feed's own groups, in turn. At the end says how many of each went out, by the reason for
-// which a handler drops it.
+// Fills a wire with traffic that is not the feed's: foreign groups, other protocols and fragments,
+// and garbage on the feed's own groups, in turn. At the end it prints how many frames of each kind
+// it sent, by the reason for which a handler drops them.
 //
 //   flood INTERFACE LINES GIGABITS SECONDS
 #include "config/problem.h"
@@ -31,7 +31,7 @@ namespace opra = pinstrike::feed::opra;
 constexpr std::size_t frames_count = 4096;
 constexpr std::size_t burst_packets = 32;
 constexpr std::size_t payload_bytes = 1000;
-constexpr std::size_t wire_extra_bytes = 24;  // preamble, checksum, gap
+constexpr std::size_t wire_extra_bytes = 24;  // preamble, frame checksum and gap
 constexpr double catch_up_s = 5e-3;
 
 struct Frame {
@@ -61,7 +61,7 @@ std::vector<std::byte> framed(nic::Group group, const std::vector<std::byte>& pa
     return frame;
 }
 
-/// The first bytes of a block that says it is a sound one of `size` bytes.
+/// Garbage whose first bytes are those of a valid header of a block of `size` bytes.
 std::vector<std::byte> block_like(std::uint16_t size) {
     std::vector<std::byte> block = noise(payload_bytes);
     block[0] = std::byte{6};
@@ -76,7 +76,7 @@ void fix_ip_checksum(std::vector<std::byte>& frame) {
     nic::store_checksum(frame.data() + 14 + 10, nic::checksum_sum(frame.data() + 14, 20));
 }
 
-/// What a line's own group brings, though no block of the feed is in it.
+/// A frame on a line's own group that contains no valid block.
 Frame garbage(nic::Group group, std::size_t turn) {
     switch (turn % 4) {
         case 0: {
@@ -90,7 +90,7 @@ Frame garbage(nic::Group group, std::size_t turn) {
             return {"size_bad", framed(group, block_like(60'000))};
         default: {
             std::vector<std::byte> block = block_like(payload_bytes);
-            nic::store_be16(block.data() + 19, 0xFFFF);  // no block's bytes sum to as much
+            nic::store_be16(block.data() + 19, 0xFFFF);  // no sum of a block's bytes is so large
             return {"checksum_bad", framed(group, block)};
         }
     }
@@ -98,12 +98,13 @@ Frame garbage(nic::Group group, std::size_t turn) {
 
 Frame foreign(nic::Group group, std::size_t turn) {
     switch (turn % 5) {
-        case 0:  // another feed's group, this feed's port
+        case 0:  // another feed's group with this feed's port
             group.address.value = 0xEF01'0000 + static_cast<std::uint32_t>(turn % 60'000);
             return {"unknown_group", framed(group, noise(payload_bytes))};
         case 1: {
             std::vector<std::byte> frame = framed(group, noise(payload_bytes));
-            nic::store_be16(frame.data() + 12, 0x88B5);  // for experiments
+            // An Ethernet type reserved for experiments.
+            nic::store_be16(frame.data() + 12, 0x88B5);
             return {"not_ipv4", frame};
         }
         case 2: {
@@ -114,13 +115,13 @@ Frame foreign(nic::Group group, std::size_t turn) {
         }
         case 3: {
             std::vector<std::byte> frame = framed(group, noise(payload_bytes));
-            nic::store_be16(frame.data() + 14 + 6, 0x2000);  // more fragments to come
+            nic::store_be16(frame.data() + 14 + 6, 0x2000);  // the flag that more fragments follow
             fix_ip_checksum(frame);
             return {"fragment", frame};
         }
         default: {
             std::vector<std::byte> frame = framed(group, noise(payload_bytes));
-            frame.resize(400);  // the IPv4 header promises more
+            frame.resize(400);  // shorter than the length in the IPv4 header
             return {"ip_truncated", frame};
         }
     }
@@ -166,8 +167,8 @@ int main(int count, char** words) {
     const double begin_s = now_s();
     double passed_s = 0;
     for (std::size_t next = 0; passed_s < seconds; passed_s = now_s() - begin_s) {
-        // A wire does not make up for a time in which its sender was stopped: no rate above the one
-        // asked for.
+        // A wire does not make up for the time in which its sender was preempted, so the rate never
+        // exceeds the requested one.
         const double behind_bytes = passed_s * bytes_per_s - wire_bytes - missed_bytes;
         missed_bytes += std::max(0.0, behind_bytes - catch_up_s * bytes_per_s);
         if (behind_bytes < 0) {

@@ -1,9 +1,11 @@
 // path: cold
 //
-// Preloaded, makes threads that nap do what no hot thread may, before each nap and while the file
-// that MISBEHAVE names says so: a system call that is on no list while its first byte is not 0,
-// heap memory while its second is not. Pollers with `wait: park` nap. While the third is not 0, the
-// thread named "recovery" throws, as for want of descriptors or memory.
+// A library to preload. It makes threads do what no hot thread may do, before each call of
+// nanosleep() and while the file that MISBEHAVE names says so. Pollers with `wait: park` call
+// nanosleep(). The first three bytes of the file are switches. If the first is not 0, the thread
+// makes a system call that is on no allowed list. If the second is not 0, it allocates heap memory.
+// If the third is not 0, the thread named "recovery" throws, as if descriptors or memory were
+// exhausted.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,7 +31,7 @@ struct Orders {
 
 static_assert(sizeof(Orders) == 3 && std::atomic<char>::is_always_lock_free);
 
-// Written before any thread but the first runs.
+// Written while only the first thread runs.
 const Orders* orders = nullptr;
 
 __attribute__((constructor)) void map_the_file() {
@@ -51,7 +53,7 @@ bool is_recovery() {
 }  // namespace
 
 extern "C" int nanosleep(const timespec* wanted, timespec* left) {
-    // Relaxed: the bytes mean nothing but themselves.
+    // Relaxed, because the bytes do not order any other data.
     if (orders != nullptr && orders->call.load(std::memory_order_relaxed) != 0) {
         static_cast<void>(syscall(SYS_getppid));
     }

@@ -1,11 +1,11 @@
 // path: cold
 //
-// The time of day as a test wants it, for one process (LD_PRELOAD): the machine's, and as many
-// seconds more or less as stand, as a signed word of 64 bits, in the file that MOVED_CLOCK names.
-// The machine's own clock is left alone, and so are the stamps that the kernel gives packets.
+// A library to preload (LD_PRELOAD) that sets the time of day for one process. The time is the
+// machine's plus the number of seconds in the file that MOVED_CLOCK names, a signed 64-bit integer.
+// The machine's clock and the time stamps that the kernel gives packets do not change.
 //
-// libfaketime does this and more, but begins by allocating, which jemalloc answers by asking for
-// the time.
+// libfaketime can do this too, but it allocates memory when it starts, and jemalloc reads the time
+// when it allocates.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -22,7 +22,7 @@ namespace {
 using Seconds = std::atomic<std::int64_t>;
 static_assert(sizeof(Seconds) == sizeof(std::int64_t) && Seconds::is_always_lock_free);
 
-// Written before any thread but the first runs.
+// Written while only the first thread runs.
 const Seconds* moved_s = nullptr;
 
 __attribute__((constructor)) void map_the_file() {
@@ -36,7 +36,7 @@ __attribute__((constructor)) void map_the_file() {
     moved_s = bytes == MAP_FAILED ? nullptr : static_cast<const Seconds*>(bytes);
 }
 
-/// Relaxed: the word means nothing but itself.
+/// Relaxed, because the value does not order any other data.
 std::int64_t moved() {
     return moved_s == nullptr ? 0 : moved_s->load(std::memory_order_relaxed);
 }

@@ -1,16 +1,17 @@
 // path: cold
 //
-// A wire with faults. Takes the feed's frames from one interface, sends them out on others, one a
-// receiver, and loses, damages, repeats and delays as told. Writes down what became of each copy
-// of each block, so that a test knows exactly what its receiver can have.
+// A wire with faults. It receives the feed's frames on one interface and sends them on others, one
+// for each receiver. It loses, damages, repeats and delays frames as its arguments say. It records
+// what happened to each copy of each block, so that a test knows exactly which messages its
+// receiver can have.
 //
 //   relay IN RECORD SEED NAME=INTERFACE... NAME/STREAMS[LINE]/FAULT[=SHARE][@FROM-UNTIL]...
 //
-// With `-` among the words, lines at standard input do as much while it runs: a fault begins, and
-// NAME alone ends those of a receiver. FROM and UNTIL are milliseconds of the feed's own time, by
-// the stamps of its blocks, since the first one: the same traffic, seed and faults do the same.
-// Ends at SIGTERM; with status 1 where the kernel had no room for a frame, since the record would
-// then not be the truth.
+// If `-` is among the arguments, the relay also reads orders from standard input, one a line: a
+// fault adds that fault, and NAME alone ends all faults of that receiver. FROM and UNTIL are
+// milliseconds since the first block, by the time stamps of the blocks. The same traffic, seed and
+// faults therefore give the same result. The relay ends at SIGTERM. Its status is 1 if the kernel
+// dropped a frame, because the record is then incomplete.
 #include "config/problem.h"
 #include "nic/frame_sender.h"
 #include "nic/packet/bytes.h"
@@ -58,13 +59,13 @@ volatile std::sig_atomic_t stopped = 0;
     std::exit(1);
 }
 
-/// One copy of a block of regular lines.
+/// One copy of a block of a regular line.
 struct Copy {
     std::vector<std::byte> frame;
     std::size_t stream = 0;
     unsigned line = 0;
     std::uint32_t number = 0;
-    unsigned messages = 0;  ///< that have numbers
+    unsigned messages = 0;  ///< number of messages that have numbers
     std::int64_t stamp_ns = 0;
 };
 
@@ -74,7 +75,7 @@ bool carries_no_number(std::span<const std::byte> frame) {
     return category == 'H' && (type == 'C' || type == 'K' || type == 'N');
 }
 
-/// Nothing of what is not the feed's.
+/// Returns nothing for frames that are not the feed's.
 std::optional<Copy> parse(std::span<const std::byte> frame) {
     if (frame.size() < messages_at + 12 || nic::load_be16(frame.data() + 12) != ETH_P_IP) {
         return std::nullopt;
@@ -98,17 +99,17 @@ std::optional<Copy> parse(std::span<const std::byte> frame) {
 
 enum class Kind : unsigned char {
     lose,
-    damage,   ///< a byte behind the Ethernet header differs: the network's checksums tell
-    falsify,  ///< a byte of the block differs, and only the block's checksum tells
+    damage,   ///< changes a byte behind the Ethernet header; the IP or UDP checksum detects it
+    falsify,  ///< changes a byte of the block; only the block's checksum detects it
     repeat,
-    delay,  ///< behind some of the stream's next
+    delay,  ///< sends the frame behind some of the next ones of its stream
 };
 
 struct Fault {
     Kind kind = Kind::lose;
     double share = 1;
     std::array<bool, 2> streams{};
-    unsigned line = 0;  ///< 0: any
+    unsigned line = 0;  ///< 0: any line
     std::int64_t from_ns = 0;
     std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();
 
@@ -128,7 +129,7 @@ Kind kind_of(const std::string& word) {
     return found != kinds.end() ? found->second : (fail("no fault is called " + word), Kind::lose);
 }
 
-/// STREAMS[LINE]/FAULT[=SHARE][@FROM-UNTIL]
+/// Parses STREAMS[LINE]/FAULT[=SHARE][@FROM-UNTIL].
 Fault parse_fault(const std::string& text) {
     constexpr std::int64_t ms = 1'000'000;
     const std::size_t slash = text.find('/');
@@ -153,7 +154,7 @@ Fault parse_fault(const std::string& text) {
     return fault;
 }
 
-/// The way to one receiver.
+/// The link to one receiver.
 class Output {
   public:
     Output(std::string name, nic::FrameSender sender, std::uint64_t seed)
@@ -201,7 +202,7 @@ class Output {
         }
     }
 
-    /// Nothing comes any more that what is late could be behind of.
+    /// Sends all delayed frames, because no more frames are coming that they could be sent behind.
     void flush() {
         for (std::vector<Late>& late : late_) {
             for (const Late& each : late) {
@@ -214,7 +215,7 @@ class Output {
   private:
     struct Late {
         std::vector<std::byte> frame;
-        unsigned behind = 0;  ///< so many of its stream
+        unsigned behind = 0;  ///< number of frames of its stream that are still sent before it
         unsigned times = 1;
     };
 
@@ -228,7 +229,7 @@ class Output {
         frame[at] ^= std::byte{std::uniform_int_distribution<unsigned char>{1, 255}(random)};
     }
 
-    /// Leaves out UDP's checksum: one that becomes 0 says that there is none.
+    /// Never changes the UDP checksum, because a checksum of 0 would mean that there is none.
     static void damage(std::vector<std::byte>& frame, std::mt19937_64& random) {
         const auto checksum = nic::load_be16(frame.data() + udp_checksum_at);
         const std::vector<std::byte> whole = frame;
@@ -254,7 +255,7 @@ class Output {
         }
     }
 
-    /// One more of the stream has gone.
+    /// Sends the delayed frames that are due, after one more frame of the stream was sent.
     void send_ripe(std::size_t stream) {
         std::vector<Late>& late = late_[stream];
         for (Late& each : late) {
@@ -289,7 +290,7 @@ class Input {
         }
     }
 
-    /// Nothing where none came for a while.
+    /// Returns an empty frame if none arrived within idle_ms.
     std::span<const std::byte> receive() {
         pollfd waiting{descriptor_, POLLIN, 0};
         if (poll(&waiting, 1, idle_ms) <= 0) {
@@ -313,7 +314,7 @@ class Input {
 
 using Outputs = std::vector<std::unique_ptr<Output>>;
 
-/// Of the receiver that is named up to `end`.
+/// The output of the receiver whose name is the text up to `end`.
 Output& output_of(Outputs& outputs, const std::string& text, std::size_t end) {
     const auto output = std::ranges::find_if(
         outputs, [&](const auto& each) { return each->name() == text.substr(0, end); });
@@ -338,10 +339,10 @@ void add(Outputs& outputs, const std::string& text, std::uint64_t seed) {
                                                seed + outputs.size()));
 }
 
-/// What standard input tells, a line each, as far as there is any now.
+/// The orders on standard input, one a line. take() reads those that have arrived.
 class Orders {
   public:
-    /// Nothing is read before.
+    /// Without this call, standard input is not read.
     void open() { open_ = true; }
 
     void take(Outputs& outputs) {

@@ -1,13 +1,14 @@
 // path: cold
 //
-// One feed, two receivers, and losses of each one's own: a loop of generated traffic goes to two
-// interfaces, and of every packet it is drawn by receiver and stream whether it is lost. What one
-// receiver lost on both streams the other nearly always has, and what nobody has is known.
+// Sends one feed to two or more receivers with independent losses. A loop of generated traffic goes
+// to each interface, and for every packet, each receiver's loss is drawn separately. A message that
+// one receiver lost on both streams has nearly always reached the other. The number of messages
+// that no receiver has is known.
 //
 //   soak_sender LINES SHAPE GIGABITS SECONDS LOSS SEED INTERFACE...
 //
-// GIGABITS a second are those of a receiver's wire: both streams, preamble and gap included. Ends
-// with the truth as JSON.
+// GIGABITS is the rate of one receiver's wire per second, including both streams, preamble and gap.
+// The program ends with the true counts as JSON.
 #include "config/problem.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/loop_source.h"
@@ -37,10 +38,11 @@ namespace opra = pinstrike::feed::opra;
 
 constexpr std::size_t block_at = 42;
 constexpr std::size_t burst_packets = 64;
-constexpr std::size_t wire_extra_bytes = 24;  // preamble, checksum, gap
+constexpr std::size_t wire_extra_bytes = 24;  // preamble, frame checksum and gap
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t behind_ns_max = 50'000'000;
-// The first and last blocks of a line are spared: nobody could know what was before and after.
+// The first and last blocks of a line are not lost, because no receiver could know that blocks
+// before or behind its traffic existed.
 constexpr std::int64_t spared_ns = 2 * second_ns;
 
 volatile std::sig_atomic_t stopped = 0;
@@ -51,11 +53,11 @@ std::int64_t clock_ns(clockid_t which) {
     return now.tv_sec * second_ns + now.tv_nsec;
 }
 
-/// What a frame of the feed's own making says of itself.
+/// The header fields of a frame that this program made.
 struct Copy {
     std::size_t stream = 0;
     std::size_t line = 0;
-    unsigned messages = 0;  ///< that have numbers
+    unsigned messages = 0;  ///< number of messages that have numbers
 
     explicit Copy(const nic::Packet& packet) {
         const std::byte* block = packet.bytes + block_at;
@@ -75,7 +77,7 @@ class Receiver {
     Receiver(nic::FrameSender sender, std::uint64_t seed, double loss)
         : sender_(std::move(sender)), random_(seed), loss_(loss) {}
 
-    /// Packets in the order of sending; one that is not spared may be lost.
+    /// Takes the packets in the order of sending. A packet may be lost unless it is spared.
     void take(const nic::Packet& packet, const Copy& copy, bool spared) {
         const bool lost = !spared && loss_(random_);
         lost_packets_[copy.stream] += lost ? 1 : 0;
@@ -93,7 +95,7 @@ class Receiver {
         return sent;
     }
 
-    /// Of the block whose second copy was drawn last.
+    /// Whether both copies of the block whose second copy was drawn last were lost.
     [[nodiscard]] bool both_lost() const { return both_lost_; }
 
     [[nodiscard]] std::string text() const {
@@ -109,12 +111,13 @@ class Receiver {
     std::array<nic::Packet, burst_packets> burst_;
     std::size_t count_ = 0;
     std::array<std::uint64_t, 2> lost_packets_{};
-    std::uint64_t lost_messages_ = 0;  ///< on both streams
+    std::uint64_t lost_messages_ = 0;  ///< messages lost on both streams
     bool first_lost_ = false;
     bool both_lost_ = false;
 };
 
-/// Bytes sent as fast as a wire takes them; what could not be sent in time is not made up for.
+/// Paces bytes at the rate of a wire. It does not make up for time in which the sender was too
+/// slow.
 class Wire {
   public:
     explicit Wire(double gigabits_per_s) : ns_per_byte_(8 / gigabits_per_s) {}
@@ -130,7 +133,7 @@ class Wire {
         return due_ns_ <= passed;
     }
 
-    /// Time that the sender was too slow for.
+    /// Time by which the sender was too slow for the rate.
     [[nodiscard]] double late_s() const { return late_ns_ * 1e-9; }
 
   private:
@@ -227,7 +230,8 @@ opra::TrafficConfig traffic_of(const std::string& shape, std::size_t lines_count
     config.roots_count = 1000;
     config.series_count = 100'000;
     config.messages_count = 500'000;
-    config.rate_messages_per_second = opra::traffic::unpaced_messages_per_second;  // the wire paces
+    // The wire sets the pace.
+    config.rate_messages_per_second = opra::traffic::unpaced_messages_per_second;
     return config;
 }
 

@@ -71,7 +71,7 @@ TEST(ClockDiscipline, NeverJumpsWhileItSlews) {
     ClockDiscipline discipline = begin(machine);
     machine.run(1e9);
     discipline.update(machine.sample());
-    machine.wall_offset_ns = 900'000;  // set, but by less than a step
+    machine.wall_offset_ns = 900'000;  // the clock was set, but by less than a step
     for (int i = 0; i < 40; ++i) {
         machine.run(1e9);
         const ClockSample sample = machine.sample();
@@ -79,7 +79,7 @@ TEST(ClockDiscipline, NeverJumpsWhileItSlews) {
         discipline.update(sample);
         ASSERT_NEAR(static_cast<double>(discipline.line().wall_ns(sample.ticks) - before_ns), 0, 1);
         const double rate = static_cast<double>(discipline.line().ns_per_tick_q32) / 4294967296.0;
-        // The set clock is in the rate's history as well, of some seconds.
+        // The set clock also affects the measured rate, which is taken over some seconds.
         ASSERT_NEAR(rate * machine.ticks_per_ns, 1, 2 * ClockDiscipline::slew_max);
     }
     EXPECT_EQ(discipline.steps_count(), 0U);

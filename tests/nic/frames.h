@@ -60,7 +60,7 @@ inline std::string text_of(std::span<const std::byte> bytes) {
     return text;
 }
 
-/// A directory of its own for each test, removed with what is in it.
+/// A temporary directory of this object, which is removed with its content when the object ends.
 class ScratchDirectory {
   public:
     ScratchDirectory() {

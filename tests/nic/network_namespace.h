@@ -49,7 +49,7 @@ inline std::string enter_network_namespace() {
     return "";
 }
 
-/// Puts frames on the wire as they are, at one end of it.
+/// Sends frames unchanged at one end of the pair.
 class RawWire {
   public:
     explicit RawWire(const char* interface) : fd_(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {

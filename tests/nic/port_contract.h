@@ -77,7 +77,7 @@ inline std::vector<Arrived> expected_of(const std::vector<Bytes>& frames) {
     return expected;
 }
 
-/// Receives until `count` packets came or none came for long; checks each burst on the way.
+/// Receives until `count` packets have come or none has come for 5 seconds. Checks each burst.
 inline std::vector<Arrived> receive_all(Port& port, std::size_t count, std::size_t burst_packets,
                                         ChecksumCheck check) {
     constexpr std::uint32_t untouched = 0xDEADBEEF;
@@ -127,8 +127,8 @@ inline void expect_same(const std::vector<Arrived>& got, const std::vector<Arriv
     }
 }
 
-/// Every frame once, in order, whole, at any size of burst and however checksums are verified; the
-/// counters agree; after the last nothing more, without blocking.
+/// A port delivers every frame once, in order and complete, at any burst size and however checksums
+/// are verified. The counters agree. After the last frame it returns no more, without blocking.
 inline void delivers_every_frame_once(const OpenWithFrames& open) {
     const std::vector<Bytes> frames = contract_frames(200);
     const std::vector<Arrived> expected = expected_of(frames);

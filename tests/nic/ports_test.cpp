@@ -1,6 +1,6 @@
 // path: cold
 //
-// The ports that need no kernel: simulator and captures, by the contract of all ports.
+// Runs the contract of all ports on those that need no kernel: the simulator and captures.
 #include "nic/capture/capture_writer.h"
 #include "nic/open_port.h"
 #include "nic/sim/sim_port.h"
@@ -11,7 +11,7 @@
 namespace pinstrike::nic {
 namespace {
 
-/// Frames from memory, each once.
+/// Returns each of its frames once, from memory.
 class ListSource final : public FrameSource {
   public:
     explicit ListSource(std::vector<Bytes> frames) : frames_(std::move(frames)) {}

@@ -28,7 +28,7 @@ class Comparison {
     Findings& findings_;
 };
 
-/// Ranges of numbers, adjacent ones joined, in the order of the line.
+/// The lost numbers as ranges (first, last) in the order of the line, with adjacent ranges joined.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_ranges(const LineTruth& truth,
                                                                  const LineExpectation& line) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;

@@ -71,9 +71,10 @@ Place covered_end(const LineTruth& line, const Truth& truth, const actors::Cover
     return line.messages.size() + 1;
 }
 
-/// The blocks that a host knows of: from its own streams, and from states that its twin sent. These
-/// also cover blocks that were sent before the host started, or whose loss the host cannot detect,
-/// as the last ones before a reset. (A state is applied only once the streams have reached it.)
+/// The blocks that a host knows of: from its own streams, and from states that its twin sent. A
+/// state may also cover blocks that were sent before the host started, or whose loss the host
+/// cannot detect, such as the last ones before a reset. (A state is applied only once the streams
+/// have reached it.)
 class KnownBlocks {
   public:
     KnownBlocks(const Truth& truth, const std::vector<LineExpectation>& lines, TwinLives twin)
@@ -226,7 +227,8 @@ class BookRequirements {
         });
     }
 
-    /// Whether it holds for the line, or, over several days, for all lines, because series move.
+    /// Whether `is` holds for the line. Over several days it must hold for all lines, because
+    /// series move between lines.
     template <class Is>
     [[nodiscard]] bool everywhere(std::size_t line, Is is) const {
         const auto holds = [&](const std::vector<LineExpectation>& all) {
@@ -271,7 +273,7 @@ class TruthCheck {
         }
     }
 
-    /// `refused`: the core was refused something, on any line.
+    /// `refused`: the core's ring refused events of any line.
     void check(const feed::SeriesKey& series, const Json& mine, bool refused) {
         const std::string key = key_of(mine);
         found_.insert(key);
@@ -290,7 +292,8 @@ class TruthCheck {
         }
         const bool whole = requirements_.whole(line) && !refused;
         count(mine, whole);
-        const std::size_t most = wanted.size() - 1;  // entries before it: by the streams alone
+        // The entries before the last one are by the streams alone.
+        const std::size_t most = wanted.size() - 1;
         const auto is_true = [&] {
             return agrees(mine, wanted, "bid") && agrees(mine, wanted, "offer") &&
                    (!whole || std::ranges::count(wanted.begin() + static_cast<std::ptrdiff_t>(most),

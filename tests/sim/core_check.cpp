@@ -160,7 +160,8 @@ void DeliveryCheck::read_core(std::size_t core) {
     }
 }
 
-/// Reports events that came only when the host ended: nothing waits that long.
+/// Reports events that the cores got only at the end of the host, because no event may wait that
+/// long.
 void DeliveryCheck::check_end(std::size_t core) {
     const std::vector<Event>& records = host_.recorder(core).records();
     for (std::size_t at = host_.records_before_end(core); at < records.size();

@@ -54,7 +54,7 @@ struct Brought {
     std::uint64_t holds = 0;            ///< blocks that arrived before an earlier one
     std::uint64_t realigned = 0;        ///< times that a stream changed epoch without its reset
     std::uint64_t repair_controls = 0;  ///< retransmitted blocks without numbers
-    std::uint64_t repairs = 0;          ///< messages of the retransmission groups
+    std::uint64_t repairs = 0;          ///< messages on the retransmission groups
     /// Messages of each stream: of blocks that it delivered first, and undecodable ones.
     std::array<std::uint64_t, feed::streams_count> first{};
     std::array<std::uint64_t, feed::streams_count> undecodable{};

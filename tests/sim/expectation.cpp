@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
-/// When a block was first received: its index in the receive log, and the wait clock by then.
+/// The first receipt of a block: its index in the receive log, and the wait clock's time then.
 struct Moment {
     std::size_t turn = never;
     std::int64_t waited_ns = 0;
@@ -60,7 +60,7 @@ bool finds_room(std::size_t line, const ReceiveLog& receive_log, const ArbiterMe
     return means.hold_bytes >= much_bytes;
 }
 
-/// Whether the blocks are equal but for their headers' time.
+/// Whether the blocks are equal except for the time in their headers.
 bool are_copies(const Block& one, const Block& other) {
     constexpr std::size_t header_bytes = feed::opra::block::header_bytes;
     return one.numbered() && other.numbered() && one.header.sequence == other.header.sequence &&
@@ -252,8 +252,8 @@ class LineAnalysis {
         });
     }
 
-    /// Whether a block behind the reset that was received before it equals, but for its time, one
-    /// of the previous numbering: the arbiter treats it as a copy
+    /// Whether a block behind the reset that was received before it equals one of the previous
+    /// numbering except for its time: the arbiter treats it as a copy
     /// (feed/arbitration/recent_blocks.h).
     [[nodiscard]] bool repeats_before(const Block& reset) const {
         const auto early = [&](const Block* block) {

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
-/// If no packet will arrive for so long, steps become longer than a millisecond.
+/// If no packet will arrive for this long, steps become longer than a millisecond.
 constexpr std::int64_t night_ns = 15'000 * ms;
 constexpr std::int64_t morning_ns = 1'000 * ms;  // before the traffic begins again
 constexpr std::int64_t night_step_ns = 10'000 * ms;
@@ -75,7 +75,7 @@ Host::Host(const Plan& plan, std::unique_ptr<Twin> twin)
     make_keeper();
 }
 
-/// Of one poller.
+/// Returns the poller's side of a history ring. The keeper gets the other side.
 std::unique_ptr<actors::HistoryRingWriter> Host::make_history_ring(
     std::vector<std::uint16_t> lines) {
     constexpr std::size_t slots = 32768;
@@ -290,7 +290,7 @@ void Host::step_recovery() {
         awake_ = !transfer_->over();
         twin_->keep_awake(awake_);
         done += exchange_->step();
-        done += transfer_->step(now_ns_, {twin_});  // by time that does not jump, as peers' is
+        done += transfer_->step(now_ns_, {twin_});  // by steady time, which peers use as well
     }
     const bool busy = done != 0;
     recovery_next_ns_ = now_ns_ + random_.between(1, busy ? 20'000 : 500'000);
@@ -301,7 +301,8 @@ void Host::step_keeper() {
     keeper_next_ns_ = now_ns_ + random_of_keeper_.between(1, 2 * ms);
 }
 
-/// Steps the part whose turn is next and returns its next time; null if that is after `until_ns`.
+/// Steps the part whose step is due first and returns its next time; null if none is due up to
+/// `until_ns`.
 std::int64_t* Host::step_next(std::int64_t until_ns) {
     std::int64_t* next_ns = &recovery_next_ns_;
     const std::size_t recovery = pollers_.size() + cores_.size();
@@ -391,7 +392,8 @@ void Host::run(std::span<const Flight> flights) {
         last_ns = std::max(last_ns, traffic_ns_ + stop.at_ns + stop.for_ns);
     }
     run_until(last_ns);
-    constexpr std::int64_t patience_ns = 100 * ms;  // for holds, housekeeping and pending gaps
+    // Time for held blocks, housekeeping and pending gap events.
+    constexpr std::int64_t patience_ns = 100 * ms;
     do {
         run_until(now_ns_ + host.arbitration.window_ns + patience_ns);
     } while (!quiet());

@@ -90,8 +90,8 @@ class Host {
 
     [[nodiscard]] const Recorder& recorder(std::size_t i) const { return *cores_[i].recorder; }
 
-    /// The number of the recorder's records that came before the host was told to end. With enough
-    /// time (had_time_to_flush), all events must have come by then.
+    /// The number of records that the recorder had when the end of the host began. If the host had
+    /// enough time (had_time_to_flush), all events must have come by then.
     [[nodiscard]] std::size_t records_before_end(std::size_t core) const {
         return cores_[core].records_before_end;
     }

@@ -106,7 +106,7 @@ class LinkPort final : public nic::Port {
         PINSTRIKE_CHECK(held_.size() <= nic::kept_packets_max);
     }
 
-    /// Makes a read after the release visible.
+    /// Destroys the content, so that a read after the release is noticed.
     void overwrite(Buffer buffer) {
         std::ranges::fill(buffer, std::byte{0xDD});
         spare_.push_back(std::move(buffer));
@@ -115,8 +115,8 @@ class LinkPort final : public nic::Port {
     LinkPortOptions options_;
     ReceiveLog& receive_log_;
     std::deque<std::pair<const Flight*, std::int64_t>> queue_;
-    std::deque<Buffer> held_;     ///< in use: the kept ones, then those of the last burst
-    std::deque<Buffer> spare_;    ///< free, in the order of their return
+    std::deque<Buffer> held_;     ///< buffers in use: the kept ones, then those of the last burst
+    std::deque<Buffer> spare_;    ///< free buffers, in the order of their return
     std::size_t last_burst_ = 0;  ///< packets
     std::uint64_t missed_ = 0;
 };

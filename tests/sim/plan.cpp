@@ -133,7 +133,8 @@ void add_test_session(Dice& dice, Plan& plan) {
     plan.days.push_back(test);
 }
 
-/// Days of one calendar: a Friday, perhaps a Monday and a Tuesday, each at the same time.
+/// Moves the days into one calendar: a Friday, perhaps a Monday and a Tuesday. All begin at the
+/// same time of day.
 void move_to_calendar(Dice& dice, Plan& plan) {
     constexpr std::int64_t friday_ns = 1'773'408'600'000'000'000;  // 2026-03-13 13:30 UTC
     std::vector<TrafficConfig> days;
@@ -149,7 +150,7 @@ void move_to_calendar(Dice& dice, Plan& plan) {
     }
 }
 
-/// Drawn separately, so that it does not change the rest of a seed's plan.
+/// These are drawn separately, so that they do not change the rest of a seed's plan.
 void draw_oddities(Dice& dice, Plan& plan) {
     plan.calendar = dice.chance(0.25);
     plan.undecodable = dice.one_of({0.0, 0.0, 0.0, 0.002, 0.05});
@@ -184,7 +185,7 @@ void draw_days(Dice& dice, Plan& plan, Size size) {
         day.lines_count = plan.lines.size();
         if (i != 0) {
             const TrafficConfig& before = plan.days.back();
-            day.session = true;  // a day begins with its start
+            day.session = true;  // because a new day begins with a start of day
             day.start_ns = before.start_ns + 4 * duration_ns(before) + 30 * second +
                            dice.one_of<std::int64_t>({0, second, 20 * 3600 * second});
             day.seed = dice.chance(0.5) ? before.seed : day.seed;
@@ -193,8 +194,8 @@ void draw_days(Dice& dice, Plan& plan, Size size) {
     }
 }
 
-/// Drawn last, so that it changes a seed's plan only by the later start of a host that copies
-/// state.
+/// The state plan is drawn last. It changes the rest of a seed's plan only by the later start of a
+/// host that copies state.
 void draw_state(Dice& dice, Plan& plan) {
     plan.state.taken = plan.twin.there && dice.chance(0.4);
     plan.state.within_ns = dice.one_of({100 * ms, second, 10 * second});
@@ -285,7 +286,8 @@ void draw_host(Dice& dice, Plan& plan) {
     host.nic_checks = dice.chance(0.5);
     host.nic_stamps = dice.chance(0.5);
     host.test_symbols = dice.chance(0.2);
-    const bool slow = duration_ns(plan.days.front()) > 2 * second;  // then it looks less often
+    // A poller of slow traffic polls empty queues less often, so that the run takes fewer steps.
+    const bool slow = duration_ns(plan.days.front()) > 2 * second;
     host.poller_idle_ns = slow ? 900 * us : dice.one_of({50 * us, 300 * us, 900 * us});
     host.packet_ns = dice.one_of<std::int64_t>({50, 500, 5000});
     for (std::size_t i = 0; i < host.cores; ++i) {
@@ -295,7 +297,7 @@ void draw_host(Dice& dice, Plan& plan) {
     draw_troubles(dice, plan);
 }
 
-/// Drawn last, so that it does not change the rest of a seed's plan.
+/// The twin is drawn last, so that it does not change the rest of a seed's plan.
 void draw_twin(Dice& dice, Plan& plan) {
     TwinPlan& twin = plan.twin;
     plan.recovery.sources = {feed::RepairKind::peer};

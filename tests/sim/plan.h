@@ -26,7 +26,7 @@ struct Stop {
     std::int64_t for_ns = 0;
 };
 
-/// The clock that the program sees is set by this much.
+/// At `at_ns`, the clock that the program reads jumps by `by_ns`.
 struct ClockStep {
     std::int64_t at_ns = 0;
     std::int64_t by_ns = 0;

@@ -27,9 +27,9 @@ struct Arguments {
     std::uint16_t line = 0;
     bool keep_going = false;
     bool demanding = false;  ///< fails if too little was checked
-    double seconds = 0;      ///< 0: as long as it takes
+    double seconds = 0;      ///< 0: no limit
     unsigned jobs = 1;       ///< seeds that run at the same time
-    std::string mistake;     ///< a mistake to plant: then a seed has to fail
+    std::string mistake;     ///< the mistake to plant; at least one seed must then fail
 };
 
 [[noreturn]] void usage() {
@@ -201,7 +201,7 @@ int run(const Arguments& arguments) {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     Sum sum;
-    std::atomic<std::uint64_t> next{arguments.from};  // relaxed: only hands out numbers
+    std::atomic<std::uint64_t> next{arguments.from};  // relaxed, because it orders no other data
     const auto work = [&] {
         const auto goes_on = [&] {
             return (arguments.keep_going || sum.failed() == 0) &&

@@ -101,7 +101,8 @@ std::vector<std::vector<LineExpectation>> expect_of_twin(const Plan& plan, const
 
 /// How long OPRA sent during the host's run, without nights and tests.
 std::int64_t traded_ns(const Truth& truth, const Host& host) {
-    constexpr std::int64_t pause_ns = 20'000'000'000;  // more than a day's, less than a night
+    // Longer than a pause within a day, shorter than a night.
+    constexpr std::int64_t pause_ns = 20'000'000'000;
     std::int64_t sum_ns = 0;
     std::int64_t before_ns = 0;
     for (const Block& block : truth.blocks()) {

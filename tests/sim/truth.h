@@ -34,7 +34,7 @@ struct Block {
     bool lowers = true;  ///< a reset that lowers the numbers
     bool disaster_site = false;
     std::vector<feed::opra::wire::Message> messages;
-    unsigned decodable = 0;  ///< the first so many messages can be decoded
+    unsigned decodable = 0;  ///< number of messages, from the first on, that can be decoded
     bool test = false;       ///< sent outside the hours: no core may get it
     std::vector<std::byte> bytes;
     std::size_t index = 0;  ///< among the line's blocks

@@ -249,7 +249,7 @@ void Twin::cancel(std::uint64_t id) {
     }
 }
 
-/// Puts a session's output on the wire, in pieces of random size.
+/// Sends a session's output over the connection, in pieces of random size.
 template <class Session>
 void Twin::send(Session& from, std::int64_t its_ns, Wire& over) {
     while (!from.output().empty()) {

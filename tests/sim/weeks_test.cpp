@@ -46,7 +46,8 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_ns = 24 * 3600 * second_ns;
-constexpr std::int64_t monday_ns = 1'772'461'800 * second_ns;  // 2026-03-02 14:30 UTC, 9:30 there
+// 2026-03-02 14:30 UTC, 9:30 in New York.
+constexpr std::int64_t monday_ns = 1'772'461'800 * second_ns;
 constexpr std::size_t series_capacity = 2000;
 
 /// Allowed change of the heap: glibc also counts freed blocks in a thread's cache as in use, which
@@ -219,7 +220,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
                 feed::venue_services("opra").session_hours(calendar, true, days)};
     }
 
-    /// Steps of a millisecond, at night of ten minutes.
+    /// Advances to this time, in steps of a millisecond, or of ten minutes at night.
     void pass_to(std::int64_t ts_ns) {
         if (now_ns_ == 0) {
             now_ns_ = ts_ns;
@@ -265,7 +266,8 @@ TEST(Weeks, eachDayBeginsCleanAndNothingGrows) {
             EXPECT_GT(before.size(), 500U);
         }
         EXPECT_LT(weeks.book().entries_count(), series_capacity);
-        if (weekday == 6) {  // nothing of the test's own is alive
+        // On Sunday, `before` is the only copy of a book that the test still holds.
+        if (weekday == 6) {
             before.clear();
             heap_bytes_by_week.push_back(heap_bytes());
         }

@@ -14,9 +14,9 @@
 
 namespace pinstrike::sim {
 
-/// The clock that measures the wait of holes: it stands still while packets may wait unread in a
-/// queue, and catches up later. Written from the description of actors/poller/arbitration_clock.h,
-/// not from its code.
+/// The clock that measures the wait of holes. It stops while packets may wait unread in a queue,
+/// and catches up later. Written from the description of actors/poller/arbitration_clock.h, not
+/// from its code.
 class WaitClock {
   public:
     void pass_to(std::int64_t now_ns, bool behind) {

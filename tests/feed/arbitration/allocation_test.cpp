@@ -1,6 +1,6 @@
 // path: cold
 //
-// An arbiter allocates at its construction and never again: it lives on a poll thread.
+// An arbiter allocates in its constructor only, because it runs on a poll thread.
 #include "feed/arbitration/arbiter.h"
 #include "tests/feed/arbitration/arbiter_traffic.h"
 

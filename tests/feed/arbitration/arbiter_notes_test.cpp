@@ -1,6 +1,7 @@
 // path: cold
 //
-// What an arbiter notes for recovery: which numbers a repair could fill, and since when none need.
+// Tests the notes of an arbiter for recovery: which numbers a repair could fill, and which are no
+// longer needed.
 #include "feed/arbitration/arbiter.h"
 #include "tests/feed/arbitration/arbiter_script.h"
 #include "tests/feed/numbering.h"
@@ -13,7 +14,8 @@
 namespace pinstrike::feed::test {
 namespace {
 
-/// "?2-3@5..9": 2 and 3 are missing, stamped from 5 to 9 (* for not known); "!2-3": no longer.
+/// Records the notes as text. "?2-3@5..9": 2 and 3 are missing, stamped from 5 to 9 (* if unknown).
+/// "!2-3": they are no longer missing.
 class NoteSink final : public WordSink {
   public:
     std::string notes;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The arbiter against a trivial model: the truth is known, so is which copies arrived, and from
-// that what has to be delivered and what is missing follows by counting.
+// Tests the arbiter against a simple model. The model knows the traffic and the copies that
+// arrived, and derives which messages must be delivered and which are missing.
 #include "feed/arbitration/arbiter.h"
 #include "tests/feed/arbitration/arbiter_script.h"
 #include "tests/feed/arbitration/arbiter_traffic.h"
@@ -23,19 +23,19 @@ namespace {
 struct Told {
     enum class Kind { message, gap, found, reset };
     Kind kind;
-    std::uint64_t first = 0;  // identity; number; sequence
+    std::uint64_t first = 0;  // of a message: identity; of a gap: number; of a reset: sequence
     std::uint64_t last = 0;
-    unsigned detail = 0;  // flags; cause; forget
+    unsigned detail = 0;  // of a message: flags; of a gap: cause; of a reset: forget
     bool inferred = false;
 
     friend bool operator==(const Told&, const Told&) = default;
 };
 
-/// Remembers all it is told.
+/// Records all events of the arbiter.
 class Recorder : public ArbiterSink {
   public:
     std::vector<Told> told;
-    std::uint64_t lost = 0;  ///< messages told as gaps and not as found since
+    std::uint64_t lost = 0;  ///< messages reported as lost and not found since
 
     void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
         ASSERT_LE(first + count, block.decodable);
@@ -64,11 +64,11 @@ class Recorder : public ArbiterSink {
 
     struct Missing {
         Position end;
-        std::int64_t ts_before_ns;  ///< between these it was sent
+        std::int64_t ts_before_ns;  ///< the messages were sent between these times
         std::int64_t ts_behind_ns;
     };
 
-    /// What the notes say is missing, by its begin.
+    /// The missing numbers according to the notes, by the begin of each range.
     std::map<Position, Missing> missed;
 
     void missing(Position begin, Position end, std::int64_t ts_before_ns,
@@ -86,7 +86,7 @@ class Recorder : public ArbiterSink {
     }
 
   private:
-    /// No range reaches over this position.
+    /// Splits a range that contains this position inside, so that no range spans it.
     void cut(Position position) {
         const auto behind = missed.lower_bound(position);
         if (behind != missed.begin() && std::prev(behind)->second.end > position) {
@@ -128,7 +128,7 @@ class Trial {
     Arbiter arbiter;
 
   private:
-    /// Where one seed is looked at alone: what arrived, and what was told since.
+    /// If a single seed is run, prints each copy that arrived and the events that followed.
     void trace(const Copy& copy) {
         if (std::getenv("PINSTRIKE_SEED") == nullptr) {
             return;
@@ -167,7 +167,7 @@ class Trial {
                 sent.decodable - static_cast<int>(copy.first), 0, static_cast<int>(copy.count)));
             block.bytes = std::as_bytes(std::span(sent.identities).subspan(copy.first, copy.count));
         }
-        // The bytes are gone when the call returns, as a port's are.
+        // The bytes become invalid when the call returns, as those of a port do.
         std::vector<std::byte> bytes(block.bytes.begin(), block.bytes.end());
         block.bytes = bytes;
         const auto stream = repair ? Stream::a : static_cast<Stream>(copy.source);
@@ -184,14 +184,14 @@ class Trial {
     }
 };
 
-/// What follows from the truth and the copies that arrived.
+/// The results that follow from the traffic and the copies that arrived.
 struct Model {
-    std::set<std::uint64_t> brought;          // identities that original blocks brought, decodable
-    std::set<std::uint64_t> repairable;       // ... or retransmissions
+    std::set<std::uint64_t> brought;          // identities of decodable messages in original blocks
+    std::set<std::uint64_t> repairable;       // ... and in retransmissions
     std::map<std::uint64_t, const Sent*> of;  // block of each identity
     std::vector<std::uint64_t> known;         // identities known to have existed, in order
-    std::set<std::size_t> resets;             // epochs begun by a reset that arrived
-    bool all_resets_came = true;              // that began the epochs of what came
+    std::set<std::size_t> resets;             // epochs whose reset arrived
+    bool all_resets_came = true;              // of each epoch of which a block arrived
 
     explicit Model(const Traffic& traffic) {
         std::size_t first_epoch = 0;
@@ -249,7 +249,8 @@ struct Model {
     }
 };
 
-/// Every message at most once, in order unless late; the books balance.
+/// Checks that every message is delivered at most once, and in order unless it is late, and that
+/// the account balances. Returns the identities delivered.
 std::set<std::uint64_t> check_always(Trial& trial) {
     std::set<std::uint64_t> delivered;
     std::int64_t newest = -1;
@@ -268,7 +269,8 @@ std::set<std::uint64_t> check_always(Trial& trial) {
     return delivered;
 }
 
-/// The gaps are exactly what was known to exist and not delivered.
+/// Checks that the gaps are exactly the messages that are known to have existed and were not
+/// delivered.
 void check_gaps(const Model& model, const std::set<std::uint64_t>& delivered, Trial& trial) {
     std::vector<std::uint64_t> missing;
     for (const std::uint64_t identity : model.known) {
@@ -296,8 +298,8 @@ void check_gaps(const Model& model, const std::set<std::uint64_t>& delivered, Tr
     EXPECT_EQ(trial.arbiter.counters().read(LineCount::highest), model.known.size());
 }
 
-/// What is missing and may be filled, followed copy by copy: known to have existed, and not heard
-/// (or not decodable) since.
+/// The missing messages that a repair may fill, updated with each copy: they are known to have
+/// existed, and since then they were in no original block and in no decodable part of a repair.
 class MissingModel {
   public:
     explicit MissingModel(const Traffic& traffic) : traffic_(traffic) {}
@@ -343,7 +345,7 @@ class MissingModel {
             for (std::size_t i = 0; i < other.identities.size(); ++i) {
                 if (other.epoch == sent.epoch && other_begin + i >= known_to &&
                     other_begin + i < sent.offset) {
-                    missing_.insert(other.identities[i]);  // above what was known: not yet in it
+                    missing_.insert(other.identities[i]);  // was not known to exist before
                 }
             }
         }
@@ -353,7 +355,7 @@ class MissingModel {
         }
     }
 
-    /// Number and stamps say exactly which message is meant.
+    /// The message that a note refers to. Its number and stamps determine exactly one.
     [[nodiscard]] std::uint64_t identity_of(std::uint64_t number,
                                             const Recorder::Missing& range) const {
         std::vector<std::uint64_t> candidates;
@@ -372,10 +374,11 @@ class MissingModel {
     const Traffic& traffic_;
     std::size_t first_epoch_ = 0;
     std::map<std::size_t, std::uint64_t> known_to_;
-    std::multiset<std::uint64_t> missing_;  ///< each once
+    std::multiset<std::uint64_t> missing_;  ///< so that a message inserted twice is found
 };
 
-/// At the end, what the notes leave is listed as lost; the rest of that cannot be decoded.
+/// Checks at the end that all numbers that are still noted as missing are listed as lost. If all
+/// messages were decodable, no other numbers are lost.
 void check_notes(Trial& trial, bool all_decodable) {
     const std::vector<Arbiter::NumberRange> listed = trial.arbiter.gaps();
     auto gap = listed.begin();
@@ -400,7 +403,8 @@ void check_notes(Trial& trial, bool all_decodable) {
     }
 }
 
-/// Late messages say what consumers forgot since; each reset is told once.
+/// Checks that each reset is reported once, and that late messages are marked with what consumers
+/// forgot since they were sent.
 void check_resets(const Model& model, const Traffic& traffic, Trial& trial) {
     std::vector<std::pair<std::size_t, Forget>> told_resets;  // epoch, forget
     std::vector<const Sent*> due;
@@ -416,7 +420,7 @@ void check_resets(const Model& model, const Traffic& traffic, Trial& trial) {
         if (told.kind == Told::Kind::reset) {
             if (told_resets.empty() && told.detail == static_cast<unsigned>(Forget::nothing) &&
                 (next == due.size() || due[next]->sequence != told.first)) {
-                continue;  // a slow stream's, from before the start
+                continue;  // a reset before the start, on the slower stream
             }
             ASSERT_FALSE(told.inferred);
             ASSERT_LT(next, due.size()) << "a reset too many";
@@ -468,7 +472,7 @@ TrafficPlan random_plan(Dice& dice) {
     TrafficPlan plan;
     plan.blocks = dice.one_of<std::size_t>({20, 60, 200});
     plan.reset_share = dice.one_of({0.0, 0.02, 0.1});
-    plan.reset_spacing = 10;  // fewer within the largest skew than an arbiter remembers
+    plan.reset_spacing = 10;  // the largest skew spans fewer resets than an arbiter remembers
     plan.integrity_share = dice.one_of({0.0, 0.05, 0.2});
     plan.undecodable_share = dice.one_of({0.0, 0.0, 0.05});
     plan.first_number = dice.one_of<std::uint32_t>({1, 3000, 4'000'000'000U, 4'294'967'000U});
@@ -484,7 +488,7 @@ TrafficPlan random_plan(Dice& dice) {
 
 constexpr std::int64_t wide_ns = 1'000'000;  // longer than any delay
 
-/// One reset at a time: both streams are past it before the next.
+/// Spaces the resets so that both streams have passed one before the next is sent.
 void separate_resets(TrafficPlan& plan) {
     plan.reset_share *= 2;
     plan.reset_spacing = 60;
@@ -494,8 +498,8 @@ void separate_resets(TrafficPlan& plan) {
     }
 }
 
-/// Runs each seed, and stops at the first that fails, naming it. PINSTRIKE_SEED runs one alone,
-/// PINSTRIKE_SEEDS so many.
+/// Runs the body with each seed. Stops at the first seed that fails, and names it. The variable
+/// PINSTRIKE_SEED selects a single seed, PINSTRIKE_SEEDS the number of seeds.
 void for_each_seed(std::uint64_t count, const std::function<void(std::uint64_t)>& body) {
     const char* only = std::getenv("PINSTRIKE_SEED");
     const char* many = std::getenv("PINSTRIKE_SEEDS");
@@ -512,7 +516,7 @@ void for_each_seed(std::uint64_t count, const std::function<void(std::uint64_t)>
     }
 }
 
-/// Resets come on both streams, at any skew; the window is any.
+/// Resets arrive on both streams with any skew. The window has any length.
 TEST(ArbiterProperty, DeliversWhatCameAndListsTheRest) {
     for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
@@ -544,7 +548,8 @@ TEST(ArbiterProperty, ALostCopyOfAResetShutsNobodyOut) {
     });
 }
 
-/// The program starts in the middle, where one stream may be past a reset and the other not.
+/// The program starts amid the traffic, when one stream may have passed a reset that the other has
+/// not.
 TEST(ArbiterProperty, WhatIsBeforeTheStartIsNotMissing) {
     for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
@@ -555,14 +560,15 @@ TEST(ArbiterProperty, WhatIsBeforeTheStartIsNotMissing) {
             .window_ns = wide_ns, .hold_bytes = 1 << 20, .gap_ranges = 1024};
         const Traffic traffic(plan, seed);
         if (!Model(traffic).all_resets_came) {
-            return;  // both copies were sent before the start, but older data came behind it
+            // Both copies of a reset were sent before the start, but older data arrived later.
+            return;
         }
         Trial trial(traffic, config);
         check_exactly(traffic, trial);
     });
 }
 
-/// Retransmissions fill what is missing and add nothing else.
+/// Retransmissions fill missing messages and nothing else.
 TEST(ArbiterProperty, RepairsFillGapsOnly) {
     for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
@@ -583,7 +589,8 @@ TEST(ArbiterProperty, RepairsFillGapsOnly) {
     });
 }
 
-/// The union of the notes is at any time what is missing, and their stamps say where to look.
+/// At any time, the notes together are the missing messages, and their stamps identify the
+/// messages.
 TEST(ArbiterProperty, TheNotesAreWhatIsMissing) {
     for_each_seed(1000, [](std::uint64_t seed) {
         Dice dice(seed);
@@ -607,15 +614,15 @@ TEST(ArbiterProperty, TheNotesAreWhatIsMissing) {
     });
 }
 
-/// Whatever happens (resets lost on both streams, stamps all alike), nothing comes twice or out of
-/// order, and the books balance.
+/// In every case, even if resets are lost on both streams, no message is delivered twice or out of
+/// order, and the account balances.
 TEST(ArbiterProperty, AlwaysBalances) {
     for_each_seed(2000, [](std::uint64_t seed) {
         Dice dice(seed);
         TrafficPlan plan = random_plan(dice);
         plan.reset_loss = dice.one_of({ResetLoss::of_one_copy, ResetLoss::of_both});
         plan.reorder_resets = dice.one_of({false, true});
-        plan.raises = false;  // else what nobody knows was skipped is a gap, and may be filled
+        plan.raises = false;  // otherwise, repairs might fill numbers that were skipped unnoticed
         separate_resets(plan);
         plan.repair_share = dice.one_of({0.0, 0.3});
         const ArbitrationConfig config{
@@ -629,8 +636,9 @@ TEST(ArbiterProperty, AlwaysBalances) {
     });
 }
 
-/// A capture in a loop: the same blocks, stamps included, again and again, ending with a reset to 0
-/// or beginning with a start of day. One stream follows the other by less than a turn.
+/// A capture is played in a loop: the same blocks with the same stamps, again and again. Each turn
+/// ends with a reset to 0 or begins with a start of day. One stream lags the other by less than a
+/// turn.
 TEST(ArbiterProperty, ALoopedCaptureIsDeliveredEachTime) {
     for_each_seed(1000, [](std::uint64_t seed) {
         Dice dice(seed);

@@ -1,20 +1,23 @@
 // path: cold
 //
-// A line's traffic in words, and what an arbiter made of it in words, so that a test is one row.
+// Describes a line's traffic and the events of an arbiter as text, so that a test is one row.
 //
 // Input, one word each:
 //   A1+3      stream A: data block of numbers 1, 2, 3      A1+3/2  only the first 2 decodable
 //   BN7       line integrity, the last number is 7         AC0 AK5 start of day, reset
 //   V4+2      retransmitted block                          VK1     retransmitted control
-//   +500      time goes on by 500 ns, timers run           wait    ... by the window
+//   +500      500 ns pass, and timers run                  wait    the window passes
 //   flush7    the caller decoded number 7, a flush         end     the end of the input
-// Each block is stamped one later than the one before, but a block with the same words behind the
-// stream's letter is stamped as it was first, and one that is numbered before another just before
-// that, as it was sent; @42 behind the word sets the stamp, ~7 before that what tells its copies
-// from other blocks.
+//   due       an inferred reset is a start of day from now on
+// Each block is stamped one step later than the block before it, with two exceptions. A block whose
+// words behind the stream's letter occurred before has the stamp of the first occurrence. A block
+// with a lower number than a block sent earlier is stamped just before the block with the next
+// higher number, because OPRA sent it then. `@42` behind the word sets the stamp. `~7` before that
+// sets an id, which distinguishes the copies of this block from other blocks.
 //
-// Output: "5" delivered; "5L" late, with D (before the day), F (before a flush); R retransmitted;
-// "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes", "inferredK5:quotes".
+// Output: "5" delivered; "5L" delivered late, with D (from before the day) or F (from before a
+// flush); R retransmitted; "gap4-6", "bad4-6" (undecodable), "found4-6"; "resetK5:quotes",
+// "inferredK5:quotes".
 #pragma once
 
 #include "feed/arbitration/arbiter.h"
@@ -32,11 +35,11 @@
 
 namespace pinstrike::feed::test {
 
-/// What a block of one message has behind its number, so that its copies are known: its time and
-/// what stands for all else.
+/// The bytes behind the number of a block of one message, by which its copies are recognised: its
+/// time, and an id that stands for all its other content.
 struct CopyMark {
     std::int64_t ts_ns = 0;
-    std::uint64_t id = 0;  ///< 0: there is none
+    std::uint64_t id = 0;  ///< 0: the block has no mark
 
     static constexpr std::size_t at = sizeof(BlockStart) - 16;
 
@@ -47,7 +50,7 @@ struct CopyMark {
         return mark;
     }
 
-    /// Returns the bytes that the block has from then on.
+    /// Writes the mark behind the block's number. Returns the new bytes, which the block refers to.
     [[nodiscard]] std::vector<std::byte> put_into(Block& block) const {
         std::vector<std::byte> bytes(block.bytes.begin(), block.bytes.end());
         bytes.resize(sizeof(BlockStart));
@@ -58,7 +61,8 @@ struct CopyMark {
     }
 };
 
-/// Says what it is told; checks that the bytes of each message are those sent under its number.
+/// Records each event as a word. Checks that the bytes of each message are those that were sent
+/// under its number.
 class WordSink : public ArbiterSink {
   public:
     std::string words;
@@ -130,7 +134,8 @@ class WordSink : public ArbiterSink {
     }
 };
 
-/// The account's identities, of an arbiter that has finished; empty if all hold.
+/// The identities of the account that do not hold for an arbiter that has finished; empty: all
+/// hold.
 inline std::string imbalance(Arbiter& arbiter) {
     std::string out;
     const auto line = [&arbiter](LineCount count) { return arbiter.counters().read(count); };
@@ -164,7 +169,7 @@ inline std::string imbalance(Arbiter& arbiter) {
 
 class Script {
   public:
-    /// Between two stamps of the scripts: what is sent between them finds room.
+    /// The distance between two stamps of a script, which leaves stamps for blocks sent in between.
     static constexpr std::int64_t step_ts = 1000;
 
     explicit Script(const ArbitrationConfig& config = {.window_ns = 1000,
@@ -172,11 +177,11 @@ class Script {
                                                        .gap_ranges = 64})
         : window_ns_(config.window_ns), arbiter(config, numbering) {}
 
-    /// Tells another sink than its own.
+    /// Reports to this sink instead of its own.
     Script(const ArbitrationConfig& config, WordSink& told)
         : window_ns_(config.window_ns), arbiter(config, numbering), told_(&told) {}
 
-    /// Plays the words and returns what the arbiter said.
+    /// Plays the words and returns the events of the arbiter since the beginning.
     std::string play(const std::string& words) {
         std::istringstream in(words);
         for (std::string word; in >> word;) {
@@ -261,7 +266,8 @@ class Script {
         admit(block, stream);
     }
 
-    /// Just before that of the next number that was said since the last reset.
+    /// The stamp just before that of the next higher number sent since the last reset; if there is
+    /// none, the current stamp.
     std::int64_t stamp_of(std::uint64_t number) const {
         constexpr std::uint64_t near = 1 << 20;
         std::uint64_t nearest = near;

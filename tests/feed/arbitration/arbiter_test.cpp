@@ -1,6 +1,6 @@
 // path: cold
 //
-// Each rule of the numbering (OPRA Block Sequence Number), one row each.
+// Tests the rules of the numbering (OPRA Block Sequence Number), one row per rule.
 #include "feed/arbitration/arbiter.h"
 
 #include "tests/feed/arbitration/arbiter_script.h"
@@ -30,7 +30,7 @@ void PrintTo(const Row& row, std::ostream* out) {
     *out << row.rule;
 }
 
-/// Words of a text that the predicate takes.
+/// The number of words of the text for which the predicate is true.
 template <class Takes>
 std::uint64_t count_words(const std::string& text, Takes&& takes) {
     std::istringstream words{text};
@@ -38,7 +38,7 @@ std::uint64_t count_words(const std::string& text, Takes&& takes) {
         std::count_if(std::istream_iterator<std::string>{words}, {}, takes));
 }
 
-/// Each count beside the words that it counts: of the input, or of what came out.
+/// Compares each counter with the number of words that it counts, of the input or of the output.
 void expect_counts(const std::string& input, const std::string& output,
                    const LineCounters& counts) {
     const auto begins = [](const char* with) {
@@ -64,7 +64,7 @@ void expect_counts(const std::string& input, const std::string& output,
     EXPECT_EQ(counts.read(LineCount::invalid_sequence), count_words(input, zero));
 }
 
-/// Whether the suite plays captures in a loop.
+/// Whether the current suite plays captures in a loop.
 bool is_looped() {
     return std::string{testing::UnitTest::GetInstance()->current_test_suite()->name()}.starts_with(
         "Loops");
@@ -445,7 +445,7 @@ INSTANTIATE_TEST_SUITE_P(
             "resetK0:quotes 1",
             "", 8}));
 
-/// What a loop would look like, but for its times.
+/// Inputs that differ from a loop only in their times.
 INSTANTIATE_TEST_SUITE_P(
     OldCopies, ArbiterRule,
     testing::Values(
@@ -499,7 +499,7 @@ TEST(Arbiter, WhatIsInOrderIsDecidedAtOnce) {
             }
         }
     }
-    EXPECT_EQ(slow, 1);  // the first of all, which says where the numbers begin
+    EXPECT_EQ(slow, 1);  // the first block of all, which sets where the numbers begin
     EXPECT_EQ(arbiter.counters().read(LineCount::delivered), 100U);
     EXPECT_EQ(arbiter.counters(Stream::b).read(StreamCount::duplicate), 100U);
 }
@@ -551,7 +551,7 @@ TEST(Arbiter, AFullGapListIsSaid) {
     EXPECT_EQ(imbalance(script.arbiter), "");
 }
 
-/// So a process that runs for weeks knows the gaps of today.
+/// A process that runs for weeks therefore still lists the gaps of today.
 TEST(Arbiter, InAFullListGapsOfEarlierDaysGiveWay) {
     Script script({.window_ns = 0, .hold_bytes = 65536, .gap_ranges = 2});
     EXPECT_EQ(

@@ -1,8 +1,8 @@
 // path: cold
 //
-// What a line truly sent, and what arrived of it: made from a seed, for the property tests. Every
-// message carries an identity of its own in its bytes, so that a delivery can be told from any
-// other whatever its number.
+// The traffic of a line and the copies of it that arrived, generated from a seed for the property
+// tests. The bytes of each message hold a unique identity, so that a test can tell deliveries apart
+// even if their numbers are equal.
 #pragma once
 
 #include "feed/arbitration/arbiter.h"
@@ -18,26 +18,26 @@
 
 namespace pinstrike::feed::test {
 
-/// One block as sent.
+/// A block as it was sent.
 struct Sent {
     BlockRole role = BlockRole::data;
     std::uint64_t sequence = 0;
     std::uint16_t messages = 0;
     std::uint16_t decodable = 0;
     std::int64_t ts_ns = 0;
-    std::size_t epoch = 0;     ///< counted in truth
-    std::uint64_t offset = 0;  ///< within the epoch: the truth's own widening
+    std::size_t epoch = 0;     ///< true index of its epoch; each reset begins an epoch
+    std::uint64_t offset = 0;  ///< messages of the epoch up to the end of this block
     std::vector<std::uint32_t> identities;
 };
 
-/// A block on its way: which, when it arrives, and how.
+/// One copy of a block that arrives.
 struct Copy {
     const Sent* sent = nullptr;
     std::int64_t arrival_ns = 0;
     Source source = Source::a;
-    unsigned first = 0;  ///< repacked repairs: a part of the block
+    unsigned first = 0;  ///< the part of the block; only repairs carry less than all
     unsigned count = 0;
-    std::size_t order = 0;  ///< of those that arrive at one time
+    std::size_t order = 0;  ///< order among copies that arrive at the same time
 };
 
 inline void sort_by_arrival(std::vector<Copy>& copies) {
@@ -62,17 +62,17 @@ enum class ResetLoss { none, of_one_copy, of_both };
 struct TrafficPlan {
     std::size_t blocks = 150;
     double reset_share = 0.03;
-    std::size_t reset_spacing = 1;  ///< least blocks between resets
+    std::size_t reset_spacing = 1;  ///< least number of blocks between resets
     double integrity_share = 0.05;
     double undecodable_share = 0;
     double repair_share = 0;
     std::uint32_t first_number = 1;
-    std::int64_t ts_step_ns = 20;  ///< most between blocks; 0: all stamps of an epoch alike
+    std::int64_t ts_step_ns = 20;  ///< longest step between two stamps; 0: all stamps are equal
     bool reorder_resets = false;
     bool raises = true;  ///< some resets skip numbers
     ResetLoss reset_loss = ResetLoss::none;
     Faults faults[2];
-    std::int64_t join_ns = 0;  ///< nothing that arrives earlier is heard
+    std::int64_t join_ns = 0;  ///< copies that arrive earlier are dropped
 };
 
 class Traffic {
@@ -104,7 +104,7 @@ class Traffic {
     }
 
     void send() {
-        // Positions of the truth: far from 0, and the epoch's own.
+        // The true positions begin far above 0. Each epoch has its own.
         Position next = numbering.last + plan_.first_number;
         Position begin = next;
         std::int64_t ts = 1'000'000;
@@ -143,8 +143,8 @@ class Traffic {
         }
     }
 
-    /// A start of day, a reset to 0, a raise, or a fall, far enough from where the numbers are that
-    /// the truth is beyond doubt.
+    /// Makes a start of day, a reset to a number near 0, a raise, or a fall. The new numbers are so
+    /// far from the previous ones that no receiver can mistake one for the other.
     void reset(Sent& sent, Position& next) {
         ++epoch_;
         const std::uint64_t last = numbering.number_at(next) - 1;
@@ -206,13 +206,14 @@ class Traffic {
     void repair(const Sent& sent) {
         const auto first = static_cast<unsigned>(below(sent.messages));
         const auto count = static_cast<unsigned>(1 + below(sent.messages - first));
-        // Asked for by somebody, so later than the originals.
+        // A receiver requested the repair, so it arrives after the originals.
         const std::int64_t skew_ns = std::max(plan_.faults[0].skew_ns, plan_.faults[1].skew_ns);
         add({&sent, when(sent) + skew_ns + 300 + static_cast<std::int64_t>(below(4000)),
              Source::repair, first, count});
     }
 
-    /// Sent when stamped; with stamps alike, in order all the same.
+    /// When the block is sent: at its stamp, or, if all stamps are equal, in the order of the
+    /// blocks.
     [[nodiscard]] std::int64_t when(const Sent& sent) const {
         return plan_.ts_step_ns != 0 ? sent.ts_ns : 1'000'000 + (&sent - sent_.data()) * 10;
     }
@@ -231,8 +232,9 @@ class Traffic {
     std::size_t epoch_ = 0;
 };
 
-/// One capture without resets, put between two resets or starts of day, several times over. The
-/// first blocks of each turn are not lost: by them a new turn is known.
+/// A capture without resets that is played several times, with a reset or a start of day in
+/// between. The first blocks of each turn are never lost, because the arbiter recognises a new turn
+/// by them.
 class LoopedTraffic {
   public:
     LoopedTraffic(const TrafficPlan& plan, std::uint64_t seed, bool day_first, unsigned turns)
@@ -248,7 +250,7 @@ class LoopedTraffic {
 
     [[nodiscard]] const std::vector<Copy>& copies() const { return copies_; }
 
-    /// Messages that came on either stream, over all turns.
+    /// The number of messages that arrived on either stream, over all turns.
     [[nodiscard]] std::uint64_t brought() const { return brought_; }
 
   private:

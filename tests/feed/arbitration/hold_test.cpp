@@ -1,6 +1,6 @@
 // path: cold
 //
-// What an arbiter is made of, each against something simpler that does the same.
+// Tests the parts of an arbiter, each against a simpler implementation of the same.
 #include "feed/arbitration/hold.h"
 
 #include "feed/arbitration/gap_set.h"
@@ -142,7 +142,7 @@ TEST(HoldArena, KeepsCopiesInOrderOfArrival) {
 TEST(HoldQueue, IsSortedByPosition) {
     std::mt19937_64 random(1);
     HoldQueue queue(50);
-    std::set<Position> model;  // entries of one position each, evidence between them left out
+    std::set<Position> model;  // only entries of one position each, without evidence between them
     for (int i = 0; i < 5000; ++i) {
         const Position position = static_cast<Position>(i / 2) + random() % 100;
         const HoldEntry* found = queue.find(position);

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Venues whose numbers are wider than OPRA's, and whose sessions the codec recognises.
+// Tests venues whose numbers are wider than OPRA's, and whose codec recognises new sessions.
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/position.h"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr Numbering wide{.last = number_max, .infers_resets = false};
 constexpr std::uint64_t base = std::uint64_t{1} << 33;
 
-/// Numbers relative to `base` of what the slow path decides.
+/// Records the events of the slow path, with numbers relative to `base`.
 class Told final : public ArbiterSink {
   public:
     void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
@@ -116,7 +116,7 @@ TEST(WideNumbers, low_numbers_with_later_times_are_never_taken_for_a_reset) {
         line.data(Stream::a, number);
     }
     for (std::uint64_t number = 1; number <= 50; ++number) {
-        line.data(Stream::b, number);  // every block time is later than all before
+        line.data(Stream::b, number);  // the block times grow across all streams
     }
     line.wait();
     line.data(Stream::a, 51);

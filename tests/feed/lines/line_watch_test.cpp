@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t s = 1'000'000'000;
 
-/// Calls look() with packet counts and records the reported changes as text such as "A silent".
+/// Calls look() with packet counts, and records the reported changes as text such as "A silent".
 struct Watcher {
     explicit Watcher(const StreamsReceived& received = both_streams)
         : watch(SilenceConfig{}, received) {}

@@ -16,7 +16,7 @@ namespace pinstrike::feed::opra {
 
 namespace {
 
-/// A series key as the text of decode-json: apart from how the key is packed.
+/// Builds the series key byte by byte, independently of the program's own packing.
 SeriesKey key_of(const wire::Symbol& symbol, const wire::Expiration& expiration,
                  std::int64_t strike, char code, bool gth) {
     std::array<unsigned char, 8> bytes{};
@@ -204,7 +204,7 @@ Header base_of(const Block& block) {
     return base;
 }
 
-/// Both verdicts on the block as a whole.
+/// Compares the results of both parsers for the block as a whole.
 std::string compare_blocks(const OpenResult& result, const Block& block, const Parsed& parsed) {
     if (result.accepted != parsed.block.has_value() || result.reasons != parsed.result.reasons) {
         return "verdict";
@@ -222,7 +222,7 @@ std::string compare_blocks(const OpenResult& result, const Block& block, const P
     return parsed.block->messages.size() == block.decodable ? "" : "decodable";
 }
 
-/// All events of an accepted block against its messages.
+/// Compares all events of an accepted block with its messages.
 std::string compare_events(const Collector& collector, const Block& block, const Parsed& parsed,
                            bool gth) {
     if (collector.messages.size() != block.decodable) {
@@ -244,7 +244,7 @@ std::string compare_events(const Collector& collector, const Block& block, const
     return {};
 }
 
-/// Whether a block is one that goes straight, by what the full parser made of it.
+/// Whether decode_straight() must accept the block, judged by the full parser's result.
 bool should_go_straight(const OpenResult& result, const Block& block, const Parsed& parsed) {
     constexpr std::uint32_t of_no_account = reason_bit(BlockReject::bytes_after_block) |
                                             reason_bit(BlockReject::retransmission_unknown);
@@ -258,7 +258,8 @@ bool should_go_straight(const OpenResult& result, const Block& block, const Pars
                        });
 }
 
-/// The straight way takes all of a block or nothing, and gives the same events.
+/// Checks that decode_straight() decodes all messages of a block or none, and gives the same
+/// events.
 std::string straight_disagreement(std::span<const std::byte> exact, bool verify_checksum,
                                   const OpenResult& result, const Parsed& parsed, bool gth) {
     Block block;
@@ -303,7 +304,7 @@ std::string disagreement(std::span<const std::byte> payload, bool verify_checksu
     const OpenResult result = Opra::check(exact, verify_checksum, scratch, block);
     const Parsed parsed = parse_block(exact, verify_checksum);
     std::string found = compare_blocks(result, block, parsed);
-    // Without a look at it, the checksum may be wrong, and encoding mends it.
+    // If the checksum is not verified, it may be wrong, and encoding then corrects it.
     const bool mended = !verify_checksum && found.starts_with("encoded");
     if (!result.accepted || (!found.empty() && !mended)) {
         return found;

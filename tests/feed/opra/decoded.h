@@ -1,7 +1,7 @@
 // path: cold
 //
-// Runs the poll path's check and decode over one datagram, in buffers of exactly its size, and
-// compares every event with the message that the full parser makes of the same bytes.
+// Runs the poll path's check and decode on one datagram, in a buffer of exactly its size, and
+// compares every event with the message that the full parser reads from the same bytes.
 #pragma once
 
 #include "config/check.h"
@@ -15,8 +15,8 @@
 
 namespace pinstrike::feed::opra {
 
-/// An EventSink that keeps what it is given, each message on its own. It offers room for many at
-/// once, as a router with one core does, or takes each by itself.
+/// An EventSink that keeps each message separately. With `offers` it offers slots for many messages
+/// at once, as a router with one core does; without, it takes each message by itself.
 class Collector {
   public:
     explicit Collector(bool tests = true, bool offers = true) : tests_(tests), offers_(offers) {}
@@ -78,15 +78,15 @@ class Collector {
     std::vector<Event> offered_;
 };
 
-/// Decodes an accepted block whole.
+/// Decodes all messages of an accepted block.
 Collector decode_all(std::span<const std::byte> payload, bool gth = false, bool tests = true);
 
-/// What in `event` (all records of one message) does not say what `message` says; empty: nothing.
+/// How `event` (all records of one message) differs from `message`; empty: it does not.
 std::string difference(const std::vector<Event>& event, const wire::Message& message, bool gth);
 
-/// Checks and decodes `payload` both ways; empty if they agree, else in what they do not.
-/// Agreement: same verdict, encoding the parsed block gives its bytes, every event says what its
-/// message says, wherever it was put.
+/// Checks and decodes `payload` with both parsers. Returns how they differ; empty: they agree. They
+/// agree if the verdicts are equal, encoding the parsed block gives the same bytes, and every event
+/// holds the content of its message, whichever slots it was written to.
 std::string disagreement(std::span<const std::byte> payload, bool verify_checksum);
 
 }  // namespace pinstrike::feed::opra

@@ -142,7 +142,7 @@ wire::Body random_body(Random& random, unsigned which, IndicatorEffect effect) {
     }
 }
 
-/// A quiet, printable message for samples whose bytes a person may look at.
+/// A printable series, for samples whose bytes a person may read.
 wire::Series plain_series() {
     return {.symbol = wire::padded("SPXW"),
             .expiration = {.letter = 'O', .day = 21, .year = 25},

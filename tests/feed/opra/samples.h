@@ -1,6 +1,6 @@
 // path: cold
 //
-// Messages and blocks that tests of the codec share.
+// Messages and blocks that several tests of the codec use.
 #pragma once
 
 #include "feed/opra/encode.h"
@@ -22,18 +22,19 @@ std::vector<std::byte> block(const std::vector<wire::Message>& messages,
 
 wire::Message control(char type);
 
-/// A short quote whose indicator asks for appendages, which are there.
+/// A short quote with this indicator and the appendages that it requires.
 wire::Message quote_with(char indicator);
 
 std::vector<wire::Message> short_quotes(unsigned count);
 
-/// One message of every category and layout: types of Y, quotes of every number of appendages.
+/// One message of every category and layout, including each type of Y and quotes with every number
+/// of appendages.
 std::vector<wire::Message> one_of_each();
 
-/// Any decodable message, all its bytes random as far as that leaves it decodable.
+/// A decodable message. All its bytes are random as far as it stays decodable.
 wire::Message random_message(Random& random);
 
-/// As many random messages as fit, at most `count`.
+/// A block of as many random messages as fit, at most `count`.
 std::vector<std::byte> random_block(Random& random, unsigned count);
 
 }  // namespace pinstrike::feed::opra::samples

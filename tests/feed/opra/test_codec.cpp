@@ -1,6 +1,7 @@
 // path: cold
 //
-// Layout pins and what check() and parse_block() say of single blocks, rule by rule.
+// Pins the layout, and tests the results of check() and parse_block() for single blocks, rule by
+// rule.
 #include "feed/opra/encode.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/parse.h"
@@ -13,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Offsets and lengths as the specification prints them, apart from layout.h's own proof.
+/// Offsets and lengths as the specification prints them, independent of the assertions in layout.h.
 TEST(Layout, FieldsStandWhereTheSpecificationSays) {
     struct Pin {
         Field field;
@@ -21,7 +22,7 @@ TEST(Layout, FieldsStandWhereTheSpecificationSays) {
     };
 
     const Pin pins[] = {
-        // (a)
+        // OPRA Block Header
         {block::size, 1, 2},
         {block::feed, 3, 1},
         {block::retransmission, 4, 1},
@@ -31,13 +32,13 @@ TEST(Layout, FieldsStandWhereTheSpecificationSays) {
         {block::seconds, 11, 4},
         {block::nanoseconds, 15, 4},
         {block::checksum, 19, 2},
-        // (b)
+        // OPRA Message Header
         {message::category, 1, 1},
         {message::type, 2, 1},
         {message::indicator, 3, 1},
         {message::transaction_id, 4, 4},
         {message::reference, 8, 4},
-        // (c.1) to (c.6)
+        // the sections on the messages of each category
         {last_sale::expiration, 18, 3},
         {last_sale::volume, 26, 4},
         {last_sale::price_code, 30, 1},
@@ -99,7 +100,7 @@ TEST(Layout, NumbersGoOnPastTheLargestToOne) {
     EXPECT_EQ(sequence_of(0, 0), 0U);
 }
 
-/// A block of `messages` whose bytes a test may spoil; `mend` writes the checksum again.
+/// A block of `messages` whose bytes a test may change. mend() corrects the checksum.
 struct Sample {
     Bytes bytes;
 
@@ -141,7 +142,8 @@ TEST(Check, RefusesWholeBlocks) {
 }
 
 TEST(Check, LetsOdditiesPass) {
-    const auto quotes = samples::short_quotes(2);  // 21 + 58 + pad
+    // 21 bytes of header, 58 of messages, and the pad.
+    const auto quotes = samples::short_quotes(2);
     Sample pad{quotes};
     pad.set(pad.bytes.size() - 1, 0x77).mend();
     EXPECT_TRUE(pad.parse().result.accepted);
@@ -162,7 +164,7 @@ TEST(Check, LetsOdditiesPass) {
     EXPECT_EQ(unknown.result.reasons, reason_bit(BlockReject::retransmission_unknown));
     EXPECT_EQ(unknown.result.reasons & ~remarks, 0U);
 
-    // Unknown types and participants are an open set.
+    // The types and participants are open sets, so unknown ones are accepted.
     const Parsed type = Sample{quotes}.set(21, '*').set(23, '#').mend().parse();
     EXPECT_EQ(type.result.reasons, 0U);
 }
@@ -184,7 +186,7 @@ TEST(Check, UndecodableMessageEndsItsBlock) {
     ends(17, 0, BlockReject::expiration_bad);
     ends(17, 32, BlockReject::expiration_bad);
     ends(18, 100, BlockReject::expiration_bad);
-    // What is behind no longer counts as trailing.
+    // The bytes behind the invalid message do not count as trailing bytes.
 }
 
 TEST(Check, EveryDenominatorCodeIsLookedAt) {
@@ -238,7 +240,8 @@ TEST(Check, EveryDenominatorCodeIsLookedAt) {
 
 TEST(Check, TrailingBytesLetTheMessagesStand) {
     for (std::size_t behind = 0; behind < 4; ++behind) {
-        Sample sample{{samples::control('J')}};  // 21 + 12 + pad
+        // 21 bytes of header, 12 of the message, and the pad.
+        Sample sample{{samples::control('J')}};
         sample.bytes.resize(33 + behind);
         sample.set(2, static_cast<std::uint8_t>(33 + behind)).mend();
         EXPECT_EQ(has(sample.parse(), BlockReject::trailing_bytes), behind > 1) << behind;
@@ -283,7 +286,7 @@ TEST(Check, ControlsSayTheRoleOfTheirBlock) {
     EXPECT_EQ(role_of({samples::control('K'), samples::short_quotes(1)[0]}), BlockRole::data);
 }
 
-/// What Opra::ts_of_copy() says of a block after another one; the second is changed first.
+/// The result of Opra::ts_of_copy() for a block after another one. `change` changes the second one.
 template <class Change>
 std::optional<std::int64_t> ts_of_copy_after(Change change) {
     const wire::BlockHeader header{.retransmission = ' ',

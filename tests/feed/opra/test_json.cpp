@@ -1,6 +1,6 @@
 // path: cold
 //
-// What decode prints: canonical JSON and text, the four real packets among it; and the nightly
+// Tests the output of decode, canonical JSON and text, also for four real packets; and the nightly
 // series mapping.
 #include "feed/event/decimal.h"
 #include "feed/opra/json.h"
@@ -60,7 +60,7 @@ std::filesystem::path shared_folder() {
     return std::filesystem::path{root == nullptr ? "." : root} / ".." / "shared";
 }
 
-/// The one message of a real capture as decode prints it.
+/// The only message of a real capture, as decode prints it.
 std::string real_line(const std::filesystem::path& file) {
     Problems problems;
     auto reader = nic::CaptureReader::open(file.string(), problems);
@@ -277,7 +277,7 @@ TEST(SeriesMapping, TellsBadRowsWithTheirPlaces) {
         "AMZN,L3223,,133.0,4,\n"     // 4: day
         "AMZN,L2923,,133.0.0,4,\n"   // 5: strike
         "AMZN,L2923,,,4,\n"          // 6: strike
-        "AMZN,L2923,,133.0,220,\n"   // 7: a line of maps alone
+        "AMZN,L2923,,133.0,220,\n"   // 7: a line that carries only series maps
         "AMZN,L2923,,133.0,4x,\n"    // 8: line
         "AMZN,L2923,,133.0,4,\n"     // good
         "Symbol,L2923,,133.0,L,\n"   // 10: a heading in the wrong place
@@ -344,7 +344,7 @@ TEST_F(SeriesMappingFiles, WhatCannotBeReadIsAProblem) {
     EXPECT_EQ(problems_.size(), 2U);
 }
 
-/// Of more than one chunk, with rows across the chunks' ends.
+/// The file is longer than one chunk, and rows cross the ends of chunks.
 TEST_F(SeriesMappingFiles, ALargeFileGivesWhatItsTextGives) {
     std::string text{mapping.substr(0, mapping.find('\n') + 1)};
     for (int i = 0; i < 120'000; ++i) {

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Properties of check, parse, encode and decode over random and over damaged blocks.
+// Tests properties of check, parse, encode and decode on random and on changed blocks.
 #include "feed/opra/encode.h"
 #include "feed/opra/parse.h"
 #include "tests/feed/opra/decoded.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Short and long ones in turns, of every indicator.
+/// Short and long quotes in turn, with every indicator.
 std::vector<wire::Message> quotes_of_every_form() {
     std::vector<wire::Message> quotes;
     for (const char indicator : std::string_view{" ABCDEFGHIJKLMNOP"}) {
@@ -36,7 +36,7 @@ std::vector<wire::Message> quotes_of_every_form() {
     return quotes;
 }
 
-/// Every layout in a block of its own, and blocks that mix them.
+/// Blocks with one message of each layout, and blocks that mix the layouts.
 std::vector<Bytes> sample_blocks() {
     std::vector<Bytes> blocks;
     const auto messages = samples::one_of_each();
@@ -74,7 +74,7 @@ TEST(Property, DecodingWhatWasEncodedGivesTheSameMessages) {
         }
         const Parsed parsed = parse_block(samples::block(messages), true);
         ASSERT_TRUE(parsed.result.accepted);
-        messages.resize(parsed.block->messages_count);  // what fitted
+        messages.resize(parsed.block->messages_count);  // those that fitted into the block
         ASSERT_EQ(parsed.block->messages, messages) << "seed " << seed;
     }
 }
@@ -89,7 +89,8 @@ TEST(Property, EveryPrefixEndsInACountedRefusal) {
     }
 }
 
-/// The block cut short, its header saying so: what is whole decodes, the rest is counted.
+/// The block is cut short, and its header says so. Its complete messages are decoded, and the rest
+/// is counted.
 TEST(Property, EveryCutBlockGivesItsWholeMessagesAndACountedError) {
     for (const Bytes& whole : sample_blocks()) {
         const auto all = parse_block(whole, true).block->messages;
@@ -222,7 +223,7 @@ TEST(Decode, StrikesOfTwoDenominatorsAreOneKeyAndGthIsAnother) {
     EXPECT_EQ(regular[0].year(), 2023U);
 }
 
-/// A block of short quotes without appendages is checked and decoded in a way of its own.
+/// Blocks of short quotes without appendages are checked and decoded by separate code.
 TEST(Decode, EveryByteOfAPlainQuoteIsTakenAsTheParserTakesIt) {
     for (const unsigned count : {1U, 2U, 33U}) {
         const Bytes bytes = samples::block(samples::short_quotes(count));
@@ -238,7 +239,7 @@ TEST(Decode, EveryByteOfAPlainQuoteIsTakenAsTheParserTakesIt) {
     }
 }
 
-/// Opens a block and sends it the straight way.
+/// Opens a block and decodes it with decode_straight(). False if that refuses the block.
 bool goes_straight(const Bytes& bytes, Collector& collector) {
     Block block;
     return Opra::open_repair(bytes, true, block).accepted &&
@@ -338,7 +339,7 @@ TEST(Decode, GoesOnWhereARingRefuses) {
     } full;
 
     Opra::decode(block, 0, block.decodable, Header{}, false, full);
-    EXPECT_EQ(full.messages.size(), 2U);  // the controls, which go to all
+    EXPECT_EQ(full.messages.size(), 2U);  // the controls, which go to all cores
 }
 
 }  // namespace

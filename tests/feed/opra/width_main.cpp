@@ -1,6 +1,6 @@
 // path: cold
 //
-// Runs the tests of the codec, with --narrow as on a processor without AVX-512 VBMI.
+// Runs the tests of the codec; with --narrow, they run as on a processor without AVX-512 VBMI.
 #include "feed/opra/wide_quotes.h"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ enum class Step { missing, found, wait, answer, finish, refuse, disconnect };
 struct Act {
     Step step;
     std::size_t line;
-    std::uint64_t where;  ///< a number from 0; of an answer, which request
+    std::uint64_t where;  ///< a number, counted from 0; for an answer, the index of the request
     std::uint64_t count;
     std::int64_t ns;
 };
@@ -266,7 +266,8 @@ TEST(RecoveryProperty, KeepsItsRules) {
     EXPECT_TRUE(held);
 }
 
-/// With room, budget and a source that accepts every request, every number is requested.
+/// If enough ranges may be open, the budget suffices and a source accepts every request, every
+/// number is requested.
 TEST(RecoveryProperty, AsksForEverythingThatIsMissing) {
     const bool held = rc::check("everything is asked for", [] {
         RecoveryConfig config;

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The life of a hole, one rule at a time.
+// Tests the rules by which a hole is repaired, one rule at a time.
 #include "feed/recovery/recovery.h"
 
 #include "tests/feed/numbering.h"
@@ -175,7 +175,7 @@ TEST_F(RecoveryTest, WhatARequestStillLacksIsAskedOfTheNextSource) {
     found(4, 5);
     asked[0].next_answers.push_back([&](RepairAnswers& answers) { answers.finished(last_id()); });
     at(2 * ms);
-    found(9, 9);  // the block was still on its way when the source had finished
+    found(9, 9);  // the block arrived after the source had finished
     at(10 * ms);
     EXPECT_EQ(requests(1), "4:1-3 4:6-8 4:10-10");
     EXPECT_EQ(recovery->refused(0).read(Refusal::incomplete), 1U);
@@ -270,7 +270,7 @@ TEST_F(RecoveryTest, APassiveSourceIsWaitedForAndCostsNothing) {
 }
 
 TEST_F(RecoveryTest, TheBudgetOfMessagesHoldsBack) {
-    config.messages_per_second = 10'000;  // 1000 at once, then 9 a millisecond
+    config.messages_per_second = 10'000;  // 1000 at once, then 9 per millisecond
     config.answer_within_ns = 500 * ms;
     make();
     missing(1, 2000);
@@ -305,7 +305,7 @@ TEST_F(RecoveryTest, RangesAreBoundedAndSaidToBe) {
     at(1 * ms);
     EXPECT_EQ(requests(), "4:1-3 4:5-1004");
     EXPECT_EQ(count(RecoveryCount::untracked), 1996U);
-    found(2, 2);  // would make three ranges
+    found(2, 2);  // would split them into three ranges
     EXPECT_EQ(imbalance(*recovery), "");
     EXPECT_EQ(count(RecoveryCount::repaired), 1U);
     EXPECT_EQ(count(RecoveryCount::untracked), 1997U);

@@ -1,6 +1,7 @@
 // path: cold
 //
-// What a capture may hold: several interfaces and sections of pcapng, damage, compression.
+// The capture reader on pcapng with several interfaces and sections, on damaged and on compressed
+// files.
 #include "nic/capture/capture_reader.h"
 #include "nic/capture/capture_writer.h"
 #include "tests/nic/frames.h"
@@ -20,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Writes pcapng by hand, in the byte order that it was last told.
+/// Writes pcapng by hand, in the byte order of the last section.
 class Blocks {
   public:
     explicit Blocks(bool swapped = false) { section(swapped); }
@@ -53,7 +54,7 @@ class Blocks {
         bytes_ += u32(type) + length + body + length;
     }
 
-    /// An option that ends the list as well.
+    /// One option that is also the last of its list.
     [[nodiscard]] std::string option(std::uint16_t code, const std::string& value) const {
         return u16(code) + u16(static_cast<std::uint16_t>(value.size())) + padded(value) + u32(0);
     }
@@ -213,7 +214,7 @@ TEST(Pcapng, LeavesOutWhatItCannotReadAndTellsIt) {
     EXPECT_THAT(read.complaint, HasSubstr("1 packets of an interface that the file does not"));
 }
 
-/// Every way to be damaged leaves what was read before, and is told with its place.
+/// After any damage, the packets before it have been read, and the error names the place.
 TEST(Pcapng, StopsWhereItIsDamaged) {
     Blocks blocks;
     blocks.interface(1, 0);

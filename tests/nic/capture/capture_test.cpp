@@ -42,7 +42,7 @@ CaptureReader open_good(const std::string& path) {
 
 enum class ByteOrder { host, swapped };
 
-/// A pcap file of one frame by hand: magic, link type and byte order as given.
+/// Writes a pcap file with one frame. `magic`, `link_type` and `order` are written as given.
 void write_raw_capture(const std::string& path, std::uint32_t magic, std::uint32_t link_type,
                        std::span<const std::byte> bytes, std::uint32_t fraction,
                        ByteOrder order = ByteOrder::host, std::uint32_t sent_bytes = 0) {
@@ -157,7 +157,7 @@ TEST(CaptureReader, GivesOtherLinkTypesAnEthernetHeader) {
         ASSERT_EQ(parse_udp(packet_of(frame.bytes), ChecksumCheck::software, datagram), not_dropped)
             << link_type;
         EXPECT_EQ(text_of(datagram.payload), "payload");
-        // Too short for its own header: still a frame, which the parser drops.
+        // A frame too short for its own header is still read as a frame; the parser drops it.
         const Bytes stump(bytes.begin(), bytes.begin() + 1);
         write_raw_capture(path, 0xA1B2C3D4, link_type, stump, 0);
         CaptureReader short_reader = open_good(path);
@@ -273,7 +273,8 @@ TEST(PcapPort, PacesFromTheFirstPacketAndNeverDrifts) {
     EXPECT_TRUE(port.exhausted());
 }
 
-/// What `port` gives while its time goes on by `step_ns`, each payload with when it came.
+/// What the ports return while their time advances by `step_ns` per step: each payload with the
+/// number of its step.
 std::string played(std::span<PcapPort* const> ports, std::int64_t begin_ns, std::int64_t step_ns,
                    int steps) {
     std::string all;
@@ -301,8 +302,8 @@ TEST(PcapPort, PassesOverLeapsOfMoreThanAnHourAndTellsThem) {
                                       {"evening", 19'000 * day_ns + 3603 * second_ns}});
     const auto port = open_port({scratch.file("a")}, Pace{1}, std::make_shared<ReplayStart>());
     PcapPort* const ports[] = {port.get()};
-    // Steps of a tenth of a second: a leap is passed over one step after it is seen. That of
-    // 3,601 s to the evening is one; the next test has one of an hour, which is none.
+    // A step is a tenth of a second. A leap is skipped one step after it is seen. The 3,601 s up to
+    // "evening" are a leap; the next test has a pause of one hour, which is not.
     EXPECT_EQ(played(ports, 500 * day_ns, second_ns / 10, 40),
               "zero@0 first@2 second@11 ahead@13 third@13 evening@15");
     EXPECT_TRUE(port->exhausted());
@@ -438,7 +439,8 @@ std::ptrdiff_t open_files() {
     return std::distance(begin(folder), end(folder));
 }
 
-/// More files than stay open, each overlapping with the next: opened again when they are due.
+/// There are more files than may be open at once. Each overlaps with the next, and is opened again
+/// when it is due.
 TEST(PcapPort, OpensManyFilesWhenTheyAreDue) {
     const ScratchDirectory scratch;
     Names files;

@@ -19,7 +19,8 @@ Bytes with_ip_checksum(Bytes frame) {
     return frame;
 }
 
-/// `content` behind Ethernet, IPv4 and what stands here as big-endian 16-bit words.
+/// `content` behind Ethernet, IPv4 and a tunnel header. `words`: that header, as big-endian 16-bit
+/// words.
 Bytes tunnelled(const std::vector<std::uint16_t>& words, std::span<const std::byte> content) {
     UdpRoute route = route_to(Ipv4{0xC0A80001}, 1);
     Bytes gre(words.size() * 2);
@@ -28,7 +29,7 @@ Bytes tunnelled(const std::vector<std::uint16_t>& words, std::span<const std::by
     }
     gre.insert(gre.end(), content.begin(), content.end());
     Bytes frame = udp_frame(route, std::span(gre).subspan(8));
-    std::copy_n(gre.begin(), 8, frame.begin() + 34);  // over the UDP header
+    std::copy_n(gre.begin(), 8, frame.begin() + 34);  // replaces the UDP header
     frame[23] = std::byte{47};
     return with_ip_checksum(frame);
 }
@@ -81,7 +82,8 @@ TEST(TunnelExit, NeverLeavesTheFrame) {
             frame[12 + random() % 60] = static_cast<std::byte>(random());
         }
         frame.resize(random() % (frame.size() + 1));
-        const Bytes exact(frame);  // a read beyond its end is seen by asan
+        // Exact size, so that AddressSanitizer detects a read beyond its end.
+        const Bytes exact(frame);
         TunnelExit tunnel;
         Datagram datagram;
         static_cast<void>(

@@ -1,8 +1,9 @@
 // path: cold
 //
-// A driver that offers what no virtual one does: flow rules, address lists, checksum verdicts,
-// receive stamps, a link that changes. The program answers these calls of DPDK's itself, in front
-// of the library, on top of net_ring; each test sets what the driver is willing to do.
+// A driver with features that no virtual driver has: flow rules, address lists, checksum verdicts,
+// receive stamps, and a link that changes. The test program defines these functions of DPDK itself,
+// so that they are linked instead of the library's, on top of net_ring. Each test sets which
+// features the driver offers.
 #include "nic/dpdk/dpdk_port.h"
 #include "nic/dpdk/held_buffers.h"
 #include "nic/dpdk/library.h"
@@ -29,7 +30,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// What the driver is willing to do, and what it was asked.
+/// The features that the driver offers, and the calls that it got.
 struct Driver {
     bool hardware_checksums = false;
     bool stamps = false;
@@ -39,21 +40,21 @@ struct Driver {
     bool takes_all_multicast = true;
     bool link_up = true;
     unsigned link_asked = 0;
-    std::uint64_t ticks_per_us = 0;  ///< of its clock; 0: it cannot be read
+    std::uint64_t ticks_per_us = 0;  ///< rate of its clock; 0: the clock cannot be read
     std::vector<std::string> asked;
     std::deque<rte_mbuf*> arriving;
 };
 
 Driver driver;
 bool with_hugepages = false;
-std::string said;  ///< by DPDK
+std::string said;  ///< what DPDK logged
 
 std::string address_text(std::uint32_t ip) {
     return std::to_string(ip >> 24) + "." + std::to_string((ip >> 16) & 255) + "." +
            std::to_string((ip >> 8) & 255) + "." + std::to_string(ip & 255);
 }
 
-/// "eth ipv4 224.0.204.2 udp 45002 queue 1"
+/// A rule as text, for example "eth ipv4 224.0.204.2 udp 45002 queue 1".
 std::string rule_text(const rte_flow_item* items, const rte_flow_action* actions, bool& by_port) {
     std::string text;
     for (; items->type != RTE_FLOW_ITEM_TYPE_END; ++items) {
@@ -78,7 +79,8 @@ std::string rule_text(const rte_flow_item* items, const rte_flow_action* actions
     return text + "queue " + std::to_string(queue->index);
 }
 
-/// "addresses CC:01 CC:02": the ends; all begin as a group's does.
+/// An address list as text, for example "addresses CC:01 CC:02": the last two bytes of each
+/// address, because all begin with the same bytes.
 std::string list_text(std::span<const rte_ether_addr> addresses) {
     std::string text = "addresses";
     for (const rte_ether_addr& address : addresses) {
@@ -208,7 +210,7 @@ class DpdkDriver : public testing::Test {
 
     std::vector<std::unique_ptr<Port>> open(const GroupsByQueue& groups) {
         auto ports = open_port(config_, groups, {}, problems_);
-        driver.asked.erase(driver.asked.begin());  // the offloads
+        driver.asked.erase(driver.asked.begin());  // the entry for the offloads
         if (!ports.empty()) {
             std::uint16_t id = 0;
             rte_eth_dev_get_port_by_name("net_ring0", &id);
@@ -218,7 +220,7 @@ class DpdkDriver : public testing::Test {
         return ports;
     }
 
-    /// A frame on its way, with what the hardware said of it.
+    /// Lets a frame arrive with these offload flags, which hold the hardware's verdicts.
     rte_mbuf* arrive(std::uint64_t flags) {
         const Bytes frame = udp_frame(route_of_tests, Bytes(30));
         rte_mbuf* buffer = rte_pktmbuf_alloc(pool_);
@@ -307,7 +309,7 @@ TEST_F(DpdkDriver, ChecksumVerdictsAreHandedOut) {
     EXPECT_EQ(burst[1].udp_checksum, Checksum::bad);
     EXPECT_EQ(burst[2].ip_checksum, Checksum::bad);
     EXPECT_EQ(burst[2].udp_checksum, Checksum::unknown);
-    EXPECT_EQ(burst[3].ip_checksum, Checksum::unknown);  // "none": the hardware did not say
+    EXPECT_EQ(burst[3].ip_checksum, Checksum::unknown);  // "none": the hardware gave no verdict
     EXPECT_EQ(burst[3].udp_checksum, Checksum::unknown);
 }
 
@@ -337,12 +339,12 @@ TEST_F(DpdkDriver, StampsBecomeWallTime) {
     ASSERT_NE(field.flag, 0U);
     ports[0]->housekeep(wall_ns());
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    ports[0]->housekeep(wall_ns());  // two readings: the rate is known
+    ports[0]->housekeep(wall_ns());  // after two readings, the rate is known
     std::uint64_t ticks = 0;
     const std::int64_t stamped_ns = wall_ns();
     rte_eth_read_clock(0, &ticks);
     *RTE_MBUF_DYNFIELD(arrive(field.flag), field.offset, rte_mbuf_timestamp_t*) = ticks;
-    arrive(0);  // this one has none
+    arrive(0);  // a packet without a stamp
     std::array<Packet, 8> burst;
     const std::int64_t burst_ns = stamped_ns + 40'000'000;
     ASSERT_EQ(ports[0]->receive(burst, burst_ns), 2U);
@@ -358,8 +360,8 @@ TEST_F(DpdkDriver, StampsOfAClockThatCannotBeReadAreIgnored) {
     EXPECT_EQ(dynamic_cast<const dpdk::DpdkPort&>(*ports[0]).device().stamps().flag, 0U);
 }
 
-/// By what the control thread found: drivers need not stand two threads that ask at once, and take
-/// their time.
+/// Housekeeping uses the link state that the control thread last read, because a driver need not
+/// support two threads that query the link at once, and a query can take long.
 TEST_F(DpdkDriver, LinkChangesAreCountedWithoutAskingTheDriver) {
     const auto ports = open({{first}});
     ASSERT_EQ(ports.size(), 1U);
@@ -401,13 +403,14 @@ TEST_F(DpdkDriver, MemoryCountedCoversMemoryTaken) {
     const dpdk::PortDemand demand = dpdk::demand_of(config_, 2);
     const std::size_t taken = with_port.heap_allocsz_bytes - before.heap_allocsz_bytes;
     EXPECT_LE(taken, dpdk::memory_need(demand).total_bytes);
-    EXPECT_GE(taken, dpdk::memory_need(demand).total_bytes * 3 / 4);  // and is not far off
+    // The estimate is not far too high.
+    EXPECT_GE(taken, dpdk::memory_need(demand).total_bytes * 3 / 4);
     EXPECT_LE(before.heap_allocsz_bytes, dpdk::runtime_bytes);
     RecordProperty("taken_bytes", std::to_string(taken));
     RecordProperty("runtime_bytes", std::to_string(before.heap_allocsz_bytes));
 }
 
-/// DPDK logs on a poll thread as anywhere; what it says there comes when it is fetched.
+/// A message that DPDK logs on a poll thread is not printed until it is fetched.
 TEST(DpdkLog, linesOfPollThreadsWaitUntilTheyAreFetched) {
     std::thread([] {
         ASSERT_TRUE(dpdk::Eal::attach_thread());
@@ -425,7 +428,7 @@ TEST(DpdkLog, linesOfPollThreadsWaitUntilTheyAreFetched) {
     EXPECT_THAT(said, HasSubstr("1 lines of DPDK on poll threads left out\n"));
 }
 
-/// Receives that bring nothing come between others at every place, also where room is made.
+/// Empty receives come between others in every state of the ring, also when it makes room.
 TEST(HeldBuffers, OverEmptyReceivesAllComeBack) {
     constexpr std::size_t burst = 8;
     constexpr std::size_t kept_most = 32;

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The decisions of the DPDK port that do not need DPDK: arguments, memory, steering, clock, and
-// checks of the host, on hand-made machines.
+// Tests the decisions of the DPDK port that do not need DPDK: arguments, memory, steering, clock,
+// and the checks of the host, with simulated hosts.
 #include "nic/capture/capture_writer.h"
 #include "nic/dpdk/device_clock.h"
 #include "nic/dpdk/eal_arguments.h"
@@ -114,7 +114,8 @@ TEST(Memory, TooFewHugepagesAreToldWithTheMendingCommand) {
     EXPECT_THAT(told, HasSubstr("6 of 16 pages of 2 MiB free on node 0"));
     const std::size_t pages =
         (memory_need_bytes(std::span(&demand, 1)) + 2 * mebibyte - 1) / (2 * mebibyte);
-    EXPECT_THAT(told, HasSubstr("vm.nr_hugepages=" + std::to_string(10 + pages)));  // 10 are taken
+    // 10 pages are in use already.
+    EXPECT_THAT(told, HasSubstr("vm.nr_hugepages=" + std::to_string(10 + pages)));
 
     const std::vector<Hugepages> enough{{2 * mebibyte, 0, pages, pages}};
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), enough).empty());
@@ -166,7 +167,7 @@ TEST(HugepagesNeeded, ByNodeAndAnywhere) {
     const std::size_t bytes_of_one =
         memory_need(ports[0]).total_bytes + memory_need(ports[2]).total_bytes;
     EXPECT_EQ(pages.at(1), (bytes_of_one + 2 * mebibyte - 1) / (2 * mebibyte));
-    // What is reserved so suffices for the start.
+    // The pages that hugepages_needed() lists are enough for the start.
     const std::array<Hugepages, 2> there{Hugepages{2 * mebibyte, 0, 0, pages.at(0) + pages.at(-1)},
                                          Hugepages{2 * mebibyte, 1, 0, pages.at(1)}};
     EXPECT_TRUE(check_hugepages(ports, there).empty());
@@ -315,7 +316,7 @@ TEST(Steering, AGroupOnTwoQueuesIsAProblem) {
 TEST(DeviceClock, FollowsRateAndOrigin) {
     DeviceClock clock;
     constexpr std::int64_t start_ns = 1'700'000'000'000'000'000;
-    EXPECT_EQ(clock.wall_ns(5, start_ns), start_ns);  // nothing known: the burst's time
+    EXPECT_EQ(clock.wall_ns(5, start_ns), start_ns);  // not calibrated yet: the burst's time
     clock.calibrate(1'000'000, start_ns);
     EXPECT_FALSE(clock.usable());
     clock.calibrate(1'000'000 + 156'250'000, start_ns + 1'000'000'000);  // 156.25 MHz: 6.4 ns
@@ -334,8 +335,9 @@ TEST(DeviceClock, UnbelievableStampsAndClocksAreIgnored) {
     clock.calibrate(0, 1'000'000'000);
     clock.calibrate(1'000'000'000, 2'000'000'000);
     ASSERT_TRUE(clock.usable());
-    EXPECT_EQ(clock.wall_ns(5'000'000'000, 2'000'000'000), 2'000'000'000);  // 4 s ahead
-    clock.calibrate(1'000'000'000, 3'000'000'000);                          // stood still
+    // The stamp is 4 s ahead.
+    EXPECT_EQ(clock.wall_ns(5'000'000'000, 2'000'000'000), 2'000'000'000);
+    clock.calibrate(1'000'000'000, 3'000'000'000);  // the clock stood still
     EXPECT_FALSE(clock.usable());
     clock.calibrate(2'000'000'000, 4'000'000'000);
     EXPECT_TRUE(clock.usable());

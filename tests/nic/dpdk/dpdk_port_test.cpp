@@ -73,7 +73,7 @@ std::string refusal(const PortConfig& config, const GroupsByQueue& groups = {{gr
     return texts_of(problems);
 }
 
-/// Frames of different lengths, each with its number as the payload's first bytes.
+/// Writes a capture of frames of different lengths. Each payload begins with the frame's number.
 std::vector<Bytes> write_capture(const std::string& path, int count, std::uint16_t vlan = 0) {
     std::vector<Bytes> frames;
     Problems problems;
@@ -117,7 +117,7 @@ TEST(DpdkPort, HandsOutEveryFrameOfACaptureInOrder) {
         for (std::size_t i = 0; i < count; ++i, ++seen) {
             ASSERT_EQ(text_of(burst[i].frame()), text_of(frames[seen])) << seen;
             EXPECT_EQ(burst[i].ts_receive_ns, now_ns);
-            EXPECT_EQ(burst[i].udp_checksum, Checksum::unknown);  // no hardware looked
+            EXPECT_EQ(burst[i].udp_checksum, Checksum::unknown);  // no hardware verified it
             bytes += burst[i].length_bytes;
         }
     }
@@ -127,7 +127,7 @@ TEST(DpdkPort, HandsOutEveryFrameOfACaptureInOrder) {
     EXPECT_EQ(port->counters().bytes.read(), bytes);
     EXPECT_EQ(port->counters().full_bursts.read(), frames.size() / 64);
     const DeviceStatistics statistics = port->statistics();
-    EXPECT_EQ(statistics.missed, std::nullopt);  // net_pcap counts none of a file
+    EXPECT_EQ(statistics.missed, std::nullopt);  // net_pcap does not count missed packets of a file
     EXPECT_EQ(statistics.errors, 0U);
     EXPECT_EQ(statistics.no_buffer, 0U);
     EXPECT_FALSE(port->exhausted());
@@ -141,7 +141,7 @@ TEST(DpdkPort, ARepeatedCaptureNeverEndsAndLosesNoBuffer) {
     ASSERT_NE(port, nullptr);
     std::array<Packet, 48> burst;
     std::size_t seen = 0;
-    for (int round = 0; round < 20'000; ++round) {  // a hundred times through every buffer
+    for (int round = 0; round < 20'000; ++round) {  // uses every buffer a hundred times
         const std::size_t count = port->receive(burst, round);
         ASSERT_GT(count, 0U) << round;
         for (std::size_t i = 0; i < count; ++i, ++seen) {
@@ -178,7 +178,8 @@ TEST(DpdkPort, KeptBurstsStayAsTheyAreUntilTheyAreGivenBack) {
     for (int round = 0; round < 20'000; ++round) {
         const std::size_t count = port->receive(burst, round);
         ASSERT_EQ(count, burst.size()) << round;
-        const bool fills = round / 500 % 2 == 0;  // in turns more than is given back, and less
+        // The number of kept packets grows for 500 rounds, then falls for 500.
+        const bool fills = round / 500 % 2 == 0;
         if (kept.size() + count <= kept_packets_max && dice() % 8 < (fills ? 7U : 1U)) {
             port->keep_burst();
             for (std::size_t i = 0; i < count; ++i) {
@@ -207,7 +208,7 @@ void hands_out_long_frames_cut(bool keeps, std::size_t frames) {
     const Bytes longer = udp_frame(route_of_tests, Bytes(6000));
     const Bytes plain = udp_frame(route_of_tests, Bytes(100));
     for (std::size_t i = 0; i < frames;
-         ++i) {  // more segments than there are buffers: all come back
+         ++i) {  // more segments than there are buffers, so all must be returned
         writer->write(longer, 0);
         writer->write(plain, 0);
     }
@@ -257,7 +258,7 @@ TEST(DpdkPort, FullBurstsFromTheNullDriver) {
 }
 
 TEST(DpdkPort, ReportsAnnounceTheGroupsAndLeaveThem) {
-    // net_ring gives back what it is sent: the port receives its own reports.
+    // net_ring returns what is sent to it, so the port receives its own reports.
     PortConfig config = vdev_port("net_ring0");
     config.membership = Membership::igmp;
     config.source_address = Ipv4{0x0A010203};
@@ -276,7 +277,7 @@ TEST(DpdkPort, ReportsAnnounceTheGroupsAndLeaveThem) {
     EXPECT_EQ(load_be32(ip.content().data() + 12), group.address.value);
 }
 
-/// The type of the first record of each report that the port sent; net_ring gives them back.
+/// The type of the first record of each report that the port sent. net_ring returns the reports.
 std::vector<unsigned> reports_sent(Port& port, std::int64_t now_ns) {
     port.housekeep(now_ns);
     std::array<Packet, 64> burst;
@@ -302,7 +303,7 @@ TEST(DpdkPort, AnswersQueriesOfAnyLength) {
     EXPECT_THAT(reports_sent(*port, 102 * second_ns), ElementsAre(join));  // repeated once
     port->on_igmp(packet_of(v3_query(1)), 103 * second_ns);
     EXPECT_THAT(reports_sent(*port, 104 * second_ns), ElementsAre(answer));
-    // Nine sources are listed: this host takes the group from whoever sends it, so from these.
+    // The query lists nine sources. This host accepts the group from any source, so it answers.
     const Bytes of_sources = query_frame(message_of(1, group.address, 12 + 9 * 4), group.address);
     port->on_igmp(packet_of(of_sources), 105 * second_ns);
     EXPECT_THAT(reports_sent(*port, 106 * second_ns), ElementsAre(answer));
@@ -311,7 +312,8 @@ TEST(DpdkPort, AnswersQueriesOfAnyLength) {
 
 TEST(DpdkPort, ReportsGroupsThatItTakesWhileItRuns) {
     constexpr std::int64_t second_ns = 1'000'000'000;
-    PortConfig config = vdev_port("net_ring1");  // the other holds what ports before sent last
+    // net_ring0 still holds the last reports of earlier ports.
+    PortConfig config = vdev_port("net_ring1");
     config.membership = Membership::igmp;
     const auto port = open_one(config);
     ASSERT_NE(port, nullptr);
@@ -348,7 +350,8 @@ TEST(DpdkPort, SeveralCapturesFeedSeveralQueues) {
     EXPECT_EQ(ports[0]->receive(burst, 1), 30U);
     EXPECT_EQ(ports[1]->receive(burst, 1), 50U);
     EXPECT_EQ(ports[0]->statistics().errors, 0U);
-    EXPECT_EQ(ports[1]->statistics().errors, std::nullopt);  // counted once, with the first queue
+    // Errors are counted once, with the first queue.
+    EXPECT_EQ(ports[1]->statistics().errors, std::nullopt);
     const std::array more{Group{Ipv4{0xE000CC07}, 45007}};
     EXPECT_NE(ports[0]->prepare(more, problems), nullptr);
     EXPECT_EQ(ports[1]->prepare(more, problems), nullptr);
@@ -392,7 +395,7 @@ TEST(Eal, IsBegunOnce) {
     EXPECT_EQ(dpdk::Eal::running(), eal);
 }
 
-/// Demands enough for every test above.
+/// Starts EAL with enough memory for all tests above.
 bool start_eal() {
     std::vector<dpdk::PortDemand> demands;
     for (int i = 0; i < 3; ++i) {

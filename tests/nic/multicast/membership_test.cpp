@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 const IgmpHost host{Ipv4{0x0A000005}, Mac{{2, 0, 0, 0, 0, 5}}, 0};
 
-/// An IGMP frame taken apart by its offsets in the RFCs.
+/// The fields of an IGMP frame, read at the offsets that the RFCs give.
 struct Sent {
     unsigned type = 0;
     std::uint32_t destination = 0;
@@ -199,7 +199,7 @@ TEST(GroupMembership, AnswersAGroupQueryForThatGroupAlone) {
     GroupMembership membership(config_of(96), 3);
     Recorder wire;
     membership.on_frame(v3_query(10, Ipv4{0xE000CC07}), 0);
-    membership.on_frame(v3_query(10, Ipv4{0xE0FFFFFF}), 0);  // not ours
+    membership.on_frame(v3_query(10, Ipv4{0xE0FFFFFF}), 0);  // a group that is not joined
     membership.step(second_ns, wire);
     ASSERT_EQ(wire.sent.size(), 1U);
     EXPECT_EQ(wire.sent[0].records,
@@ -296,7 +296,8 @@ TEST(GroupMembership, LeavesInTheVersionSpoken) {
     EXPECT_EQ(wire.sent[2].type, 0x17U);
 }
 
-/// What tshark says of a field in every frame of the capture; nullopt if there is no tshark.
+/// The values of these fields in every frame of the capture, as tshark prints them; nullopt if
+/// there is no tshark.
 std::optional<std::string> tshark(const std::string& capture, const std::string& fields) {
     const std::string command =
         "tshark -o ip.check_checksum:TRUE -r " + capture + " -T fields " + fields + " 2>/dev/null";

@@ -84,7 +84,7 @@ TEST(ParseUdp, WalksEveryKindOfVlanTag) {
     }
 }
 
-/// A tag after the addresses, in big-endian 16-bit words.
+/// The frame with a tag behind its addresses. `words`: the tag, in big-endian 16-bit words.
 Bytes tagged(const std::vector<std::uint16_t>& words, const Bytes& frame) {
     Bytes tag(words.size() * 2);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -156,7 +156,7 @@ TEST(ParseUdp, TellsOtherProtocolsApart) {
     EXPECT_EQ(parse(frame), Drop::not_ipv4);
     frame[ip_at + 6] = std::byte{58};
     EXPECT_EQ(parse(frame), Drop::ipv6_control);
-    frame[ip_at + 6] = std::byte{0};  // hop-by-hop options before it, as of MLD
+    frame[ip_at + 6] = std::byte{0};  // hop-by-hop options come first, as in packets of MLD
     frame[ip_at + 40] = std::byte{58};
     EXPECT_EQ(parse(frame), Drop::ipv6_control);
     frame.resize(ip_at + 40);

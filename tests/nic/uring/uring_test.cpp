@@ -74,8 +74,8 @@ std::vector<Group> many_groups() {
 }
 
 TEST_F(UringPortTest, GoesOnWhenTheKernelRanOutOfBuffers) {
-    // More datagrams arrive than there are buffers: the armed receives end, and the rest must still
-    // arrive in order.
+    // More datagrams arrive than there are buffers. The kernel then ends the armed receives, and
+    // the remaining datagrams must still arrive in order.
     const std::vector<Group> groups = many_groups();
     Problems problems;
     const std::unique_ptr<Port> port = UringPort::open(near_end(), "u0", groups, problems, 16);
@@ -102,7 +102,7 @@ TEST_F(UringPortTest, GoesOnWhenTheKernelRanOutOfBuffers) {
     EXPECT_EQ(port->statistics().missed, 0U);
 }
 
-/// Packets that the kernel has handed to sockets of this namespace.
+/// The number of packets that the kernel has delivered to sockets of this namespace.
 std::uint64_t delivered_by_ip() {
     std::ifstream file("/proc/self/net/snmp");
     std::string line;
@@ -170,7 +170,7 @@ TEST_F(UringPortTest, JoinsTwoHundredGroups) {
     for (const Group& group : groups) {
         const UdpRoute route = route_to(group.address, group.port);
         ASSERT_TRUE(far.send(udp_frame(route, bytes_of("to " + std::to_string(group.port)))));
-        // A neighbour's port on the same group, and a group that nobody joined, stay outside.
+        // The same group with another port, and a group that is not joined, must not arrive.
         UdpRoute other = route;
         other.destination.port = 9;
         ASSERT_TRUE(far.send(udp_frame(other, {})));
@@ -227,7 +227,7 @@ TEST_F(UringPortTest, HasRoomForSoManyGroupsMore) {
     Problems none;
     const auto prepared = port->prepare(std::span(groups).first(more_groups_max), none);
     ASSERT_NE(prepared, nullptr);
-    port->join(*prepared, 1);  // before its first receive
+    port->join(*prepared, 1);  // joined before the port's first receive
     const RawWire far(wire_far);
     for (std::size_t i = 0; i < more_groups_max; ++i) {
         ASSERT_TRUE(far.send(udp_frame(route_to(groups[i].address, groups[i].port), {})));
@@ -270,8 +270,8 @@ TEST_F(UringPortTest, StampsWithTheKernelsTime) {
     EXPECT_NE(burst[0].ts_receive_ns, 1) << "the step's time stands for a missing stamp only";
 }
 
-/// Keeps house until the port saw `count` changes of the link: the kernel tells them to the other
-/// end of a veth pair some time later.
+/// Runs housekeep() until the port has counted `count` changes of the link. The kernel reports a
+/// change at the other end of a veth pair with some delay.
 void housekeep_until_changed(Port& port, std::uint64_t count) {
     const auto patience_ends = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (port.counters().link_changes.read() < count &&
@@ -299,7 +299,7 @@ TEST_F(UringPortTest, CountsTheLinkGoingDownAndUp) {
     EXPECT_EQ(receive_all(*port, 1, 8, ChecksumCheck::offload).size(), 1U);
 }
 
-/// More often than the limit of memberships per socket.
+/// The interface is made again more often than the limit of memberships per socket allows.
 TEST_F(UringPortTest, JoinsAgainWhereItsInterfaceWasMadeAgain) {
     const std::unique_ptr<Port> port = open_near(contract_groups);
     ASSERT_NE(port, nullptr);

@@ -1,4 +1,4 @@
-// Registers the traffic generator, as the command line does, in the tests that compile this in.
+// Registers the traffic generator, as the command line does, in the tests that compile it in.
 #include "feed/opra/traffic/generator.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // path: cold
 //
-// The published rule of the best bid and offer (OPRA BBO Overview), case by case.
+// Tests the published rule of the best bid and offer (OPRA BBO Overview), case by case.
 #include "feed/opra/layout.h"
 #include "feed/opra/traffic/best_keeper.h"
 
@@ -19,7 +19,7 @@ BestSide best(char participant, QuoteSide side) {
     return {participant, side};
 }
 
-/// Quotes whose offer is out of the way, to speak of bids alone.
+/// Quotes with an offer too high to be the best, so that only the bids matter.
 char bid(BestKeeper& keeper, char participant, QuoteSide side) {
     return keeper.quote(participant, ' ', side, cents(10'000, 1)).indicator();
 }
@@ -69,8 +69,9 @@ TEST(BestKeeper, AHolderThatRepeatsItsQuoteGoesBehindAnEqualRival) {
 }
 
 TEST(BestKeeper, TheRealLongQuote) {
-    // MIAX Emerald, AMZN 165.25 call: 0.61 x 239 at 0.63 x 495, indicator M, appendage Pearl 0.61 x
-    // 243: larger by 4 only, shown because Emerald was the holder and quoted anew.
+    // MIAX Emerald quotes the AMZN 165.25 call, 0.61 x 239 at 0.63 x 495, with indicator M and the
+    // appendage Pearl 0.61 x 243. Pearl is larger by only 4. It is shown because Emerald was the
+    // best and has quoted anew.
     BestKeeper keeper;
     keeper.quote('D', ' ', cents(61, 250), cents(64, 400));
     keeper.quote('P', ' ', cents(61, 243), cents(64, 100));
@@ -89,7 +90,8 @@ TEST(BestKeeper, AHolderThatBacksOffMakesWay) {
     keeper.quote('C', ' ', cents(98, 14), cents(112, 15));
     const BestChange change = keeper.quote('A', ' ', cents(90, 10), cents(120, 10));
     EXPECT_EQ(change.indicator(), 'O');
-    EXPECT_EQ(change.best_bid, best('B', cents(98, 5)));  // earlier, and C is larger by 9 only
+    // B quoted earlier, and C is larger by 9 only.
+    EXPECT_EQ(change.best_bid, best('B', cents(98, 5)));
     EXPECT_EQ(change.best_offer, best('C', cents(112, 15)));
 }
 

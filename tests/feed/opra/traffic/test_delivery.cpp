@@ -47,7 +47,7 @@ Delivered run(const TrafficConfig& config, const std::vector<LineConfig>& lines)
     return {std::move(keep.packets), nlohmann::json::parse(text), delivery.longest_hole_ns()};
 }
 
-/// The datagram of a frame whose checksums are right.
+/// The datagram of a frame; nullopt if a checksum is wrong.
 std::optional<nic::Datagram> datagram_of(const Arrived& arrived) {
     nic::Packet packet;
     packet.bytes = arrived.frame.data();
@@ -130,7 +130,7 @@ TEST(Delivery, TheDisasterSiteSendsFromItsOwnSubnets) {
     EXPECT_EQ(primary.size(), 2U);
 }
 
-/// What arrived undamaged, read with the production parser.
+/// The content that arrived undamaged, read with the production parser.
 struct Heard {
     std::map<std::uint16_t, std::set<std::uint32_t>> numbers;
     std::map<std::pair<std::uint16_t, Stream>, std::uint64_t> messages;

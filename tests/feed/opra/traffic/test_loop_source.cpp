@@ -48,7 +48,7 @@ struct Seen {
     Block block;  ///< its bytes are not kept
 };
 
-/// What a packet holds, its checksums verified.
+/// The block of a packet; nullopt if a checksum is wrong.
 std::optional<Seen> read(const nic::Packet& packet, const std::vector<LineConfig>& lines) {
     nic::Datagram datagram;
     if (nic::parse_udp(packet, nic::ChecksumCheck::software, datagram) != nic::not_dropped) {
@@ -74,7 +74,7 @@ nic::Group lines_group(const std::vector<LineConfig>& lines, const Seen& seen) {
     return std::ranges::find(lines, seen.line, &LineConfig::number)->streams[seen.stream];
 }
 
-/// The next number of every line on every stream; fails where one does not follow.
+/// The next number of every line on every stream. The test fails if a block has another number.
 class Numbers {
   public:
     void see(const Seen& seen) {

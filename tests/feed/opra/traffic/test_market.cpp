@@ -1,7 +1,8 @@
 // path: cold
 //
-// The published best of every generated quote against what was really quoted: nobody's latest
-// eligible quote beats it by the rule, and it is always somebody's latest.
+// Compares the best bid and offer that generated quotes publish with the quotes themselves. By the
+// rule of the specification, no venue's latest eligible quote is better, and the best is always
+// some venue's latest quote.
 #include "feed/opra/layout.h"
 #include "feed/opra/lines.h"
 #include "feed/opra/traffic/decimal.h"
@@ -43,7 +44,7 @@ std::int64_t e4(std::int64_t value, char code) {
     return scaled;
 }
 
-/// One quote in either form.
+/// One quote, of either form.
 struct Told {
     std::string series;
     Side bid, offer;
@@ -80,7 +81,7 @@ std::optional<Told> told(const wire::Message& message, std::uint16_t line) {
     return std::nullopt;
 }
 
-/// Eligibility by quote type and by price (OPRA Long Quote, BBO Overview).
+/// Sets which sides are eligible, by quote type and by price (OPRA Long Quote, BBO Overview).
 void judge(Told& quote, char type) {
     const auto in = [type](const char* types) {
         return std::string{types}.find(type) != std::string::npos;

@@ -30,7 +30,7 @@ struct Shares {
     std::size_t blocks = 0, messages = 0, bytes = 0, quotes = 0, longs = 0, appended = 0;
 };
 
-/// Of the data blocks.
+/// The shares of the data blocks.
 Shares shares_of(const std::vector<KeptBlock>& blocks) {
     Shares shares;
     for (const KeptBlock& block : blocks) {
@@ -137,7 +137,7 @@ TEST(Session, GthBlocksNameTheirSession) {
         for (const wire::Message& message : block.messages) {
             const bool opra = message.header.participant == 'O';
             const std::uint8_t expected = !is_gth_line(block.line) ? 0 : opra ? 'X' : 1;
-            ASSERT_EQ(block.header.session, expected);  // 2026-03-16 is a Monday
+            ASSERT_EQ(block.header.session, expected);  // 1 is Monday, as 2026-03-16 is
             ASSERT_FALSE(is_gth_line(block.line) && message.category() == 'R');
         }
     }
@@ -152,7 +152,7 @@ TEST(Session, NoLineIsSilentForTenSeconds) {
     std::map<std::uint16_t, std::uint32_t> last;
     for (const KeptBlock& block : blocks_of(config, mixed_lines())) {
         if (block.line == 220) {
-            continue;  // has no controls
+            continue;  // line 220 carries no controls
         }
         const auto [at, first] = sent_ns.try_emplace(block.line, block.ts_ns);
         EXPECT_LE(block.ts_ns - at->second, 10'000'000'000);

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Tells a BookTruth messages, each in a block of its own.
+/// Passes messages to a BookTruth, each in a block of its own.
 class Teller {
   public:
     void data(wire::Message message, std::uint16_t line = 1) {
@@ -135,7 +135,7 @@ TEST(BookTruth, Forgetting) {
     for (int i = 0; i < 3; ++i) {
         teller.data(quote('F', 100, 110));
     }
-    teller.reset(BlockRole::reset, 3);  // lowers nothing
+    teller.reset(BlockRole::reset, 3);  // lowers no number
     EXPECT_EQ(teller.only()["bid_state"], "fresh");
     teller.reset(BlockRole::reset, 1);
     EXPECT_EQ(teller.only()["bid_state"], "unknown");
