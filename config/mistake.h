@@ -24,10 +24,10 @@ PINSTRIKE_ROWS(Mistake, PINSTRIKE_MISTAKES)
 #ifdef PINSTRIKE_HOOKS
 
 /// The bug enabled in this run; Mistake_count: none. Set only before the run.
-inline Mistake planted_mistake = static_cast<Mistake>(Mistake_count);
+inline Mistake injected_mistake = static_cast<Mistake>(Mistake_count);
 
 [[nodiscard]] inline bool planted(Mistake mistake) {
-    return planted_mistake == mistake;
+    return injected_mistake == mistake;
 }
 
 #else

@@ -255,17 +255,17 @@ void Appliance::make_state_exchange(const peer::PeerListener& tell) {
 void Appliance::make_threads(QueuesByPort queues) {
     const bool live = !replays();
     std::vector<std::vector<Consumer<feed::Event>>> inputs(config_.cores.size());
-    std::vector<Parking*> bells;
+    std::vector<Parking*> core_wakers;
     for (const CoreConfig& core : config_.cores) {
         CoreThread thread;
         thread.config = core;
         if (core.wait == WaitStrategy::park) {
             thread.bell = std::make_unique<Parking>();
         }
-        bells.push_back(thread.bell.get());
+        core_wakers.push_back(thread.bell.get());
         cores_.push_back(std::move(thread));
     }
-    make_pollers(std::move(queues), inputs, bells);
+    make_pollers(std::move(queues), inputs, core_wakers);
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         std::vector<std::unique_ptr<Actor>> actors;
         std::vector<std::string_view> calls;
@@ -300,7 +300,7 @@ void Appliance::make_threads(QueuesByPort queues) {
 
 void Appliance::make_pollers(QueuesByPort queues,
                              std::vector<std::vector<Consumer<feed::Event>>>& inputs,
-                             const std::vector<Parking*>& bells) {
+                             const std::vector<Parking*>& core_wakers) {
     const bool keeps = recovery_.peers && recovery_.peers->history() != nullptr;
     std::vector<RecoveryRepairRings> repair_rings;
     for (std::size_t i = 0; i < config_.pollers.size(); ++i) {
@@ -330,8 +330,8 @@ void Appliance::make_pollers(QueuesByPort queues,
             setup.tap = std::make_unique<PacketTap>(std::move(tap.producer));
             thread.tapped.emplace(std::move(tap.consumer));
         }
-        thread.task =
-            make_poller(config_.kind, std::move(setup), Router{routing, std::move(outputs), bells});
+        thread.task = make_poller(config_.kind, std::move(setup),
+                                  Router{routing, std::move(outputs), core_wakers});
         PINSTRIKE_CHECK(thread.task != nullptr);  // load_config checks the venue
         if (filters_calls()) {
             thread.control->filter =

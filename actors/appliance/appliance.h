@@ -189,7 +189,7 @@ class Appliance {
     void make_state_exchange(const peer::PeerListener& tell);
     void make_threads(QueuesByPort queues);
     void make_pollers(QueuesByPort queues, std::vector<std::vector<Consumer<feed::Event>>>& inputs,
-                      const std::vector<Parking*>& bells);
+                      const std::vector<Parking*>& core_wakers);
     [[nodiscard]] PollerSetup poller_setup(std::size_t index, QueuesByPort& queues) const;
     [[nodiscard]] std::unique_ptr<MoreLines> more_lines(const FeedConfig& config,
                                                         std::size_t poller,

@@ -93,17 +93,17 @@ void Book::on_events(EventBatch batch) {
 template <bool keeps_venues>
 void Book::apply_all(EventBatch batch) {
     constexpr unsigned stretch_messages = 128;  // 64 are too few, 256 are no better
-    Sought stretch[stretch_messages];
+    Lookup stretch[stretch_messages];
     EventBatch::iterator at = batch.begin();
     const EventBatch::iterator end = batch.end();
     while (at != end) {
         unsigned count = 0;
         for (; count < stretch_messages && at != end; ++at, ++count) {
-            seek(stretch[count], *at);
+            begin_lookup(stretch[count], *at);
             batch.ask_behind(*at);
         }
         for (unsigned i = 0; i < count; ++i) {
-            seek_again(stretch[i]);
+            end_lookup(stretch[i]);
         }
         for (unsigned i = 0; i < count; ++i) {
             apply<keeps_venues>(stretch[i]);
@@ -115,13 +115,13 @@ void Book::apply_all(EventBatch batch) {
 /// Applies a message. Nearly all messages are quotes of series on whose line nothing happened;
 /// their code is inline here. Rare cases are out of line.
 template <bool keeps_venues>
-[[gnu::always_inline]] inline void Book::apply(const Sought& sought) {
-    const feed::Event& event = *sought.event;
+[[gnu::always_inline]] inline void Book::apply(const Lookup& lookup) {
+    const feed::Event& event = *lookup.event;
     const feed::Header& header = event.header;
     if (header.kind != feed::EventKind::quote) [[unlikely]] {
         return apply_series(event);
     }
-    BookEntry* const entry = sought.entry;
+    BookEntry* const entry = lookup.entry;
     const LineMemory& line = lines_[header.line];
     if (keeps_venues || is_late(header) || !(entry->key == event.body.quote.series)) [[unlikely]] {
         return apply_rare_quote(event);
@@ -170,9 +170,9 @@ void Book::watch(const feed::Event& event) {
     if (entry == nullptr) {
         return;
     }
-    const Standing standing = arrive(*entry, header);
-    if (standing.late) {
-        apply_late_quote(*entry, event, standing);
+    const MessageOrder order = arrive(*entry, header);
+    if (order.late) {
+        apply_late_quote(*entry, event, order);
         return;
     }
     ++entry->quotes;
@@ -214,11 +214,11 @@ void Book::apply_trade(const feed::Event& event) {
         return;
     }
     if (BookEntry* const entry = entry_for(event.body.trade.series)) {
-        const Standing standing = arrive(*entry, event.header);
-        if (standing.late && covered(*entry, event.header)) {
+        const MessageOrder order = arrive(*entry, event.header);
+        if (order.late && covered(*entry, event.header)) {
             return;
         }
-        TradeRules(trades_of(*entry), standing).apply(event.header, event.body.trade);
+        TradeRules(trades_of(*entry), order).apply(event.header, event.body.trade);
     }
 }
 
@@ -228,11 +228,11 @@ void Book::apply_open_interest(const feed::Event& event) {
         return;
     }
     if (BookEntry* const entry = entry_for(event.body.open_interest.series)) {
-        const Standing standing = arrive(*entry, event.header);
-        if (standing.late && covered(*entry, event.header)) {
+        const MessageOrder order = arrive(*entry, event.header);
+        if (order.late && covered(*entry, event.header)) {
             return;
         }
-        TradeRules(trades_of(*entry), standing)
+        TradeRules(trades_of(*entry), order)
             .state_open_interest(event.body.open_interest.open_interest);
     }
 }
@@ -252,20 +252,20 @@ void Book::apply_end_of_day(const feed::Event& event) {
 
 /// Brings the entry up to date and makes the message's line its line, unless the message is late
 /// and on a line that the series has left.
-Standing Book::arrive(BookEntry& entry, const feed::Header& header) {
+MessageOrder Book::arrive(BookEntry& entry, const feed::Header& header) {
     if (is_late(header)) {
         return arrive_late(entry, header);
     }
-    if (settle(entry) && entry.line != header.line) {
+    if (catch_up_with_line(entry) && entry.line != header.line) {
         leave_line(entry);
     }
-    settle_anew(entry, header.line);
+    adopt_line(entry, header.line);
     return {.sequence = header.sequence};
 }
 
 /// Applies to an entry what happened to its line. False if nothing is known of the series, because
 /// no message came for it, or none since a start of day.
-bool Book::settle(BookEntry& entry) {
+bool Book::catch_up_with_line(BookEntry& entry) {
     if (!known(entry)) {
         forget(entry);
         counters_.bump(BookCount::series_unannounced, entry.announced == 0 ? 1 : 0);
@@ -278,7 +278,7 @@ bool Book::settle(BookEntry& entry) {
     if (line.flush > entry.epoch) {
         touch_elsewhere(entry);
     }
-    settle_sides(entry);
+    clear_flushed_sides(entry);
     entry.epoch = line.epoch;
     return true;
 }

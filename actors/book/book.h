@@ -116,10 +116,10 @@ class Book final : public Actor {
 
   private:
     /// A message whose entry is being prefetched.
-    struct Sought {
+    struct Lookup {
         const feed::Event* event;
         FlatTable<BookEntry>::Places places;
-        BookEntry* entry;  ///< set by seek_again()
+        BookEntry* entry;  ///< set by end_lookup()
     };
 
     [[nodiscard]] bool forgotten(const BookEntry& entry) const {
@@ -152,22 +152,22 @@ class Book final : public Actor {
 
     /// Prefetches the first slot of the event's series. Line and gap events have other bytes in
     /// place of the series, so their prefetch is useless but harmless.
-    void seek(Sought& sought, const feed::Event& event) const {
-        sought.event = &event;
-        sought.places = table_.places(feed::hash(event.body.series));
-        __builtin_prefetch(sought.places.first, 1);
+    void begin_lookup(Lookup& lookup, const feed::Event& event) const {
+        lookup.event = &event;
+        lookup.places = table_.places(feed::hash(event.body.series));
+        __builtin_prefetch(lookup.places.first, 1);
     }
 
     /// Prefetches the slot that holds the series, if any. Called when the first slot has arrived.
-    static void seek_again(Sought& sought) {
-        sought.entry = sought.places.of(sought.event->body.series);
-        __builtin_prefetch(sought.entry, 1);
+    static void end_lookup(Lookup& lookup) {
+        lookup.entry = lookup.places.of(lookup.event->body.series);
+        __builtin_prefetch(lookup.entry, 1);
     }
 
     template <bool keeps_venues>
     void apply_all(EventBatch batch);
     template <bool keeps_venues>
-    void apply(const Sought& sought);
+    void apply(const Lookup& lookup);
     void apply_again(const feed::Event& event);
     void watch(const feed::Event& event);
     void apply_series(const feed::Event& event);
@@ -176,7 +176,7 @@ class Book final : public Actor {
     void apply_open_interest(const feed::Event& event);
     void apply_end_of_day(const feed::Event& event);
     void apply_series_map(const feed::Event& event);
-    void apply_late_quote(BookEntry& entry, const feed::Event& event, const Standing& standing);
+    void apply_late_quote(BookEntry& entry, const feed::Event& event, const MessageOrder& order);
     void apply_control(const feed::Event& event);
     void apply_gap(const feed::Event& event);
     void keep_venue_quote(const feed::Event& event);
@@ -186,17 +186,17 @@ class Book final : public Actor {
         return entry != nullptr ? entry : enter(key);
     }
 
-    Standing arrive(BookEntry& entry, const feed::Header& header);
-    Standing arrive_late(BookEntry& entry, const feed::Header& header);
+    MessageOrder arrive(BookEntry& entry, const feed::Header& header);
+    MessageOrder arrive_late(BookEntry& entry, const feed::Header& header);
     BookEntry* enter(const feed::SeriesKey& key);
-    bool settle(BookEntry& entry);
+    bool catch_up_with_line(BookEntry& entry);
 
-    void settle_anew(BookEntry& entry, std::uint16_t line) {
+    void adopt_line(BookEntry& entry, std::uint16_t line) {
         entry.line = line;
         entry.epoch = lines_[line].epoch;
     }
 
-    void settle_sides(BookEntry& entry) const;
+    void clear_flushed_sides(BookEntry& entry) const;
     void leave_line(BookEntry& entry);
     void touch_elsewhere(BookEntry& entry);
     void forget(BookEntry& entry);

@@ -44,7 +44,7 @@ void Book::apply_series_map(const feed::Event& event) {
     }
     if (!known(*entry)) {
         forget(*entry);
-        settle_anew(*entry, map.mapped_line);
+        adopt_line(*entry, map.mapped_line);
     }
     // The file comes the evening before its day, so an announcement outlives one start of day.
     constexpr std::uint16_t starts_of_day = 2;
@@ -65,7 +65,7 @@ void Book::forget(BookEntry& entry) {
         --left.announced;
         announced_ -= left.announced == 0 ? 1 : 0;
     }
-    settle_anew(left, entry.line);
+    adopt_line(left, entry.line);
     entry = left;
 }
 

@@ -15,19 +15,19 @@ bool yields(const BookSide& side, std::uint32_t sequence) {
 
 }  // namespace
 
-void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Standing& standing) {
+void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const MessageOrder& order) {
     if (covered(entry, event.header)) {
         return;
     }
     ++entry.quotes;
-    if (standing.foreign || lines_[entry.line].flushed_after(standing.sequence)) {
+    if (order.foreign || lines_[entry.line].flushed_after(order.sequence)) {
         return;  // a quote from before a flush, or on a line that the series left, changes no side
     }
     BookEntry stated = entry;
     state_quote(stated, event);
     const QuoteEffect effect = quote_effect(event.header);
-    const auto yield = [&standing](BookSide& side, const BookSide& to, SideEffect on_side) {
-        if (on_side != SideEffect::none && yields(side, standing.sequence)) {
+    const auto yield = [&order](BookSide& side, const BookSide& to, SideEffect on_side) {
+        if (on_side != SideEffect::none && yields(side, order.sequence)) {
             side = to;
             side.raise(side_late);  // stale while numbers after it are missing
         }
@@ -39,11 +39,11 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const St
     }
 }
 
-Standing Book::arrive_late(BookEntry& entry, const feed::Header& header) {
+MessageOrder Book::arrive_late(BookEntry& entry, const feed::Header& header) {
     counters_.bump(BookCount::late);
     const bool before_flush = (header.flags & feed::flag_before_flush) != 0;
-    if (!settle(entry)) {
-        settle_anew(entry, header.line);
+    if (!catch_up_with_line(entry)) {
+        adopt_line(entry, header.line);
     }
     return {.sequence = header.sequence,
             .late = true,

@@ -49,7 +49,7 @@ void Book::apply_gap(const feed::Event& event) {
     }
 }
 
-void Book::settle_sides(BookEntry& entry) const {
+void Book::clear_flushed_sides(BookEntry& entry) const {
     const LineMemory& line = lines_[entry.line];
     const auto outlives = [&line](const BookSide& side) {
         return !side.is(side_elsewhere) && sequence_after(side.sequence, line.late_flush_sequence);

@@ -52,7 +52,7 @@ std::optional<SeriesState> Book::find(const feed::SeriesKey& key) const {
         return std::nullopt;
     }
     BookEntry entry = *found;
-    settle_sides(entry);
+    clear_flushed_sides(entry);
     SeriesState state;
     state.key = key;
     state.line = entry.line;

@@ -45,12 +45,12 @@ class FlatTable {
     /// because two slots per key do not suffice beyond.
     FlatTable(std::size_t capacity, double load)
         : entries_(slots_for(capacity, load)),
-          astray_(slots_for(capacity, load) / group_slots),
+          displaced_(slots_for(capacity, load) / group_slots),
           capacity_(capacity) {}
 
     void prefault() {
         entries_.prefault();
-        astray_.prefault();
+        displaced_.prefault();
     }
 
     /// The two slots of a hash. Its low 32 bits choose the first slot, and the five bits above them
@@ -68,7 +68,7 @@ class FlatTable {
         }
         const Places both = places(hash(key));
         Entry* const entry = both.of(key);
-        return entry->key == key ? entry : find_astray(key, *both.first);
+        return entry->key == key ? entry : find_displaced(key, *both.first);
     }
 
     /// Inserts a key that is not in the table. Returns its entry, which is otherwise zero; nullptr
@@ -80,7 +80,7 @@ class FlatTable {
         }
         Entry fresh{};
         fresh.key = key;
-        if (!settle(fresh)) {
+        if (!place_entry(fresh)) {
             return nullptr;
         }
         ++used_;
@@ -142,8 +142,8 @@ class FlatTable {
         return nullptr;
     }
 
-    [[nodiscard]] Entry* find_astray(const Key& key, const Entry& first) const {
-        if (astray_[slot_of(first) / group_slots] == 0) [[likely]] {
+    [[nodiscard]] Entry* find_displaced(const Key& key, const Entry& first) const {
+        if (displaced_[slot_of(first) / group_slots] == 0) [[likely]] {
             return nullptr;
         }
         return look_round(first, [&key](const Entry& entry) { return entry.key == key; });
@@ -155,7 +155,7 @@ class FlatTable {
     }
 
     /// Puts an entry whose key is not in the table into a slot. False: the group is full.
-    bool settle(const Entry& fresh) {
+    bool place_entry(const Entry& fresh) {
         constexpr unsigned moves_max = 32;
         const Places both = places(hash(fresh.key));
         if (is_empty(both.first->key) || is_empty(both.second->key)) {
@@ -179,7 +179,7 @@ class FlatTable {
         }
         slot = find_free(homeless.key);
         *slot = homeless;
-        ++astray_[slot_of(*slot) / group_slots];
+        ++displaced_[slot_of(*slot) / group_slots];
         return true;
     }
 
@@ -187,12 +187,12 @@ class FlatTable {
     void count_out(const Entry& entry) {
         const Places both = places(hash(entry.key));
         if (&entry != both.first && &entry != both.second) {
-            --astray_[slot_of(entry) / group_slots];
+            --displaced_[slot_of(entry) / group_slots];
         }
     }
 
     PageArray<Entry> entries_;
-    PageArray<std::uint8_t> astray_;  ///< displaced entries of each group
+    PageArray<std::uint8_t> displaced_;  ///< displaced entries of each group
     std::size_t capacity_ = 0;
     std::size_t used_ = 0;
 };

@@ -48,7 +48,7 @@ constexpr std::array<std::uint8_t, 256> make_trade_effects() {
 inline constexpr std::array<std::uint8_t, 256> trade_effects = make_trade_effects();
 
 /// The order of a message relative to the state of its series.
-struct Standing {
+struct MessageOrder {
     std::uint32_t sequence = 0;
     bool late = false;
     bool foreign = false;  ///< late, on a line that the series left or of an earlier numbering
@@ -62,8 +62,7 @@ struct Standing {
 
 class TradeRules {
   public:
-    TradeRules(TradeRecord& record, const Standing& standing)
-        : record_(record), standing_(standing) {}
+    TradeRules(TradeRecord& record, const MessageOrder& order) : record_(record), order_(order) {}
 
     void apply(const feed::Header& header, const feed::Trade& trade) {
         const std::uint8_t effects = trade_effects[static_cast<unsigned char>(header.type)];
@@ -99,9 +98,9 @@ class TradeRules {
     /// Whether no newer message has touched the value that this message would set.
     [[nodiscard]] bool newest_of(TradeFlag touched, std::uint32_t stated) const {
         if ((record_.flags & touched) != 0) {
-            return standing_.after(stated);
+            return order_.after(stated);
         }
-        return !standing_.foreign || (record_.flags & touched << elsewhere_shift) == 0;
+        return !order_.foreign || (record_.flags & touched << elsewhere_shift) == 0;
     }
 
     [[nodiscard]] bool newest_of_last() const {
@@ -113,11 +112,11 @@ class TradeRules {
     }
 
     void touch(TradeFlag touched, std::uint32_t& stated) {
-        if (standing_.foreign) {
+        if (order_.foreign) {
             lower(touched);
             raise(static_cast<unsigned>(touched) << elsewhere_shift);
         } else {
-            stated = standing_.sequence;
+            stated = order_.sequence;
             raise(touched);
         }
     }
@@ -178,7 +177,7 @@ class TradeRules {
     /// comes late replaces a newer trade as the open, but it never replaces an opening report.
     void first_open(const Price& price) {
         const bool taken_from_trade = (record_.flags & (has_open | open_stated)) == has_open;
-        const bool older = standing_.late && !newest_of_open();
+        const bool older = order_.late && !newest_of_open();
         const bool missing = (record_.flags & has_open) == 0;
         if ((missing && !older) || (taken_from_trade && older)) {
             set_open(price);
@@ -216,7 +215,7 @@ class TradeRules {
     }
 
     TradeRecord& record_;
-    Standing standing_;
+    MessageOrder order_;
 };
 
 }  // namespace pinstrike::actors

@@ -66,11 +66,11 @@ std::string text_in(const json& request, const char* name) {
 
 }  // namespace
 
-AdminDesk::AdminDesk(std::unique_ptr<actors::admin::AdminSocket> socket,
-                     actors::Appliance& appliance, Reloader& reloader, DriveLog& log)
+AdminHandler::AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket,
+                           actors::Appliance& appliance, Reloader& reloader, DriveLog& log)
     : appliance_(appliance), reloader_(reloader), log_(log), socket_(std::move(socket)) {}
 
-void AdminDesk::step() {
+void AdminHandler::step() {
     if (socket_) {
         socket_->step(steady_ns(), [this](const std::string& request, const Asker& asker) {
             return answer(request, asker);
@@ -78,7 +78,7 @@ void AdminDesk::step() {
     }
 }
 
-AdminDesk::Reply AdminDesk::answer(const std::string& request, const Asker& asker) {
+AdminHandler::Reply AdminHandler::answer(const std::string& request, const Asker& asker) {
     const json parsed = json::parse(request, nullptr, false);
     const std::string ask = parsed.is_object() ? text_in(parsed, "ask") : "";
     if (ask.empty()) {
@@ -90,8 +90,8 @@ AdminDesk::Reply AdminDesk::answer(const std::string& request, const Asker& aske
     return act(parsed, ask, fmt::format("user {} (process {})", asker.user, asker.process));
 }
 
-AdminDesk::Reply AdminDesk::act(const json& request, const std::string& ask,
-                                const std::string& by) {
+AdminHandler::Reply AdminHandler::act(const json& request, const std::string& ask,
+                                      const std::string& by) {
     if (ask == "log-level") {
         return set_level(request, by);
     }
@@ -116,11 +116,11 @@ AdminDesk::Reply AdminDesk::act(const json& request, const std::string& ask,
                     shown(ask)));
 }
 
-void AdminDesk::tell(const std::string& by, const std::string& what) {
+void AdminHandler::tell(const std::string& by, const std::string& what) {
     log_.tell(actors::LogCode::admin_asked, "feed " + appliance_.config().name, by + ": " + what);
 }
 
-json AdminDesk::state() {
+json AdminHandler::state() {
     const double seconds = appliance_.seconds();
     return {{"feed", appliance_.config().name},
             {"version", version},
@@ -131,7 +131,7 @@ json AdminDesk::state() {
             {"log_level", level_words[static_cast<std::size_t>(reloader_.config().log_level)]}};
 }
 
-json AdminDesk::view(const std::string& ask) {
+json AdminHandler::view(const std::string& ask) {
     using namespace actors::admin;
     json reply = state();
     const actors::CounterSnapshot counters = actors::take_counter_snapshot(appliance_);
@@ -163,14 +163,14 @@ json AdminDesk::view(const std::string& ask) {
     return reply;
 }
 
-void AdminDesk::clear(const std::string& by) {
+void AdminHandler::clear(const std::string& by) {
     tally_.clear([this] { static_cast<void>(view("all")); });
     appliance_.clear_maxima();
     cleared_s_ = appliance_.seconds();
     tell(by, "counts shown begin anew");
 }
 
-AdminDesk::Reply AdminDesk::set_level(const json& request, const std::string& by) {
+AdminHandler::Reply AdminHandler::set_level(const json& request, const std::string& by) {
     const std::string word = text_in(request, "level");
     const auto at = std::find(level_words.begin(), level_words.end(), word);
     if (at == level_words.end()) {
@@ -181,7 +181,7 @@ AdminDesk::Reply AdminDesk::set_level(const json& request, const std::string& by
     return done();
 }
 
-AdminDesk::Reply AdminDesk::reload(const std::string& by) {
+AdminHandler::Reply AdminHandler::reload(const std::string& by) {
     const ReloadOutcome outcome = reloader_.reload(appliance_, log_, by);
     json changes = json::array();
     for (const actors::ConfigChange& change : outcome.changes) {
@@ -196,7 +196,7 @@ AdminDesk::Reply AdminDesk::reload(const std::string& by) {
     return {line_of(reply), {}};
 }
 
-AdminDesk::Reply AdminDesk::capture(const json& request, const std::string& by) {
+AdminHandler::Reply AdminHandler::capture(const json& request, const std::string& by) {
     using actors::admin::PacketRequest;
     const auto line = number_in(request, "line", 0, 0xFFFF);
     const auto packets = number_in(request, "packets", 1, PacketRequest::packets_max);

@@ -17,11 +17,11 @@
 
 namespace pinstrike::command {
 
-class AdminDesk {
+class AdminHandler {
   public:
     /// All arguments must outlive the object. `socket` may be null: then there is no admin socket.
-    AdminDesk(std::unique_ptr<actors::admin::AdminSocket> socket, actors::Appliance& appliance,
-              Reloader& reloader, DriveLog& log);
+    AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket, actors::Appliance& appliance,
+                 Reloader& reloader, DriveLog& log);
 
     /// Must be called often.
     void step();

@@ -90,8 +90,9 @@ actors::peer::PeerListener DriveLog::peer_sink() const {
 
 void DriveLog::tell_remarks(const actors::Appliance& appliance) {
     for (const std::string& remark : appliance.remarks()) {
-        if (std::find(remarks_told_.begin(), remarks_told_.end(), remark) == remarks_told_.end()) {
-            remarks_told_.push_back(remark);
+        if (std::find(remarks_logged_.begin(), remarks_logged_.end(), remark) ==
+            remarks_logged_.end()) {
+            remarks_logged_.push_back(remark);
             tell(actors::LogCode::remark, "feed " + appliance.config().name, remark);
         }
     }

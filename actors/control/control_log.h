@@ -78,7 +78,7 @@ class DriveLog {
     actors::Log log_;
     std::shared_ptr<actors::Mailbox> mailbox_ = std::make_shared<actors::Mailbox>();
     actors::Watch watch_;
-    std::vector<std::string> remarks_told_;
+    std::vector<std::string> remarks_logged_;
 };
 
 }  // namespace pinstrike::command

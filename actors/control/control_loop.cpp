@@ -134,7 +134,7 @@ bool has_terminal() {
 class ControlLoop {
   public:
     ControlLoop(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log,
-                Reloader& reloader, AdminDesk& desk, ServiceLink& service)
+                Reloader& reloader, AdminHandler& desk, ServiceLink& service)
         : appliance_(appliance),
           options_(options),
           log_(log),
@@ -216,7 +216,7 @@ class ControlLoop {
     const DriveOptions& options_;
     DriveLog& log_;
     Reloader& reloader_;
-    AdminDesk& desk_;
+    AdminHandler& desk_;
     ServiceLink& service_;
     std::optional<actors::LiveView> view_;
     double looked_s_ = 0;
@@ -283,7 +283,7 @@ End control(actors::Appliance& appliance, const actors::FeedConfig& config,
             const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
             const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
     Reloader reloader{config, options.config_file};
-    AdminDesk desk{std::move(admin), appliance, reloader, log};
+    AdminHandler desk{std::move(admin), appliance, reloader, log};
     return ControlLoop{appliance, options, log, reloader, desk, service}.run(signals);
 }
 

@@ -63,10 +63,10 @@ void ServiceLink::tell_status(const actors::CounterSnapshot& counters) {
         return;
     }
     const actors::LiveFigures totals = actors::figures_of(counters);
-    const double passed_s = totals.seconds - told_s_;
+    const double passed_s = totals.seconds - notified_s_;
     const double rate =
         passed_s > 0 ? static_cast<double>(totals.delivered - delivered_) / passed_s : 0;
-    told_s_ = totals.seconds;
+    notified_s_ = totals.seconds;
     delivered_ = totals.delivered;
     manager_.notify(fmt::format(
         "STATUS={:.3f} M messages/s; {} of {} lines up; since the start {} delivered, {} lost, {} "

@@ -43,7 +43,7 @@ class ServiceLink {
 
     const actors::ServiceManager& manager_;
     actors::Heartbeat heartbeat_;
-    double told_s_ = 0;
+    double notified_s_ = 0;
     /// Monotonic time of the last feed; 0: never. Relaxed order is enough, because no other data
     /// depends on it.
     std::atomic<std::int64_t> fed_ns_ = 0;

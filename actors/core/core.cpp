@@ -38,26 +38,26 @@ Core::Core(CoreOptions options, std::vector<Consumer<feed::Event>> rings,
     constexpr std::size_t message_records_max = 255;
     PINSTRIKE_CHECK(options_.batch_records >= message_records_max);
     for (auto& actor : actors) {
-        Seat seat;
+        ActorSlot slot;
         const Interest interest = actor->interest();
-        seat.kinds = interest.kinds | Interest::always_bits;
+        slot.kinds = interest.kinds | Interest::always_bits;
         std::transform(interest.underlyings.begin(), interest.underlyings.end(),
-                       std::back_inserter(seat.symbols), symbol_word_of);
-        std::sort(seat.symbols.begin(), seat.symbols.end());
-        seat.actor = std::move(actor);
-        seat.counters = std::make_unique<ActorCounters>();
-        actors_.push_back(std::move(seat));
+                       std::back_inserter(slot.symbols), symbol_word_of);
+        std::sort(slot.symbols.begin(), slot.symbols.end());
+        slot.actor = std::move(actor);
+        slot.counters = std::make_unique<ActorCounters>();
+        actors_.push_back(std::move(slot));
     }
 }
 
 void Core::start() {
     PINSTRIKE_CHECK(state_ == State::made);
     PINSTRIKE_CHECK(producers_.empty() || producers_.size() == rings_.size());
-    for (Seat& seat : actors_) {
-        seat.actor->on_start(options_.info);
+    for (ActorSlot& slot : actors_) {
+        slot.actor->on_start(options_.info);
     }
-    for (Seat& seat : actors_) {
-        tell_announced(seat);
+    for (ActorSlot& slot : actors_) {
+        deliver_announced(slot);
     }
     counters_.announced_series.set(announced_.size());
     announced_ = {};
@@ -66,31 +66,31 @@ void Core::start() {
 
 /// The batches are no larger than later ones. These events are in no count of events, because they
 /// came from no ring.
-void Core::tell_announced(Seat& seat) const {
+void Core::deliver_announced(ActorSlot& slot) const {
     std::vector<feed::Event> batch;
-    const auto hand_on = [&] {
+    const auto deliver = [&] {
         if (!batch.empty()) {
-            seat.actor->on_events(EventBatch{batch});
+            slot.actor->on_events(EventBatch{batch});
             batch.clear();
         }
     };
     for (const feed::SeriesMap& map : announced_) {
         const feed::Event event = announcement_of(map);
-        if (seat.wants(event)) {
+        if (slot.wants(event)) {
             batch.push_back(event);
         }
         if (batch.size() == options_.batch_records) {
-            hand_on();
+            deliver();
         }
     }
-    hand_on();
+    deliver();
 }
 
 void Core::stop() {
     PINSTRIKE_CHECK(state_ == State::running && !has_work());
     state_ = State::stopped;
-    for (Seat& seat : actors_) {
-        seat.actor->on_stop();
+    for (ActorSlot& slot : actors_) {
+        slot.actor->on_stop();
     }
 }
 
@@ -113,7 +113,7 @@ std::size_t Core::step(std::int64_t now_ns) {
         const Batch batch =
             whole_messages(ring.peek(2 * options_.batch_records), options_.batch_records);
         if (!batch.records.empty()) {
-            hand_on(batch, i, now_ns);
+            deliver(batch, i, now_ns);
             ring.release(batch.records.size());
             done += batch.records.size();
         }
@@ -171,12 +171,12 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
     return batch;
 }
 
-bool Core::disturbed_since(std::int64_t begin_ns, std::size_t ring) const noexcept {
-    return overlaps_stop(begin_ns, counters_.stopped_until_ns) ||
-           (!producers_.empty() && overlaps_stop(begin_ns, producers_[ring]->stopped_until_ns));
+bool Core::preempted_since(std::int64_t begin_ns, std::size_t ring) const noexcept {
+    return overlaps_stall(begin_ns, counters_.stalled_until_ns) ||
+           (!producers_.empty() && overlaps_stall(begin_ns, producers_[ring]->stalled_until_ns));
 }
 
-void Core::hand_on(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
+void Core::deliver(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
     const bool sampled = options_.clock != nullptr && counters_.batches.read() % sample_every == 0;
     const bool timed = options_.live || options_.due.known();
     std::int64_t arrived_ns = batch.records.front().header.ts_receive_ns;
@@ -187,59 +187,59 @@ void Core::hand_on(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
     // Each message counts with the time of the first message, which waited longest. A core that
     // falls behind takes larger batches, so one figure per batch would make long waits look rare.
     const std::uint64_t times = std::max<std::uint64_t>(batch.events, 1);
-    const bool disturbed = timed && disturbed_since(arrived_ns, ring);
+    const bool preempted = timed && preempted_since(arrived_ns, ring);
     if (timed) {
         counters_.receive_to_actor_ns.record(now_ns - arrived_ns, times);
-        if (disturbed) [[unlikely]] {
-            counters_.receive_to_actor_disturbed_ns.record(now_ns - arrived_ns, times);
+        if (preempted) [[unlikely]] {
+            counters_.receive_to_actor_preempted_ns.record(now_ns - arrived_ns, times);
         }
     }
     if (!sampled) {
-        for (Seat& seat : actors_) {
-            give(seat, batch);
+        for (ActorSlot& slot : actors_) {
+            deliver_to(slot, batch);
         }
         return;
     }
     std::int64_t before_ns = options_.clock->wall_ns();
-    for (Seat& seat : actors_) {
-        give(seat, batch);
+    for (ActorSlot& slot : actors_) {
+        deliver_to(slot, batch);
         const std::int64_t after_ns = options_.clock->wall_ns();
-        seat.counters->service_ns.record(after_ns - before_ns);
+        slot.counters->service_ns.record(after_ns - before_ns);
         if (timed) {
-            seat.counters->waiting_ns.record(before_ns - arrived_ns, times);
-            if (disturbed) [[unlikely]] {
-                seat.counters->waiting_disturbed_ns.record(before_ns - arrived_ns, times);
+            slot.counters->waiting_ns.record(before_ns - arrived_ns, times);
+            if (preempted) [[unlikely]] {
+                slot.counters->waiting_preempted_ns.record(before_ns - arrived_ns, times);
             }
         }
         before_ns = after_ns;
     }
 }
 
-void Core::give(Seat& seat, const Batch& batch) {
-    if (!seat.wants_all(batch.kinds)) {
-        give_wanted(seat, batch.records);
+void Core::deliver_to(ActorSlot& slot, const Batch& batch) {
+    if (!slot.wants_all(batch.kinds)) {
+        deliver_wanted(slot, batch.records);
         return;
     }
-    seat.counters->events.add(batch.events);
-    seat.counters->batches.add();
-    seat.actor->on_events(EventBatch{batch.records, batch.behind});
+    slot.counters->events.add(batch.events);
+    slot.counters->batches.add();
+    slot.actor->on_events(EventBatch{batch.records, batch.behind});
 }
 
 /// Gives the actor each contiguous run of messages that it wants.
-void Core::give_wanted(Seat& seat, std::span<const feed::Event> records) {
+void Core::deliver_wanted(ActorSlot& slot, std::span<const feed::Event> records) {
     std::size_t run = 0;  // start of the run of wanted messages
     std::size_t at = 0;
     std::uint64_t events = 0;
     const auto end_run = [&] {
         if (at != run) {
-            seat.counters->events.add(std::exchange(events, 0));
-            seat.counters->batches.add();
-            seat.actor->on_events(EventBatch{records.subspan(run, at - run)});
+            slot.counters->events.add(std::exchange(events, 0));
+            slot.counters->batches.add();
+            slot.actor->on_events(EventBatch{records.subspan(run, at - run)});
         }
     };
     while (at < records.size()) {
         const std::size_t next = at + records[at].header.records;
-        if (seat.wants(records[at])) {
+        if (slot.wants(records[at])) {
             events += static_cast<std::uint64_t>(!feed::is_line_event(records[at].header.kind));
         } else {
             end_run();
@@ -252,7 +252,7 @@ void Core::give_wanted(Seat& seat, std::span<const feed::Event> records) {
 
 /// Controls, gaps and line states are always wanted, so that an actor without a gap event knows
 /// that nothing was lost.
-bool Core::Seat::wants(const feed::Event& event) const noexcept {
+bool Core::ActorSlot::wants(const feed::Event& event) const noexcept {
     const feed::EventKind kind = event.header.kind;
     if (feed::is_line_event(kind)) {
         return true;
@@ -290,8 +290,8 @@ std::size_t Core::run_idle(std::int64_t now_ns) {
     }
     loop_clock_.acted();
     std::size_t done = 0;
-    for (Seat& seat : actors_) {
-        done += seat.actor->on_idle();
+    for (ActorSlot& slot : actors_) {
+        done += slot.actor->on_idle();
     }
     next_idle_ns_ = done != 0 ? now_ns : now_ns + idle_period_ns;
     return done;
@@ -302,8 +302,8 @@ void Core::run_timers(std::int64_t now_ns) {
     if (now_ns >= next_timer_ns_ || set_back) {
         next_timer_ns_ = now_ns + timer_period_ns;
         loop_clock_.acted();
-        for (Seat& seat : actors_) {
-            seat.actor->on_timer(now_ns);
+        for (ActorSlot& slot : actors_) {
+            slot.actor->on_timer(now_ns);
         }
     }
 }

@@ -47,7 +47,7 @@ struct CoreCounters : LoopCounters {
     /// From arrival, or from the time when the packet was due in a paced replay. Each message
     /// counts with the time of the first message of its batch.
     Histogram receive_to_actor_ns;
-    Histogram receive_to_actor_disturbed_ns;  ///< of these, those that overlap a preemption
+    Histogram receive_to_actor_preempted_ns;  ///< of these, those that overlap a preemption
 };
 
 /// The counters of one actor, written by its core's thread.
@@ -55,7 +55,7 @@ struct ActorCounters {
     Counter events;                  ///< data messages that it got
     Counter batches;                 ///< calls of on_events
     Histogram waiting_ns;            ///< like receive_to_actor_ns, until the call; sampled
-    Histogram waiting_disturbed_ns;  ///< of these, those that overlap a preemption
+    Histogram waiting_preempted_ns;  ///< of these, those that overlap a preemption
     Histogram service_ns;            ///< time in on_events; sampled
 };
 
@@ -123,7 +123,7 @@ class Core {
     enum class State : std::uint8_t { made, running, stopped };
 
     /// An actor and what it wants.
-    struct Seat {
+    struct ActorSlot {
         std::unique_ptr<Actor> actor;
         std::unique_ptr<ActorCounters> counters;
         std::uint32_t kinds = ~0U;           ///< bit per EventKind
@@ -149,13 +149,13 @@ class Core {
         std::uint64_t marks = 0;
     };
 
-    void tell_announced(Seat& seat) const;
+    void deliver_announced(ActorSlot& slot) const;
     [[nodiscard]] static Batch whole_messages(std::span<const feed::Event> waiting,
                                               std::size_t records_max) noexcept;
-    void hand_on(const Batch& batch, std::size_t ring, std::int64_t now_ns);
-    [[nodiscard]] bool disturbed_since(std::int64_t begin_ns, std::size_t ring) const noexcept;
-    static void give(Seat& seat, const Batch& batch);
-    static void give_wanted(Seat& seat, std::span<const feed::Event> records);
+    void deliver(const Batch& batch, std::size_t ring, std::int64_t now_ns);
+    [[nodiscard]] bool preempted_since(std::int64_t begin_ns, std::size_t ring) const noexcept;
+    static void deliver_to(ActorSlot& slot, const Batch& batch);
+    static void deliver_wanted(ActorSlot& slot, std::span<const feed::Event> records);
     void count(const Batch& batch) noexcept;
     void run_timers(std::int64_t now_ns);
     std::size_t run_idle(std::int64_t now_ns);
@@ -163,7 +163,7 @@ class Core {
     CoreOptions options_;
     std::vector<Consumer<feed::Event>> rings_;
     std::vector<const LoopCounters*> producers_;  ///< of each ring; empty: unknown
-    std::vector<Seat> actors_;
+    std::vector<ActorSlot> actors_;
     std::vector<feed::SeriesMap> announced_;  ///< cleared by start()
     CoreCounters counters_;
     State state_ = State::made;

@@ -38,7 +38,8 @@ std::size_t PeerTask::step(std::int64_t now_ns) {
 
 void PeerTask::finish() {
     for (HistoryRingReader& ring : history_rings_) {
-        ring.copies.hand_on();  // because this thread may not be the one that called step()
+        ring.copies
+            .release_ownership();  // because this thread may not be the one that called step()
         while (read(ring) != 0) {
         }
     }

@@ -25,7 +25,7 @@
 #include "actors/poller/poller_task.h"
 #include "actors/poller/router.h"
 #include "actors/poller/slow_path_sink.h"
-#include "actors/threads/even_clock.h"
+#include "actors/threads/step_free_clock.h"
 #include "feed/arbitration/arbiter.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
@@ -57,13 +57,13 @@ class Poller final : public PollerTask {
     std::size_t step(std::int64_t now_ns) override {
         loop_clock_.start_step(counters_, now_ns);
         count_latency(now_ns);
-        even_ns_ = even_clock_.step(now_ns);
+        step_free_ns_ = step_free_clock_.step(now_ns);
         if (!begun_) [[unlikely]] {
             begin(now_ns);
         }
         const std::size_t packets = replays_ ? step_replay(now_ns) : step_live(now_ns);
         router_.publish();
-        if (even_ns_ >= next_housekeeping_ns_) {
+        if (step_free_ns_ >= next_housekeeping_ns_) {
             housekeep();
         }
         if (packets != 0) {
@@ -176,7 +176,7 @@ class Poller final : public PollerTask {
         nic::Datagram datagram;
         const nic::Drop drop = nic::parse_udp(packet, input.udp_checksum, datagram);
         if (drop != nic::not_dropped) [[unlikely]] {
-            return input.drop(packet, drop, even_ns_);
+            return input.drop(packet, drop, step_free_ns_);
         }
         if (!input.allows(datagram.source_ip)) [[unlikely]] {
             return input.drops.bump(nic::Drop::foreign_source);
@@ -233,7 +233,7 @@ class Poller final : public PollerTask {
         } else if (verdict == feed::Verdict::duplicate_all && line.codec.begins_with_data(block))
             [[likely]] {
             line.arbiter.commit_duplicate(block, route.stream);
-            line.lead.second(block, route.stream);
+            line.skew.second(block, route.stream);
         } else {
             feed::Block walked = block;  // so that `block` can stay in registers
             process_walked<keeps>(input, line, walked, route.stream);
@@ -254,7 +254,7 @@ class Poller final : public PollerTask {
         if (sample_ts_exchange_ns_ == 0) {
             sample_ts_exchange_ns_ = block.ts_exchange_ns;
         }
-        line.lead.first(block, stream);
+        line.skew.first(block, stream);
         if constexpr (keeps) {
             keep(input, line, block);
         }
@@ -273,7 +273,7 @@ class Poller final : public PollerTask {
                 note_first<keeps>(input, line, block, stream);
                 break;
             case feed::Verdict::duplicate_all:
-                line.lead.second(block, stream);
+                line.skew.second(block, stream);
                 break;
             case feed::Verdict::slow:
                 if (commit_slow(line, block, stream) && keeps) {
@@ -418,8 +418,8 @@ class Poller final : public PollerTask {
             const std::int64_t begin_ns =
                 replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
             counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
-            if (overlaps_stop(begin_ns, counters_.stopped_until_ns)) [[unlikely]] {
-                counters_.exchange_to_decoded_disturbed_ns.record(now_ns - begin_ns,
+            if (overlaps_stall(begin_ns, counters_.stalled_until_ns)) [[unlikely]] {
+                counters_.exchange_to_decoded_preempted_ns.record(now_ns - begin_ns,
                                                                   burst_packets_);
             }
         }
@@ -493,8 +493,8 @@ class Poller final : public PollerTask {
         return lines_[i].watch;
     }
 
-    [[nodiscard]] const Histogram& lead(std::size_t i, feed::Stream stream) const override {
-        return lines_[i].lead.of(stream);
+    [[nodiscard]] const Histogram& skew(std::size_t i, feed::Stream stream) const override {
+        return lines_[i].skew.of(stream);
     }
 
     [[nodiscard]] std::uint64_t retransmission_packets(std::size_t i) const override {
@@ -523,8 +523,9 @@ class Poller final : public PollerTask {
     bool replays_ = false;
     bool begun_ = false;
     std::int64_t wall_ns_ = 0;
-    EvenClock even_clock_;
-    std::int64_t even_ns_ = 0;  ///< wall time of this step without clock steps, for periodic work
+    StepFreeClock step_free_clock_;
+    std::int64_t step_free_ns_ =
+        0;  ///< wall time of this step without clock steps, for periodic work
     ArbitrationClock arbitration_clock_;
     std::int64_t now_ns_ = 0;  ///< arbitration time; when captures are replayed, packet time
     std::int64_t next_deadline_ns_ = feed::Arbiter::never_ns;

@@ -22,18 +22,18 @@ template <class Codec>
 void Poller<Codec>::housekeep() {
     loop_clock_.acted();
     for (auto& input : inputs_) {
-        input->port->housekeep(even_ns_);
+        input->port->housekeep(step_free_ns_);
     }
-    if (even_ns_ >= next_look_ns_ && !replays_) {
+    if (step_free_ns_ >= next_look_ns_ && !replays_) {
         look_at_lines();
         if (marks_) {
             mark_lines();
         }
-        next_look_ns_ = even_ns_ + look_interval_ns;
+        next_look_ns_ = step_free_ns_ + look_interval_ns;
     }
     settings_.take([this](PollerSettings& settings) { adopt(settings); });
     router_.flush_pending();
-    next_housekeeping_ns_ = even_ns_ + next_housekeeping_interval_ns();
+    next_housekeeping_ns_ = step_free_ns_ + next_housekeeping_interval_ns();
 }
 
 template <class Codec>
@@ -61,7 +61,7 @@ void Poller<Codec>::take_lines(typename Lines::Prepared& more) {
     lines_.take(more);
     for (auto& input : inputs_) {
         if (more.groups[input->index] != nullptr) {
-            input->port->join(*more.groups[input->index], even_ns_);
+            input->port->join(*more.groups[input->index], step_free_ns_);
         }
     }
 }
@@ -73,7 +73,7 @@ void Poller<Codec>::look_at_lines() {
         line->day.look(wall_ns_);
         const bool on_air =
             line->day.hours().on_air(wall_ns_) && Codec::sends_heartbeats(line->number);
-        line->watch.look({even_ns_, wall_ns_}, packets_of(*line), on_air,
+        line->watch.look({step_free_ns_, wall_ns_}, packets_of(*line), on_air,
                          [&](feed::LineState state, char stream) {
                              feed::Event event = event_of(feed::EventKind::line_state, *line);
                              event.body.line_state = {state, stream};

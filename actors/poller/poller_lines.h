@@ -42,7 +42,7 @@ struct alignas(64) PollerLine {
     bool is_gth;  ///< carries the GTH session, whose series are their own
     [[no_unique_address]] Codec codec;
     feed::LineDay day;
-    StreamLead lead;  ///< the members up to here share one cache line, which every block touches
+    StreamSkew skew;  ///< the members up to here share one cache line, which every block touches
     feed::Arbiter arbiter;
     feed::LineWatch watch;
     LineMarker marker;

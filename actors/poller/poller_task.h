@@ -73,7 +73,7 @@ struct PollerCounters : LoopCounters {
     /// In nanoseconds of wall time, from the exchange's stamp, or from the time when a capture's
     /// packet was due. Each packet of a burst counts with the figure of the first.
     Histogram exchange_to_decoded_ns;
-    Histogram exchange_to_decoded_disturbed_ns;  ///< of these, the samples affected by preemption
+    Histogram exchange_to_decoded_preempted_ns;  ///< of these, the samples affected by preemption
                                                  ///< of the thread
 };
 
@@ -152,7 +152,7 @@ class PollerTask {
     }
 
     /// Nanoseconds between a block's first copy on this stream and its copy on the other; sampled.
-    [[nodiscard]] virtual const Histogram& lead(std::size_t i, feed::Stream stream) const = 0;
+    [[nodiscard]] virtual const Histogram& skew(std::size_t i, feed::Stream stream) const = 0;
 
     /// Datagrams of the line's retransmission groups. The figures of the streams do not include
     /// them.

@@ -48,10 +48,10 @@ struct RingCounters {
     Counter routed;
     Counter pushed;
     Counter refused;
-    Counter broadcast;       ///< controls, gaps and line states written to the ring
-    Counter repairs_untold;  ///< gap events of cause `repaired` that were dropped because the ring
-                             ///< was full
-    Counter waits;           ///< times the poller waited for a full ring (WhenFull::wait)
+    Counter broadcast;               ///< controls, gaps and line states written to the ring
+    Counter repair_notices_dropped;  ///< gap events of cause `repaired` that were dropped because
+                                     ///< the ring was full
+    Counter waits;  ///< times the poller waited for a full ring (WhenFull::wait)
 };
 
 struct RouterConfig {
@@ -64,7 +64,7 @@ class Router {
   public:
     /// `bells[i]` wakes the core of `rings[i]`; null if that core spins.
     Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
-           const std::vector<Parking*>& bells);
+           const std::vector<Parking*>& core_wakers);
 
     /// Selects the line of the calls that follow, by its index within the poller.
     void begin(std::size_t line) noexcept {
@@ -74,19 +74,19 @@ class Router {
 
     /// Returns `records` slots for a message in the ring of the core of its series.
     [[nodiscard]] feed::Event* claim(const feed::SeriesKey& series, std::size_t records) noexcept {
-        return claim_from(lane_of(series), records);
+        return claim_from(output_for(series), records);
     }
 
     /// The same in the ring of the core of an underlying, whose value belongs to no series.
     [[nodiscard]] feed::Event* claim_symbol(std::uint64_t symbol_word,
                                             std::size_t records) noexcept {
-        return claim_from(lane_of(symbol_word), records);
+        return claim_from(output_for(symbol_word), records);
     }
 
     /// The same in the ring of one core, for all messages of the line that have no series and no
     /// symbol (text).
     [[nodiscard]] feed::Event* claim_line(std::uint16_t line, std::size_t records) noexcept {
-        return claim_from(lanes_[line % lanes_.size()], records);
+        return claim_from(outputs_[line % outputs_.size()], records);
     }
 
     /// Returns `records` contiguous slots in all, for messages that each have a series or a symbol.
@@ -97,40 +97,40 @@ class Router {
     /// delay the loads behind them.
     [[nodiscard, gnu::always_inline]] feed::Event* offer(std::size_t records) noexcept {
         note_refused();
-        if (lanes_.size() == 1) {
-            return lanes_[0].ring.offer(records, lanes_[0].closed);
+        if (outputs_.size() == 1) {
+            return outputs_[0].ring.offer(records, outputs_[0].closed);
         }
         return records <= apart_.size() ? apart_.data() : nullptr;
     }
 
     /// The first `records` slots that offer() returned have been filled with `messages` messages.
     [[gnu::always_inline]] void take(std::size_t messages, std::size_t records) noexcept {
-        if (lanes_.size() != 1) {
+        if (outputs_.size() != 1) {
             return hand_out(records);
         }
-        Lane& lane = lanes_[0];
-        lane.routed_count += messages;
-        lane.ring.take(records);
-        lane.pushed_count += messages;
+        CoreOutput& output = outputs_[0];
+        output.routed_count += messages;
+        output.ring.take(records);
+        output.pushed_count += messages;
     }
 
     /// Writes one record to the ring of every core.
     void broadcast(const feed::Event& event) noexcept {
         note_refused();
-        for (Lane& lane : lanes_) {
-            tell(lane, event);
+        for (CoreOutput& output : outputs_) {
+            tell(output, event);
         }
     }
 
     /// Makes the events of the burst visible to the cores.
     void publish() noexcept {
         note_refused();
-        for (Lane& lane : lanes_) {
-            if (lane.pending_lines_count != 0) [[unlikely]] {
-                flush_pending(lane, lane.room_to_flush());
+        for (CoreOutput& output : outputs_) {
+            if (output.pending_lines_count != 0) [[unlikely]] {
+                flush_pending(output, output.room_to_flush());
             }
-            if (lane.ring.unpublished()) {
-                lane.publish();
+            if (output.ring.unpublished()) {
+                output.publish();
             }
         }
     }
@@ -139,28 +139,30 @@ class Router {
     /// end of input until it returns true: no events are pending.
     bool flush_pending() noexcept;
 
-    [[nodiscard]] std::size_t rings_count() const noexcept { return lanes_.size(); }
+    [[nodiscard]] std::size_t rings_count() const noexcept { return outputs_.size(); }
 
     [[nodiscard]] std::size_t lines_max() const noexcept { return config_.lines_max; }
 
     [[nodiscard]] const RingCounters& counters(std::size_t ring) const {
-        return *lanes_[ring].counters;
+        return *outputs_[ring].counters;
     }
 
     [[nodiscard]] const Counter& high_water(std::size_t ring) const {
-        return lanes_[ring].ring.high_water();
+        return outputs_[ring].ring.high_water();
     }
 
     /// Any thread may call it (ring.h).
-    void clear_high_water(std::size_t ring) const noexcept { lanes_[ring].ring.clear_high_water(); }
+    void clear_high_water(std::size_t ring) const noexcept {
+        outputs_[ring].ring.clear_high_water();
+    }
 
     /// Records of messages and broadcasts, from the ring's own position.
     [[nodiscard]] std::uint64_t published(std::size_t ring) const {
-        return lanes_[ring].ring.published();
+        return outputs_[ring].ring.published();
     }
 
     [[nodiscard]] std::size_t capacity(std::size_t ring) const {
-        return lanes_[ring].ring.capacity();
+        return outputs_[ring].ring.capacity();
     }
 
   private:
@@ -168,11 +170,11 @@ class Router {
     static constexpr std::size_t offered_records_max = 512;  ///< two for each message of a block
 
     /// The output to one core.
-    struct Lane {
-        explicit Lane(Producer<feed::Event> half) : ring(std::move(half)) {}
+    struct CoreOutput {
+        explicit CoreOutput(Producer<feed::Event> half) : ring(std::move(half)) {}
 
         Producer<feed::Event> ring;
-        Parking* bell = nullptr;
+        Parking* core_waker = nullptr;
         std::size_t spare = 0;  ///< slots that data leaves free while no events are pending
         /// Slots that data must leave free now. More than the capacity while events are pending, so
         /// that no data precedes a control or a gap that the core has yet to get.
@@ -193,8 +195,8 @@ class Router {
         void publish() noexcept {
             ring.publish();
             count();
-            if (bell != nullptr) {
-                bell->wake();
+            if (core_waker != nullptr) {
+                core_waker->wake();
             }
         }
 
@@ -205,33 +207,33 @@ class Router {
         }
     };
 
-    [[nodiscard]] Lane& lane_of(const feed::SeriesKey& series) noexcept {
-        if (lanes_.size() == 1) {
-            return lanes_[0];
+    [[nodiscard]] CoreOutput& output_for(const feed::SeriesKey& series) noexcept {
+        if (outputs_.size() == 1) {
+            return outputs_[0];
         }
-        return lanes_[core_of(series, config_.sharding, lanes_.size())];
+        return outputs_[core_of(series, config_.sharding, outputs_.size())];
     }
 
-    [[nodiscard]] Lane& lane_of(std::uint64_t symbol_word) noexcept {
-        return lanes_[core_of(feed::hash_symbol(symbol_word), lanes_.size())];
+    [[nodiscard]] CoreOutput& output_for(std::uint64_t symbol_word) noexcept {
+        return outputs_[core_of(feed::hash_symbol(symbol_word), outputs_.size())];
     }
 
     /// For a message that was written to the buffer of offer().
-    [[nodiscard]] Lane& lane_of(const feed::Event& event) noexcept {
+    [[nodiscard]] CoreOutput& output_for(const feed::Event& event) noexcept {
         if (event.header.kind == feed::EventKind::underlying) [[unlikely]] {
-            return lane_of(event.body.underlying.symbol);
+            return output_for(event.body.underlying.symbol);
         }
-        return lane_of(event.body.series);
+        return output_for(event.body.series);
     }
 
-    [[nodiscard]] feed::Event* claim_from(Lane& lane, std::size_t records) noexcept {
+    [[nodiscard]] feed::Event* claim_from(CoreOutput& output, std::size_t records) noexcept {
         note_refused();
-        ++lane.routed_count;
-        feed::Event* slots = lane.ring.claim(records, lane.closed);
+        ++output.routed_count;
+        feed::Event* slots = output.ring.claim(records, output.closed);
         if (slots == nullptr) [[unlikely]] {
-            return claim_when_full(lane, records);
+            return claim_when_full(output, records);
         }
-        ++lane.pushed_count;
+        ++output.pushed_count;
         return slots;
     }
 
@@ -241,7 +243,7 @@ class Router {
         const feed::Event* const end = event + records;
         while (event != end) {
             const std::size_t count = event->header.records;
-            feed::Event* const slots = claim_from(lane_of(*event), count);
+            feed::Event* const slots = claim_from(output_for(*event), count);
             for (std::size_t i = 0; i < count; ++i) {
                 slots[i] = event[i];
             }
@@ -253,25 +255,25 @@ class Router {
     /// be read.
     void note_refused() noexcept {
         if (refused_by_ != nullptr) [[unlikely]] {
-            Lane& lane = *refused_by_;
+            CoreOutput& output = *refused_by_;
             refused_by_ = nullptr;
             if (!planted(Mistake::ring)) {
-                pending_of(lane).refuse(refused_[0].header);
+                pending_of(output).refuse(refused_[0].header);
             }
         }
     }
 
-    [[nodiscard]] feed::Event* claim_when_full(Lane& lane, std::size_t records) noexcept;
-    void wait_for_room(Lane& lane, std::size_t records) noexcept;
-    void tell(Lane& lane, const feed::Event& event) noexcept;
-    [[nodiscard]] PendingEvents& pending_of(Lane& lane) noexcept;
-    static bool flush_line(Lane& lane, std::size_t line) noexcept;
-    static void flush_pending(Lane& lane, std::size_t room) noexcept;
+    [[nodiscard]] feed::Event* claim_when_full(CoreOutput& output, std::size_t records) noexcept;
+    void wait_for_room(CoreOutput& output, std::size_t records) noexcept;
+    void tell(CoreOutput& output, const feed::Event& event) noexcept;
+    [[nodiscard]] PendingEvents& pending_of(CoreOutput& output) noexcept;
+    static bool flush_line(CoreOutput& output, std::size_t line) noexcept;
+    static void flush_pending(CoreOutput& output, std::size_t room) noexcept;
 
     RouterConfig config_;
-    std::vector<Lane> lanes_;
+    std::vector<CoreOutput> outputs_;
     std::size_t line_ = 0;
-    Lane* refused_by_ = nullptr;        ///< refused the message in `refused_`, not yet noted
+    CoreOutput* refused_by_ = nullptr;  ///< refused the message in `refused_`, not yet noted
     std::vector<feed::Event> refused_;  ///< scratch buffer for a refused message
     std::vector<feed::Event> apart_;    ///< buffer of offer() if there are several cores
 };

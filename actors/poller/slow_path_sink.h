@@ -50,7 +50,7 @@ class SlowPathSink final : public feed::ArbiterSink {
     }
 
     void reset(const feed::Block& block, feed::Forget forget, bool inferred) override {
-        poller_.line_->lead.reset();
+        poller_.line_->skew.reset();
         feed::LineDay& day = poller_.line_->day;
         const bool starts = block.role != feed::BlockRole::reset || forget == feed::Forget::day;
         poller_.line_->codec.note_reset(block);

@@ -14,7 +14,7 @@
 
 namespace pinstrike::actors {
 
-class StreamLead {
+class StreamSkew {
   public:
     /// Called for the first copy of a block. If the stream whose copy is awaited brings a newer
     /// block first, that stream lost its copy.

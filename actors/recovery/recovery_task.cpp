@@ -65,8 +65,8 @@ std::int64_t RecoveryTask::nap_ns() const {
 
 void RecoveryTask::finish() {
     for (RecoveryRepairRings& ring : rings_) {
-        ring.notes.hand_on();
-        ring.repairs.hand_on();
+        ring.notes.release_ownership();
+        ring.repairs.release_ownership();
     }
     while (read_notes() != 0) {
     }

@@ -4,7 +4,7 @@
 // and the actor's state is in its local variables.
 //
 //     class Summer : public Script<Number> {
-//         Story story() override {
+//         Coroutine body() override {
 //             for (;;) { sum += (co_await next()).value; }
 //         }
 //     };
@@ -15,8 +15,8 @@
 // jump per message, and one allocation at the start.
 #pragma once
 
-#include "actors/runtime/actor.h"
 #include "actors/runtime/mailbox.h"
+#include "actors/runtime/mailbox_actor.h"
 
 #include <coroutine>
 #include <exception>
@@ -25,10 +25,10 @@
 namespace pinstrike::actors::runtime {
 
 /// The return type of the coroutine: it owns the coroutine's frame.
-class Story {
+class Coroutine {
   public:
     struct promise_type {
-        Story get_return_object() { return Story{Handle::from_promise(*this)}; }
+        Coroutine get_return_object() { return Coroutine{Handle::from_promise(*this)}; }
 
         std::suspend_always initial_suspend() noexcept { return {}; }
 
@@ -41,16 +41,16 @@ class Story {
 
     using Handle = std::coroutine_handle<promise_type>;
 
-    Story() = default;
+    Coroutine() = default;
 
-    Story(Story&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Coroutine(Coroutine&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
 
-    Story& operator=(Story&& other) noexcept {
+    Coroutine& operator=(Coroutine&& other) noexcept {
         std::swap(handle_, other.handle_);
         return *this;
     }
 
-    ~Story() {
+    ~Coroutine() {
         if (handle_) {
             handle_.destroy();
         }
@@ -61,13 +61,13 @@ class Story {
     [[nodiscard]] bool done() const noexcept { return handle_.done(); }
 
   private:
-    explicit Story(Handle handle) : handle_(handle) {}
+    explicit Coroutine(Handle handle) : handle_(handle) {}
 
     Handle handle_;
 };
 
 template <class T>
-class Script : public Actor {
+class Script : public MailboxActor {
   public:
     explicit Script(Bounds bounds = {}) : inbox(this, bounds) {}
 
@@ -100,23 +100,23 @@ class Script : public Actor {
     /// Awaits the next message.
     [[nodiscard]] Next next() noexcept { return Next{*this}; }
 
-    virtual Story story() = 0;
+    virtual Coroutine body() = 0;
 
   private:
     void on_start() final {
-        story_ = story();
+        body_ = body();
         go_on();
     }
 
     void go_on() {
-        story_.resume();
-        if (story_.done()) {
+        body_.resume();
+        if (body_.done()) {
             finish();
         }
     }
 
     T* message_ = nullptr;
-    Story story_;
+    Coroutine body_;
 };
 
 }  // namespace pinstrike::actors::runtime

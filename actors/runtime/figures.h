@@ -1,7 +1,7 @@
 // path: hot
 //
 // Measures an actor while it runs: arrivals, waiting time, service time and throughput. Its core
-// measures if CoreOptions::clock_ns is set; otherwise these objects do not exist.
+// measures if ExecutorOptions::clock_ns is set; otherwise these objects do not exist.
 //
 // No message costs a clock read. One in sample_every of the activations that found a message is
 // timed, with two clock reads. One in sample_every of a sender's publishes has a time stamp, and

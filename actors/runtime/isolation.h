@@ -2,7 +2,7 @@
 //
 // Measures an actor in isolation: the time per message, alone and beside copies of the actor.
 //
-//     const auto make = [](Core& core) -> Summer& { return core.add<Summer>(); };
+//     const auto make = [](Executor& core) -> Summer& { return core.add<Summer>(); };
 //     const Isolation alone = measure_actor({}, std::span{recorded}, &Summer::numbers, make);
 //     std::puts(isolation_text("summer", alone).c_str());
 //
@@ -21,7 +21,7 @@
 // The figures do not include the transfer of a message from another core's cache.
 #pragma once
 
-#include "actors/runtime/core.h"
+#include "actors/runtime/executor.h"
 #include "actors/runtime/mailbox.h"
 
 #include <cstddef>
@@ -155,17 +155,17 @@ class IsolatedActor final : public Isolated {
   private:
     std::span<const T> recorded_;
     std::size_t next_ = 0;
-    Core core_;
+    Executor core_;
     A& actor_;
     Sender<T> sender_;
 };
 
-/// `make(Core&)` adds the actor, and the actors that it needs, to a core and returns the actor. It
-/// is called once per copy.
+/// `make(Executor&)` adds the actor, and the actors that it needs, to a core and returns the actor.
+/// It is called once per copy.
 template <class T, class Owner, class Make>
 [[nodiscard]] Isolation measure_actor(const IsolationOptions& options, std::span<const T> recorded,
                                       Mailbox<T> Owner::*mailbox, Make&& make) {
-    using A = std::remove_reference_t<decltype(make(std::declval<Core&>()))>;
+    using A = std::remove_reference_t<decltype(make(std::declval<Executor&>()))>;
     return measure_isolated(options, [&](unsigned) {
         return std::make_unique<IsolatedActor<A, T, Owner>>(recorded, mailbox, make, options.batch);
     });

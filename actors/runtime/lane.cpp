@@ -1,13 +1,14 @@
 // path: cold
 #include "actors/runtime/lane.h"
 
-#include "actors/runtime/core.h"
+#include "actors/runtime/executor.h"
 
 #include <immintrin.h>
 
 namespace pinstrike::actors::runtime {
 
-LaneBase::LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t message_bytes)
+LaneBase::LaneBase(MailboxActor& to, MailboxActor* from, const Bounds& bounds,
+                   std::size_t message_bytes)
     : from_(from), to_(to), from_thread_(from == nullptr) {
     constexpr std::size_t chunk_bytes = 16 * 1024;
     const bool by_memory = bounds.memory_bytes != 0;
@@ -32,7 +33,7 @@ LaneBase::LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t mes
 
 void LaneBase::wait_for_room() noexcept {
     constexpr std::int64_t timeout_ns = 3'600'000'000'000;
-    PINSTRIKE_CHECK(!inside_a_step());  // an actor must not block; it uses sender(Actor&)
+    PINSTRIKE_CHECK(!inside_a_step());  // an actor must not block; it uses sender(MailboxActor&)
     for (unsigned spins = 0; spins < spins_before_park; ++spins) {
         if (closed() || look() < limit_) {
             return;

@@ -51,7 +51,7 @@
 // of one handler call, because a handler cannot be suspended in the middle.
 #pragma once
 
-#include "actors/runtime/actor.h"
+#include "actors/runtime/mailbox_actor.h"
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/hooks.h"
@@ -92,7 +92,7 @@ struct Bounds {
 /// The part of a lane that does not depend on the type of its messages.
 class LaneBase {
   public:
-    LaneBase(Actor& to, Actor* from, const Bounds& bounds, std::size_t message_bytes);
+    LaneBase(MailboxActor& to, MailboxActor* from, const Bounds& bounds, std::size_t message_bytes);
     virtual ~LaneBase() = default;
     LaneBase(const LaneBase&) = delete;
     LaneBase& operator=(const LaneBase&) = delete;
@@ -181,7 +181,7 @@ class LaneBase {
     LaneBase* below = nullptr;  ///< link in the mailbox's new lanes (PushStack), then in its list
 
   protected:
-    friend class Actor;
+    friend class MailboxActor;
     template <class T>
     friend class Sender;
 
@@ -241,7 +241,7 @@ class LaneBase {
     std::uint64_t released_ = 0;     ///< head_ as last loaded
     std::uint64_t limit_ = 0;        ///< constant; of claims: the bound plus the overflow
     std::uint64_t wait_at_ = never;  ///< constant; a sending actor with so many waits; or never
-    Actor* from_;                    ///< constant; null: the sender is a thread, see from_thread_
+    MailboxActor* from_;             ///< constant; null: the sender is a thread, see from_thread_
     std::uint64_t published_ = 0;
     LaneBase* next_touched_ = nullptr;  ///< in the sending actor's list
     std::uint32_t until_stamp_ = 1;     ///< publishes until the next stamp
@@ -271,7 +271,7 @@ class LaneBase {
     std::uint64_t release_every_ = 1;  ///< constant
 
     // Read by both sides: constant, or rarely written.
-    alignas(128) Actor& to_;
+    alignas(128) MailboxActor& to_;
     std::uint64_t resume_at_ = never;  ///< a sender that waited continues at so few messages
     bool from_thread_;                 ///< the sender is not an actor
     std::size_t chunk_slots_ = 0;
@@ -284,7 +284,7 @@ class LaneBase {
 
 /// Adds a lane to the list of those that are published when the activation ends. Only here does an
 /// actor learn that it must wait.
-inline void Actor::touch(LaneBase& lane) noexcept {
+inline void MailboxActor::touch(LaneBase& lane) noexcept {
     if (!lane.touched_) {
         lane.touched_ = true;
         lane.next_touched_ = touched_;
@@ -301,7 +301,7 @@ class Lane final : public LaneBase {
                   "messages are moved into slots that are already claimed");
 
   public:
-    Lane(Actor& to, Actor* from, const Bounds& bounds, bool (*filter)(const T&))
+    Lane(MailboxActor& to, MailboxActor* from, const Bounds& bounds, bool (*filter)(const T&))
         : LaneBase(to, from, bounds, sizeof(T)), wants_(filter) {
         write_ = read_ = make_chunk();
         PINSTRIKE_CHECK(write_ != nullptr);  // at set-up, where a lack of memory is fatal

@@ -3,7 +3,7 @@
 
 namespace pinstrike::actors::runtime {
 
-Inbox::Inbox(Actor* owner) : owner_(*owner), next_(owner->inboxes_) {
+Inbox::Inbox(MailboxActor* owner) : owner_(*owner), next_(owner->inboxes_) {
     owner->inboxes_ = this;
 }
 

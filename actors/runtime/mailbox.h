@@ -4,7 +4,7 @@
 // which one actor or thread sends to it. A Sender can be moved but not copied, because it is one
 // end of one lane.
 //
-//     class Summer : public Actor {
+//     class Summer : public MailboxActor {
 //       public:
 //         Mailbox<Number> numbers{this, {.most = 100, .when_full = WhenFull::wait}};
 //         void on(Number& number) { sum_ += number.value; }
@@ -16,8 +16,8 @@
 // alone.
 #pragma once
 
-#include "actors/runtime/actor.h"
 #include "actors/runtime/lane.h"
+#include "actors/runtime/mailbox_actor.h"
 #include "actors/runtime/wait_graph.h"
 
 #include <atomic>
@@ -39,7 +39,7 @@ class Inbox {
     [[nodiscard]] std::uint64_t dropped() const noexcept { return waiting(); }
 
   protected:
-    explicit Inbox(Actor* owner);
+    explicit Inbox(MailboxActor* owner);
     virtual ~Inbox();
 
     /// Adds a new lane. May be called by any thread.
@@ -47,11 +47,11 @@ class Inbox {
     void take_new_lanes() noexcept;
     void drop_old_lanes() noexcept;
 
-    Actor& owner_;
+    MailboxActor& owner_;
     LaneBase* lanes_ = nullptr;
 
   private:
-    friend class Actor;
+    friend class MailboxActor;
 
     virtual void serve(std::size_t budget, std::size_t& handled) = 0;
     [[nodiscard]] bool has_mail() const noexcept;
@@ -81,12 +81,12 @@ class Mailbox final : public Inbox {
     /// Makes a sender for an actor, which may use it only in its handlers. It must be destroyed
     /// before its actor. Throws std::invalid_argument if actors could then wait for each other in a
     /// cycle (wait_graph.h).
-    [[nodiscard]] Sender<T> sender(Actor& from) { return make_sender(&from, bounds_); }
+    [[nodiscard]] Sender<T> sender(MailboxActor& from) { return make_sender(&from, bounds_); }
 
   private:
-    friend class Actor;
+    friend class MailboxActor;
 
-    [[nodiscard]] Sender<T> make_sender(Actor* from, const Bounds& bounds);
+    [[nodiscard]] Sender<T> make_sender(MailboxActor* from, const Bounds& bounds);
 
     void serve(std::size_t budget, std::size_t& handled) override {
         serve_(*this, budget, handled);
@@ -221,7 +221,7 @@ class Sender {
 // --- cold ---
 
 template <class T>
-Sender<T> Mailbox<T>::make_sender(Actor* from, const Bounds& bounds) {
+Sender<T> Mailbox<T>::make_sender(MailboxActor* from, const Bounds& bounds) {
     if (from != nullptr && bounds.when_full == WhenFull::wait) {
         add_wait(*from, owner_);
     }

@@ -8,7 +8,7 @@
 // missed. If the actor waits for room, the call comes when it continues, also only once.
 #pragma once
 
-#include "actors/runtime/actor.h"
+#include "actors/runtime/mailbox_actor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,20 +31,20 @@ class TimerBase {
     void cancel() noexcept;
 
   protected:
-    explicit TimerBase(Actor* owner) : owner_(*owner) { ++owner_.timers_count_; }
+    explicit TimerBase(MailboxActor* owner) : owner_(*owner) { ++owner_.timers_count_; }
 
     virtual ~TimerBase() { cancel(); }
 
   private:
-    friend class Actor;
-    friend class Core;
+    friend class MailboxActor;
+    friend class Executor;
     static constexpr std::size_t nowhere = ~std::size_t{0};
 
     virtual void tell() = 0;
     void set(std::int64_t delay_ns, std::int64_t period_ns) noexcept;
     void fire(std::int64_t now_ns) noexcept;
 
-    Actor& owner_;
+    MailboxActor& owner_;
     std::int64_t due_ns_ = 0;
     std::int64_t period_ns_ = 0;
     std::size_t place_ = nowhere;  ///< index in the core's heap
@@ -60,7 +60,7 @@ class Timer final : public TimerBase {
     explicit Timer(A* owner, T message = {})
         : TimerBase(owner),
           message_(std::move(message)),
-          tell_([](Actor& actor, T& copy) { static_cast<A&>(actor).on(copy); }),
+          tell_([](MailboxActor& actor, T& copy) { static_cast<A&>(actor).on(copy); }),
           actor_(*owner) {}
 
   private:
@@ -70,8 +70,8 @@ class Timer final : public TimerBase {
     }
 
     T message_;
-    void (*tell_)(Actor&, T&);
-    Actor& actor_;
+    void (*tell_)(MailboxActor&, T&);
+    MailboxActor& actor_;
 };
 
 }  // namespace pinstrike::actors::runtime

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/runtime/wait_graph.h"
 
-#include "actors/runtime/actor.h"
+#include "actors/runtime/mailbox_actor.h"
 
 #include <map>
 #include <mutex>
@@ -16,7 +16,7 @@ namespace {
 
 struct Graph {
     std::mutex lock;
-    std::map<const Actor*, std::set<const Actor*>> waits;
+    std::map<const MailboxActor*, std::set<const MailboxActor*>> waits;
 };
 
 /// Made at the first use and never destroyed, because static actors may be destroyed late.
@@ -25,11 +25,12 @@ Graph& graph() {
     return *one;
 }
 
-using Path = std::vector<const Actor*>;
+using Path = std::vector<const MailboxActor*>;
 
 /// Extends `path` to `wanted`. False if no path leads there; then `path` is unchanged. `seen`:
 /// actors from which no path leads there.
-bool find_path(const Graph& edges, const Actor* wanted, Path& path, std::set<const Actor*>& seen) {
+bool find_path(const Graph& edges, const MailboxActor* wanted, Path& path,
+               std::set<const MailboxActor*>& seen) {
     if (path.back() == wanted) {
         return true;
     }
@@ -37,7 +38,7 @@ bool find_path(const Graph& edges, const Actor* wanted, Path& path, std::set<con
     if (found == edges.waits.end() || !seen.insert(path.back()).second) {
         return false;
     }
-    for (const Actor* next : found->second) {
+    for (const MailboxActor* next : found->second) {
         path.push_back(next);
         if (find_path(edges, wanted, path, seen)) {
             return true;
@@ -49,14 +50,14 @@ bool find_path(const Graph& edges, const Actor* wanted, Path& path, std::set<con
 
 }  // namespace
 
-void add_wait(const Actor& from, const Actor& to) {
+void add_wait(const MailboxActor& from, const MailboxActor& to) {
     Graph& edges = graph();
     const std::lock_guard guard{edges.lock};
     Path path{&to};
-    std::set<const Actor*> seen;
+    std::set<const MailboxActor*> seen;
     if (find_path(edges, &from, path, seen)) {
         std::string circle{from.name()};
-        for (const Actor* actor : path) {
+        for (const MailboxActor* actor : path) {
             circle += " waits for " + std::string{actor->name()};
         }
         throw std::invalid_argument(circle + ": one of these mailboxes must refuse when full");
@@ -64,7 +65,7 @@ void add_wait(const Actor& from, const Actor& to) {
     edges.waits[&from].insert(&to);
 }
 
-void forget_waits(const Actor& actor) noexcept {
+void forget_waits(const MailboxActor& actor) noexcept {
     Graph& edges = graph();
     const std::lock_guard guard{edges.lock};
     edges.waits.erase(&actor);

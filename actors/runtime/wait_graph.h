@@ -21,13 +21,13 @@
 
 namespace pinstrike::actors::runtime {
 
-class Actor;
+class MailboxActor;
 
 /// Adds an edge. May be called by any thread. Throws std::invalid_argument if `from` could then
 /// wait for itself.
-void add_wait(const Actor& from, const Actor& to);
+void add_wait(const MailboxActor& from, const MailboxActor& to);
 
 /// Removes all edges of an actor that is destroyed.
-void forget_waits(const Actor& actor) noexcept;
+void forget_waits(const MailboxActor& actor) noexcept;
 
 }  // namespace pinstrike::actors::runtime

@@ -24,9 +24,9 @@ void read_loop(LoopSnapshot& into, const LoopCounters& counters) {
 }
 
 /// Reads the affected samples before all samples, for the same reason.
-StageSnapshot stage_snapshot(const Histogram& all, const Histogram& disturbed) {
+StageSnapshot stage_snapshot(const Histogram& all, const Histogram& preempted) {
     StageSnapshot stage;
-    stage.disturbed = disturbed.snapshot();
+    stage.preempted = preempted.snapshot();
     stage.all = all.snapshot();
     return stage;
 }
@@ -56,7 +56,7 @@ LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
     for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
         const auto at = static_cast<std::size_t>(stream);
         line.streams[at] = StreamTotals{arbiter.counters(stream)};
-        line.leads[at] = poller.lead(i, stream).snapshot();
+        line.skews[at] = poller.skew(i, stream).snapshot();
         line.states[at] = poller.watch(i).state(stream);
         line.received[at] = poller.watch(i).receives(stream);
         line.heard_ns[at] = static_cast<std::int64_t>(poller.watch(i).heard_ns(stream));
@@ -88,7 +88,7 @@ RingSnapshot ring_snapshot(const PollerTask& poller, std::size_t core, const std
     ring.waits = counters.waits.read();
     ring.pushed = counters.pushed.read();
     ring.broadcast = counters.broadcast.read();
-    ring.repairs_untold = counters.repairs_untold.read();
+    ring.repair_notices_dropped = counters.repair_notices_dropped.read();
     ring.published_records = router.published(core);
     return ring;
 }
@@ -107,7 +107,7 @@ ActorSnapshot actor_snapshot(const Core& core, std::size_t i, Running running) {
     snapshot.name = actor.name();
     snapshot.events = counters.events.read();
     snapshot.batches = counters.batches.read();
-    snapshot.waiting = stage_snapshot(counters.waiting_ns, counters.waiting_disturbed_ns);
+    snapshot.waiting = stage_snapshot(counters.waiting_ns, counters.waiting_preempted_ns);
     snapshot.service = counters.service_ns.snapshot();
     snapshot.figures = actor.figures();
     if (running == Running::stopped) {
@@ -221,7 +221,7 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
     read_loop(snapshot, poller.counters());
     snapshot.exchange_to_decoded =
         stage_snapshot(poller.counters().exchange_to_decoded_ns,
-                       poller.counters().exchange_to_decoded_disturbed_ns);
+                       poller.counters().exchange_to_decoded_preempted_ns);
     snapshot.reject_rows = poller.reject_rows();
     for (std::size_t i = 0; i < poller.ports_count(); ++i) {
         snapshot.queues.push_back(queue_snapshot(poller, i));
@@ -256,7 +256,7 @@ CoreSnapshot take_core_snapshot(const Core& core, Running running) {
     snapshot.line_mark_events = counters.line_mark_events.read();
     snapshot.announced_series = counters.announced_series.read();
     snapshot.receive_to_actor =
-        stage_snapshot(counters.receive_to_actor_ns, counters.receive_to_actor_disturbed_ns);
+        stage_snapshot(counters.receive_to_actor_ns, counters.receive_to_actor_preempted_ns);
     for (std::size_t i = 0; i < core.actors_count(); ++i) {
         snapshot.actors.push_back(actor_snapshot(core, i, running));
         if (const BusiestBoard* board = core.actor(i).busiest()) {

@@ -91,7 +91,7 @@ struct LineSnapshot {
     std::uint16_t line = 0;
     LineTotals counts;
     std::array<StreamTotals, feed::streams_count> streams;
-    std::array<Histogram::Snapshot, feed::streams_count> leads;  ///< stream skew, sampled
+    std::array<Histogram::Snapshot, feed::streams_count> skews;  ///< stream skew, sampled
     std::array<feed::LineState, feed::streams_count> states{};
     std::array<std::int64_t, feed::streams_count> heard_ns{};  ///< wall time of the latest packet
     feed::StreamsReceived received = feed::both_streams;
@@ -116,7 +116,7 @@ struct LoopSnapshot {
 /// The latency of a stage at one thread.
 struct StageSnapshot {
     Histogram::Snapshot all;
-    Histogram::Snapshot disturbed;  ///< those that overlap a preemption or its backlog
+    Histogram::Snapshot preempted;  ///< those that overlap a preemption or its backlog
 };
 
 /// A ring from a poller to a core.
@@ -128,10 +128,10 @@ struct RingSnapshot {
     std::uint64_t routed = 0;
     std::uint64_t refused = 0;  ///< messages
     std::uint64_t waits = 0;
-    std::uint64_t pushed = 0;             ///< messages
-    std::uint64_t broadcast = 0;          ///< records of events for every core
-    std::uint64_t repairs_untold = 0;     ///< notices of repairs that found no room
-    std::uint64_t published_records = 0;  ///< of messages and broadcasts
+    std::uint64_t pushed = 0;                  ///< messages
+    std::uint64_t broadcast = 0;               ///< records of events for every core
+    std::uint64_t repair_notices_dropped = 0;  ///< notices of repairs that found no room
+    std::uint64_t published_records = 0;       ///< of messages and broadcasts
 };
 
 struct PollerSnapshot : LoopSnapshot {

@@ -35,7 +35,7 @@ struct LoopCounters {
     /// cache line of its own because cores read the value of each poller with every batch, and it
     /// is only written on preemption. Relaxed order is enough, because a core that acquires a batch
     /// sees what the poller wrote before it published the batch.
-    alignas(64) Counter stopped_until_ns;
+    alignas(64) Counter stalled_until_ns;
     alignas(64) Counter unused_behind;  ///< padding to the end of that cache line
 
     /// May be called by any thread. A maximum that the loop finds at the same time may be lost.
@@ -61,18 +61,18 @@ class LoopClock {
             if (turn_ == Turn::worked) {
                 counters.longest_step_ns.raise_to(spent_ns);
                 if (now_ns < catch_up_until_ns_) [[unlikely]] {
-                    counters.stopped_until_ns.set(static_cast<std::uint64_t>(now_ns));
+                    counters.stalled_until_ns.set(static_cast<std::uint64_t>(now_ns));
                 }
             } else if (turn_ == Turn::empty && spent >= stop_ns_min) [[unlikely]] {
                 counters.away_ns.record(spent);
                 counters.stops_ns.record(spent);
-                counters.stopped_until_ns.set(static_cast<std::uint64_t>(now_ns));
+                counters.stalled_until_ns.set(static_cast<std::uint64_t>(now_ns));
                 catch_up_until_ns_ = now_ns + spent;
             } else {
                 catch_up_until_ns_ = 0;
             }
         } else if (spent < 0) [[unlikely]] {
-            counters.stopped_until_ns.set(0);  // the clock was set back, so the time would be ahead
+            counters.stalled_until_ns.set(0);  // the clock was set back, so the time would be ahead
             catch_up_until_ns_ = 0;
         }
         last_step_ns_ = now_ns;
@@ -103,8 +103,8 @@ class LoopClock {
 
 /// Whether an interval from `begin_ns` until now overlaps a preemption of the thread or its
 /// backlog.
-[[nodiscard]] inline bool overlaps_stop(std::int64_t begin_ns, const Counter& stopped_until_ns) {
-    return begin_ns < static_cast<std::int64_t>(stopped_until_ns.read());
+[[nodiscard]] inline bool overlaps_stall(std::int64_t begin_ns, const Counter& stalled_until_ns) {
+    return begin_ns < static_cast<std::int64_t>(stalled_until_ns.read());
 }
 
 }  // namespace pinstrike::actors

@@ -180,7 +180,7 @@ class Producer {
     }
 
     /// Lets another thread use this half from now on. That thread must have joined this one.
-    void hand_on() noexcept { owner_.forget(); }
+    void release_ownership() noexcept { owner_.forget(); }
 
     /// Number of records ever published, for statistics only. May be called by any thread.
     [[nodiscard]] std::uint64_t published() const noexcept {
@@ -293,7 +293,7 @@ class Consumer {
     }
 
     /// Lets another thread use this half from now on. That thread must have joined this one.
-    void hand_on() noexcept { owner_.forget(); }
+    void release_ownership() noexcept { owner_.forget(); }
 
   private:
     void note_waiting(std::uint64_t records) noexcept { control_->high_water.raise_to(records); }

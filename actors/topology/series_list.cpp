@@ -19,9 +19,9 @@ namespace {
 
 /// Assigns each series once to its core. It holds at most twice as many series as the actors have
 /// memory for, whatever the size of the file.
-class Dealer {
+class ShardAssignment {
   public:
-    Dealer(const FeedConfig& config, SeriesList& list)
+    ShardAssignment(const FeedConfig& config, SeriesList& list)
         : config_(config),
           venue_(feed::venue_services(config.kind)),
           list_(list),
@@ -132,13 +132,14 @@ void check_room(const FeedConfig& config, const SeriesList& list, bool overfull,
 }
 
 void read_file(const FeedConfig& config, SeriesList& list, const Complaints& complaints) {
-    Dealer dealer{config, list};
+    ShardAssignment assignment{config, list};
     Problems unreadable;
     auto rows =
         feed::venue_services(config.kind)
             .read_series_mapping(
-                list.file, [&dealer](const feed::SeriesMap& map) { dealer.take(map); }, unreadable);
-    dealer.finish();
+                list.file, [&assignment](const feed::SeriesMap& map) { assignment.take(map); },
+                unreadable);
+    assignment.finish();
     for (const Problem& problem : unreadable) {
         complaints.add(problem.place.file + " " + problem.text, problem.remedy);
     }
@@ -155,7 +156,7 @@ void read_file(const FeedConfig& config, SeriesList& list, const Complaints& com
         complaints.problems.insert(complaints.problems.end(), list.malformed.begin(),
                                    list.malformed.end());
     }
-    check_room(config, list, dealer.overfull(), complaints);
+    check_room(config, list, assignment.overfull(), complaints);
 }
 
 }  // namespace

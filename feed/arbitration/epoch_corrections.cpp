@@ -68,7 +68,7 @@ void EpochCorrections::lower_begin(const Arrival& arrival, Position begin) {
 
 void EpochCorrections::note_before_start(const Arrival& reset) {
     line_.counters().bump(LineCount::resets);
-    line_.epochs.at(0).note_told_late(ResetIdentity::of(reset.block));
+    line_.epochs.at(0).note_reported_late(ResetIdentity::of(reset.block));
     line_.epochs.note_reset_ts(reset.ts_ns());
     reset.sink.reset(reset.block, Forget::nothing, false);
 }
@@ -109,7 +109,7 @@ void EpochCorrections::note_within(const Arrival& reset) {
         line_.sequencer.note_flush(next);
     }
     line_.counters().bump(LineCount::resets);
-    current.note_told_late(ResetIdentity::of(block));
+    current.note_reported_late(ResetIdentity::of(block));
     reset.sink.reset(block, forget, false);
 }
 
@@ -126,7 +126,7 @@ void EpochCorrections::note_overtaken(const Arrival& reset) {
                               ? line_.epochs.forget_of(ResetIdentity::of(block), before, before.end)
                               : Forget::nothing;
     line_.counters().bump(LineCount::resets);
-    current.note_told_late(ResetIdentity::of(block));
+    current.note_reported_late(ResetIdentity::of(block));
     reset.sink.reset(block, forget > current.forget ? forget : Forget::nothing, false);
     current.forget = std::max(current.forget, forget);
     const Numbering& numbering = line_.numbering();

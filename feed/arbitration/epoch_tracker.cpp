@@ -107,8 +107,8 @@ ResetKind EpochTracker::classify(const Block& reset, const StreamState& stream) 
     if (epoch.by_reset && epoch.reset == identity) {
         return ResetKind::repeated;
     }
-    if (epoch.has_told_late(identity)) {
-        return ResetKind::told;
+    if (epoch.was_reported_late(identity)) {
+        return ResetKind::known;
     }
     if (precedes_start(reset, stream)) {
         return ResetKind::before_start;
@@ -140,7 +140,7 @@ bool EpochTracker::precedes_start(const Block& reset, const StreamState& stream)
     const Epoch& first = history_.at(0);
     if (history_.oldest_index() != 0 || !first.numbered || stream.epoch != 0 ||
         reset.ts_exchange_ns >= first.first_ts_ns ||
-        first.has_told_late(ResetIdentity::of(reset))) {
+        first.was_reported_late(ResetIdentity::of(reset))) {
         return false;
     }
     return !has_come_to_start(stream) || nearest_to(first.begin, reset) == first.begin;
@@ -168,8 +168,8 @@ bool EpochTracker::precedes_inferred(const Block& reset, const StreamState& stre
 /// reported in that epoch did not end it.
 bool EpochTracker::is_behind_epoch_before(const Block& reset) {
     const Epoch& before = history_.at(current_index() - 1);
-    const bool told = before.has_told_late(ResetIdentity::of(reset));
-    return !told && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
+    const bool known = before.was_reported_late(ResetIdentity::of(reset));
+    return !known && (before.repeats || reset.ts_exchange_ns > before.begin_ts_ns);
 }
 
 /// Whether the faster stream lost this reset, which raised the numbers or led over the wrap. The

@@ -36,7 +36,7 @@ enum class ResetKind : std::uint8_t {
     second_copy,   ///< began an epoch that the stream has not joined
     late_copy,     ///< began the current epoch, which the stream joined by later blocks
     repeated,      ///< began the current epoch, and the stream delivered it before
-    told,          ///< reported in the current epoch, but began none
+    known,         ///< reported in the current epoch, but began none
     before_start,  ///< from before the first block received
     of_inferred,   ///< began the current epoch, which was inferred
     within,        ///< raised the numbers in the current epoch

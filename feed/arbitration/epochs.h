@@ -41,9 +41,10 @@ struct Epoch {
     bool by_reset = false;  ///< false: it began at the start of the program, or was inferred
     bool inferred = false;
     Forget forget = Forget::nothing;
-    ResetIdentity reset;                     ///< if by_reset
-    std::array<ResetIdentity, 4> told_late;  ///< the latest reported in it that did not begin it
-    std::size_t told_late_count = 0;
+    ResetIdentity reset;  ///< if by_reset
+    std::array<ResetIdentity, 4>
+        reported_late;  ///< the latest reported in it that did not begin it
+    std::size_t reported_late_count = 0;
     /// No block of the epoch is stamped earlier, unless `repeats`.
     std::int64_t begin_ts_ns = std::numeric_limits<std::int64_t>::min();
     /// The block time of the block that set `begin`, if no reset did.
@@ -51,14 +52,14 @@ struct Epoch {
     /// The latest block time that the epoch delivered; valid if the epoch has ended.
     std::int64_t newest_ts_ns = std::numeric_limits<std::int64_t>::min();
 
-    void note_told_late(const ResetIdentity& identity) {
-        told_late[told_late_count++ % told_late.size()] = identity;
+    void note_reported_late(const ResetIdentity& identity) {
+        reported_late[reported_late_count++ % reported_late.size()] = identity;
     }
 
-    [[nodiscard]] bool has_told_late(const ResetIdentity& identity) const {
-        const std::size_t kept = std::min(told_late_count, told_late.size());
-        return std::any_of(told_late.begin(), told_late.begin() + kept,
-                           [&identity](const ResetIdentity& told) { return told == identity; });
+    [[nodiscard]] bool was_reported_late(const ResetIdentity& identity) const {
+        const std::size_t kept = std::min(reported_late_count, reported_late.size());
+        return std::any_of(reported_late.begin(), reported_late.begin() + kept,
+                           [&identity](const ResetIdentity& known) { return known == identity; });
     }
 };
 

@@ -179,8 +179,8 @@ void SlowPath::follow_reset(const Arrival& arrival) {
             return stream.join(epochs.current_index(), true);
         case ResetKind::repeated:
             return on_repeated_reset(arrival);
-        case ResetKind::told:
-            return on_told_reset(arrival);
+        case ResetKind::known:
+            return on_reset_message(arrival);
         case ResetKind::before_start:
             return corrections_.note_before_start(arrival);
         case ResetKind::of_inferred:
@@ -200,7 +200,7 @@ void SlowPath::follow_reset(const Arrival& arrival) {
 
 /// Processes a reset from before the first block that arrives again. A loop begins if the stream
 /// had reached that block.
-void SlowPath::on_told_reset(const Arrival& arrival) {
+void SlowPath::on_reset_message(const Arrival& arrival) {
     EpochTracker& epochs = line_.epochs;
     const StreamState& stream = line_.stream_of(arrival);
     if (epochs.current_index() == 0 && arrival.ts_ns() < epochs.current().begin_ts_ns &&
@@ -345,7 +345,7 @@ void SlowPath::replay(HeldBlock* held, std::int64_t now_ns, ArbiterSink& sink) {
     route({held->block, held->first, held->last, held->source, now_ns, sink});
     replaying_ = false;
     if (brought() != before) {
-        brought_deferred_ += brought() - before;
+        deferred_commits_ += brought() - before;
         sink.committed(held->block);
     }
     inference_.deferred().release(held);

@@ -38,7 +38,7 @@ class SlowPath {
     [[nodiscard]] std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
 
     /// Messages accepted for the first time, without those of deferred blocks.
-    [[nodiscard]] std::uint64_t committed_at_once() const { return brought() - brought_deferred_; }
+    [[nodiscard]] std::uint64_t committed_at_once() const { return brought() - deferred_commits_; }
 
   private:
     void run_timers(std::int64_t now_ns, ArbiterSink& sink);
@@ -55,7 +55,7 @@ class SlowPath {
     [[nodiscard]] EpochIndex join_epoch_of(const Arrival& arrival);
 
     void follow_reset(const Arrival& arrival);
-    void on_told_reset(const Arrival& arrival);
+    void on_reset_message(const Arrival& arrival);
     void on_repeated_reset(const Arrival& arrival);
     void on_stale_reset(const Arrival& arrival);
     void apply_reset(const Arrival& arrival);
@@ -76,7 +76,7 @@ class SlowPath {
     EpochCorrections corrections_;
     BlockPlacer placer_;
     std::int64_t next_deadline_ns_ = Sequencer::never_ns;
-    std::uint64_t brought_deferred_ = 0;
+    std::uint64_t deferred_commits_ = 0;
     bool replaying_ = false;  // a deferred block is being placed, so its epoch is known
 };
 

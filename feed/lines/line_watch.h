@@ -37,10 +37,10 @@ class LineWatch {
     /// Must be called by the thread that calls look(). Reports nothing: the next look() applies it.
     void configure(const SilenceConfig& config) { config_ = config; }
 
-    /// The time of a look(). Silence is measured in `even_ns`, which does not jump when the wall
-    /// clock is set.
+    /// The time of a look(). Silence is measured in `step_free_ns`, which does not jump when the
+    /// wall clock is set.
     struct Moment {
-        std::int64_t even_ns;
+        std::int64_t step_free_ns;
         std::int64_t wall_ns;
     };
 
@@ -62,9 +62,9 @@ class LineWatch {
                 stream.heard_ns.set(static_cast<std::uint64_t>(now.wall_ns));
             }
             if (heard || !on_air || stream.since_ns == 0) {
-                stream.since_ns = now.even_ns;
+                stream.since_ns = now.step_free_ns;
             }
-            const std::int64_t silent_ns = now.even_ns - stream.since_ns;
+            const std::int64_t silent_ns = now.step_free_ns - stream.since_ns;
             const LineState state = heard    ? LineState::up
                                     : on_air ? silence(silent_ns, state_of(stream))
                                              : state_of(stream);
@@ -100,7 +100,7 @@ class LineWatch {
   private:
     struct Watched {
         std::uint64_t packets = 0;
-        std::int64_t since_ns = 0;  ///< Moment::even_ns at the start of the current silence
+        std::int64_t since_ns = 0;  ///< Moment::step_free_ns at the start of the current silence
         Counter state;              ///< a LineState
         Counter heard_ns;
     };

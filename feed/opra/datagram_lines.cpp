@@ -14,11 +14,12 @@ namespace {
 /// The reason why a block cannot be decoded as a whole or to its end; empty: there is none. A block
 /// without messages has nothing to decode, so that reason is not reported.
 std::string_view reason_of(const OpenResult& result) {
-    const std::uint32_t told = result.reasons & ~remarks & ~reason_bit(BlockReject::no_messages);
-    if (told == 0) {
+    const std::uint32_t reported =
+        result.reasons & ~remarks & ~reason_bit(BlockReject::no_messages);
+    if (reported == 0) {
         return {};
     }
-    return row_of(static_cast<BlockReject>(std::countr_zero(told))).sentence;
+    return row_of(static_cast<BlockReject>(std::countr_zero(reported))).sentence;
 }
 
 std::optional<std::uint32_t> sequence_of_block(std::span<const std::byte> payload) {

@@ -26,7 +26,7 @@ namespace detail {
 
 /// An EventSink for a single message between quotes. Its records go to the slots that the fast path
 /// fills next. It offers no slots.
-struct AmidQuotes {
+struct SingleMessageSink {
     Event* here;
     unsigned records = 0;
     unsigned tests = 0;
@@ -84,7 +84,7 @@ struct TakenAmid {
     if (bytes == 0) {
         return {};
     }
-    AmidQuotes sink{event};
+    SingleMessageSink sink{event};
     decode_other(category, m, sequence, sequence, context, sink);
     return {bytes, static_cast<std::uint16_t>(sink.records),
             static_cast<std::uint16_t>(sink.tests)};

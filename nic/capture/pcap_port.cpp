@@ -278,36 +278,36 @@ DeviceStatistics PcapPort::statistics() const {
 }
 
 std::vector<std::string> PcapPort::unread() const {
-    constexpr std::size_t told_max = 8;
-    std::vector<std::string> told;
+    constexpr std::size_t reports_max = 8;
+    std::vector<std::string> reported;
     for (const Source& source : sources_) {
         if (!source.complaint.empty()) {
-            told.push_back(source.complaint);
+            reported.push_back(source.complaint);
         }
         if (source.cut_packets != 0) {
-            told.push_back(
+            reported.push_back(
                 fmt::format("{}: the snapshot length of the capture cut {} packets of "
                             "lines: these are lost",
                             source.path, source.cut_packets));
         }
     }
-    if (told.size() > told_max) {
-        const std::size_t more = told.size() - told_max;
-        told.resize(told_max);
-        told.push_back(fmt::format("likewise {} more", more));
+    if (reported.size() > reports_max) {
+        const std::size_t more = reported.size() - reports_max;
+        reported.resize(reports_max);
+        reported.push_back(fmt::format("likewise {} more", more));
     }
-    return told;
+    return reported;
 }
 
 std::vector<std::string> PcapPort::remarks() const {
     std::vector<std::string> remarks = unread();
-    const std::uint64_t told = std::min<std::uint64_t>(leaps_count_, leaps_reported_max);
-    for (const Leap& leap : std::span(leaps_).first(told)) {
+    const std::uint64_t reported = std::min<std::uint64_t>(leaps_count_, leaps_reported_max);
+    for (const Leap& leap : std::span(leaps_).first(reported)) {
         remarks.push_back(leap_text(sources_[leap.source].path, leap.record, leap.size_ns));
     }
-    if (leaps_count_ > told) {
+    if (leaps_count_ > reported) {
         remarks.push_back(fmt::format("{} more leaps in the times of records were passed over",
-                                      leaps_count_ - told));
+                                      leaps_count_ - reported));
     }
     return remarks;
 }

@@ -108,7 +108,7 @@ std::shared_ptr<Device> Device::open(const std::shared_ptr<Eal>& eal, const Port
     return device;
 }
 
-void Device::told(Problems& problems, std::string_view what, int error) {
+void Device::report_error(Problems& problems, std::string_view what, int error) {
     const std::string complaints = eal_->log().complaints();
     tell(problems, "",
          fmt::format("port {}: {}: {}{}{}", port_.name, what,
@@ -124,14 +124,14 @@ bool Device::create(Problems& problems) {
         const std::string arguments = parse_vdev(port_.vdev).arguments_text();
         const int error = rte_eal_hotplug_add("vdev", name.c_str(), arguments.c_str());
         if (error != 0) {
-            told(problems, fmt::format("cannot create {}", port_.vdev), error);
+            report_error(problems, fmt::format("cannot create {}", port_.vdev), error);
             return false;
         }
         created_ = true;
     }
     if (const int error = rte_eth_dev_get_port_by_name(name.c_str(), &id_); error != 0) {
         id_ = RTE_MAX_ETHPORTS;
-        told(problems, fmt::format("no driver took device {}", name), error);
+        report_error(problems, fmt::format("no driver took device {}", name), error);
         return false;
     }
     if (const std::string interface = kernel_interface(port_); !interface.empty()) {
@@ -157,7 +157,7 @@ void Device::choose_offloads(const rte_eth_dev_info& info, rte_eth_conf& wanted)
 bool Device::configure(std::uint16_t queues, Problems& problems) {
     rte_eth_dev_info info{};
     if (const int error = rte_eth_dev_info_get(id_, &info); error != 0) {
-        told(problems, "the driver does not describe its device", error);
+        report_error(problems, "the driver does not describe its device", error);
         return false;
     }
     if (queues > info.max_rx_queues) {
@@ -175,7 +175,7 @@ bool Device::configure(std::uint16_t queues, Problems& problems) {
     transmit_queues_ = std::min(queues, info.max_tx_queues);
     if (const int error = rte_eth_dev_configure(id_, queues, transmit_queues_, &wanted);
         error != 0) {
-        told(problems, fmt::format("cannot be configured with {} queues", queues), error);
+        report_error(problems, fmt::format("cannot be configured with {} queues", queues), error);
         return false;
     }
     return true;
@@ -218,12 +218,12 @@ bool Device::make_pool(std::uint16_t queue, Problems& problems) {
             : rte_pktmbuf_pool_create(name.c_str(), count, pool_cache_buffers, 0,
                                       frame_room_bytes + RTE_PKTMBUF_HEADROOM, node);
     if (pool == nullptr) {
-        told(problems,
-             fmt::format("no memory for {} buffers of {} bytes ({})", need.buffers_per_queue,
-                         need.bytes_per_buffer,
-                         port_.hugepages ? "not enough free hugepages on the device's node"
-                                         : "no hugepages"),
-             rte_errno);
+        report_error(problems,
+                     fmt::format("no memory for {} buffers of {} bytes ({})",
+                                 need.buffers_per_queue, need.bytes_per_buffer,
+                                 port_.hugepages ? "not enough free hugepages on the device's node"
+                                                 : "no hugepages"),
+                     rte_errno);
         return false;
     }
     pools_.push_back(pool);
@@ -251,14 +251,14 @@ bool Device::set_up_each_queue(std::uint16_t queues, Problems& problems) {
         if (const int error =
                 rte_eth_rx_queue_setup(id_, queue, receive, node, nullptr, pools_[queue]);
             error != 0) {
-            told(problems, fmt::format("receive queue {} cannot be set up", queue), error);
+            report_error(problems, fmt::format("receive queue {} cannot be set up", queue), error);
             return false;
         }
     }
     for (std::uint16_t queue = 0; queue < transmit_queues_; ++queue) {
         if (const int error = rte_eth_tx_queue_setup(id_, queue, transmit, node, nullptr);
             error != 0) {
-            told(problems, fmt::format("transmit queue {} cannot be set up", queue), error);
+            report_error(problems, fmt::format("transmit queue {} cannot be set up", queue), error);
             return false;
         }
     }
@@ -267,7 +267,7 @@ bool Device::set_up_each_queue(std::uint16_t queues, Problems& problems) {
 
 bool Device::start(Problems& problems) {
     if (const int error = rte_eth_dev_start(id_); error != 0) {
-        told(problems, "cannot be started", error);
+        report_error(problems, "cannot be started", error);
         return false;
     }
     started_ = true;
@@ -309,7 +309,7 @@ bool Device::admit_more(std::span<const Group> groups, Problems& problems) {
         error = set_address_list(id_, all);
     }
     if (error != 0) {
-        told(problems, "its address filter takes no more groups", error);
+        report_error(problems, "its address filter takes no more groups", error);
         return false;
     }
     admitted_ = std::move(all);
@@ -374,10 +374,10 @@ std::optional<bool> Device::link_up() const {
 
 std::optional<bool> Device::ask_link() const {
     if (kernel_ == nullptr) {
-        rte_eth_link told{};
+        rte_eth_link status{};
         Link link = Link::unknown;
-        if (rte_eth_link_get_nowait(id_, &told) == 0) {
-            link = told.link_status == RTE_ETH_LINK_UP ? Link::up : Link::down;
+        if (rte_eth_link_get_nowait(id_, &status) == 0) {
+            link = status.link_status == RTE_ETH_LINK_UP ? Link::up : Link::down;
         }
         link_.store(link, std::memory_order_relaxed);
     }
@@ -388,27 +388,27 @@ std::optional<bool> Device::ask_link() const {
 DeviceStatistics Device::statistics() const {
     const std::lock_guard lock(asking_);
     eal_->log().fetch();
-    DeviceStatistics told;
-    told.link_up = ask_link();
+    DeviceStatistics statistics;
+    statistics.link_up = ask_link();
     const DriverTraits traits = driver_traits(port_);
     rte_eth_stats now{};
     if (!af_xdp_sockets_.empty()) {
         if (const std::optional<AfXdpLosses> losses = af_xdp_losses(af_xdp_sockets_)) {
-            told.missed = losses->missed;
-            told.no_buffer = losses->no_buffer;
+            statistics.missed = losses->missed;
+            statistics.no_buffer = losses->no_buffer;
         }
     } else if (rte_eth_stats_get(id_, &now) == 0) {
         if (traits.counts_missed) {
-            told.missed = now.imissed - at_start_.imissed;
+            statistics.missed = now.imissed - at_start_.imissed;
         }
         if (traits.counts_no_buffer) {
-            told.no_buffer = now.rx_nombuf - at_start_.rx_nombuf;
+            statistics.no_buffer = now.rx_nombuf - at_start_.rx_nombuf;
         }
         if (traits.counts_errors) {
-            told.errors = now.ierrors - at_start_.ierrors;
+            statistics.errors = now.ierrors - at_start_.ierrors;
         }
     }
-    return told;
+    return statistics;
 }
 
 std::optional<ClockReading> Device::read_clock() const {

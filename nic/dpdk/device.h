@@ -107,7 +107,7 @@ class Device {
     void choose_offloads(const rte_eth_dev_info& info, rte_eth_conf& wanted);
     void choose_clock();
     void admit(const std::vector<std::vector<Group>>& groups_by_queue);
-    void told(Problems& problems, std::string_view what, int error);
+    void report_error(Problems& problems, std::string_view what, int error);
     [[nodiscard]] std::optional<bool> ask_link() const;
 
     enum class Link : std::uint8_t { unknown, down, up };

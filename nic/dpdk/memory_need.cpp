@@ -83,7 +83,7 @@ std::string pages_text(std::span<const Hugepages> pages) {
 }
 
 /// The command that makes `need` bytes of hugepages free: in total (`node` < 0), or on one node.
-std::string mending_text(std::size_t need, std::span<const Hugepages> pages, int node) {
+std::string fixes_text(std::size_t need, std::span<const Hugepages> pages, int node) {
     std::size_t in_use = 0;
     for (const Hugepages& size : pages) {
         const bool counts = node < 0 || size.node == static_cast<unsigned>(node);
@@ -224,7 +224,7 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
         tell(problems, "",
              fmt::format("dpdk ports need {} MiB of hugepages, {} MiB are free ({}): {}",
                          mebibytes(need), free_bytes / mebibyte, pages_text(pages),
-                         mending_text(need, pages, -1)),
+                         fixes_text(need, pages, -1)),
              remedy_of_want(need, pages, -1));
         return problems;
     }
@@ -240,7 +240,7 @@ Problems check_hugepages(std::span<const PortDemand> ports, std::span<const Huge
                  fmt::format("dpdk ports on NUMA node {} need {} MiB of its hugepages, {} MiB are "
                              "free ({}): {}",
                              node, mebibytes(need_there), free_bytes / mebibyte, pages_text(pages),
-                             mending_text(need_there, pages, node)),
+                             fixes_text(need_there, pages, node)),
                  remedy_of_want(need_there, pages, node));
         }
     }

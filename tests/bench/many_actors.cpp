@@ -4,7 +4,7 @@
 //     bench_many_actors [--runs N] [--json]
 #include "tests/bench/many_actors.h"
 
-#include "actors/runtime/core_thread.h"
+#include "actors/runtime/executor_thread.h"
 #include "tests/bench/allocations.h"
 #include "tests/bench/measure.h"
 
@@ -34,7 +34,7 @@ struct Token {
     std::uint64_t hops_left;
 };
 
-class Node : public Actor {
+class Node : public MailboxActor {
   public:
     Node(std::uint64_t hops, std::latch& done) : hops_(hops), done_(done) {}
 
@@ -70,10 +70,10 @@ ManyOutcome run_many(std::uint64_t hops, CoreOf&& core_of) {
     std::latch done{many};
     std::uint64_t before = allocations();
     auto begun = Clock::now();
-    std::array<Core, 2> cores;
+    std::array<Executor, 2> cores;
     std::vector<Node*> nodes;
     for (std::size_t i = 0; i < many; ++i) {
-        Core& core = cores[core_of(i)];
+        Executor& core = cores[core_of(i)];
         nodes.push_back(&core.add<Node>(hops, done));
     }
     for (std::size_t i = 0; i < many; ++i) {
@@ -85,8 +85,8 @@ ManyOutcome run_many(std::uint64_t hops, CoreOf&& core_of) {
     const std::uint64_t parks_before = parks();
     begun = Clock::now();
     {
-        const CoreThread one{cores[0], {.cpu = 0}};
-        const CoreThread other{cores[1], {.cpu = 1}};
+        const ExecutorThread one{cores[0], {.cpu = 0}};
+        const ExecutorThread other{cores[1], {.cpu = 1}};
         done.wait();
         outcome.run_seconds = seconds_since(begun);
         outcome.run_parks = parks() - parks_before;

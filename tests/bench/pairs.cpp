@@ -7,7 +7,7 @@
 // runs then take five minutes.
 #include "tests/bench/pairs.h"
 
-#include "actors/runtime/core_thread.h"
+#include "actors/runtime/executor_thread.h"
 #include "tests/bench/measure.h"
 
 #include <fmt/core.h>
@@ -41,7 +41,7 @@ void must(bool right, const char* what) {
 struct More {};
 
 /// Sends a row of numbers, in order, whenever a ponger asks for it.
-class Pinger : public Actor {
+class Pinger : public MailboxActor {
   public:
     explicit Pinger(std::uint64_t wanted) : wanted_(wanted) {}
 
@@ -61,7 +61,7 @@ class Pinger : public Actor {
 };
 
 /// Checks the order, and asks for more at the end of each row.
-class Ponger : public Actor {
+class Ponger : public MailboxActor {
   public:
     Ponger(std::uint64_t wanted, std::latch& done) : wanted_(wanted), done_(done) {}
 
@@ -140,8 +140,8 @@ bool parse(int argc, char** argv, Options& options) {
 /// Runs the pingers on one core and the pongers on the other.
 double pinstrike_pairs(std::uint64_t each) {
     std::latch done{pairs_count};
-    Core here;
-    Core there;
+    Executor here;
+    Executor there;
     for (std::uint64_t i = 0; i < pairs_count; ++i) {
         auto& pinger = here.add<Pinger>(each);
         auto& ponger = there.add<Ponger>(each, done);
@@ -149,8 +149,8 @@ double pinstrike_pairs(std::uint64_t each) {
         ponger.mores = pinger.mores.sender(ponger);
     }
     const auto begun = std::chrono::steady_clock::now();
-    const CoreThread one{here, {.cpu = 0, .spins = spins}};
-    const CoreThread other{there, {.cpu = 1, .spins = spins}};
+    const ExecutorThread one{here, {.cpu = 0, .spins = spins}};
+    const ExecutorThread other{there, {.cpu = 1, .spins = spins}};
     done.wait();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }

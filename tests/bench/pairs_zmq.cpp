@@ -67,12 +67,12 @@ void check_pings(Socket& socket, std::uint64_t each) {
     for (int i = 0; i < rows_asked_ahead; ++i) {
         socket.send(0);
     }
-    for (std::uint64_t told = 0; told < each;) {
-        if (socket.receive() != told++) {
+    for (std::uint64_t reported = 0; reported < each;) {
+        if (socket.receive() != reported++) {
             std::fprintf(stderr, "ZeroMQ: out of order\n");
             std::exit(1);
         }
-        if (told % row_pings == 0) {
+        if (reported % row_pings == 0) {
             socket.send(0);
         }
     }

@@ -5,8 +5,8 @@
 // FROM:TO: count only figures that were measured while the two cores were at this distance
 // (distance.h).
 #include "actors/bench/sample_work.h"
-#include "actors/runtime/core_thread.h"
 #include "actors/runtime/coroutine.h"
+#include "actors/runtime/executor_thread.h"
 #include "tests/bench/distance.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/runtime_caf.h"
@@ -44,7 +44,7 @@ void must(bool right, const char* what) {
 }
 
 /// Its handler does nothing, except that it notices the last message.
-class Empty : public Actor {
+class Empty : public MailboxActor {
   public:
     explicit Empty(std::uint64_t wanted) : numbers(this, {.most = 16'384}), wanted_(wanted) {}
 
@@ -68,7 +68,7 @@ class EmptyScript : public Script<Number> {
     Mailbox<Number>& numbers;
 
   private:
-    Story story() override {
+    Coroutine body() override {
         for (;;) {
             const Number& number = co_await next();
             if (number.value == wanted_) {
@@ -81,7 +81,7 @@ class EmptyScript : public Script<Number> {
 };
 
 /// Sends 1, 2, 3 ... in several steps of its core, in each step as many as the mailbox accepts.
-class Pusher : public Actor {
+class Pusher : public MailboxActor {
   public:
     Pusher(Mailbox<Number>& to, std::uint64_t wanted) : to_(to.sender(*this)), wanted_(wanted) {}
 
@@ -105,7 +105,7 @@ class Pusher : public Actor {
 };
 
 /// With live figures of each actor if `measured`.
-CoreOptions core_options(bool measured) {
+ExecutorOptions core_options(bool measured) {
     return {.clock_ns = measured ? steady_ns : nullptr};
 }
 
@@ -113,9 +113,9 @@ CoreOptions core_options(bool measured) {
 template <class Receiver, bool measured = false>
 double push_from_thread() {
     constexpr std::uint64_t count = 20'000'000;
-    Core core{core_options(measured)};
+    Executor core{core_options(measured)};
     auto& receiver = core.add<Receiver>(count);
-    const CoreThread thread{core, {.cpu = 1, .spins = spins}};
+    const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
     auto to = receiver.numbers.sender();
     const auto begun = std::chrono::steady_clock::now();
     for (std::uint64_t i = 1; i <= count; ++i) {
@@ -134,14 +134,14 @@ double push_from_thread() {
 template <class Receiver, bool measured = false>
 double push_from_actor() {
     constexpr std::uint64_t count = 20'000'000;
-    Core core{core_options(measured)};
-    Core sending{core_options(measured)};
+    Executor core{core_options(measured)};
+    Executor sending{core_options(measured)};
     auto& receiver = core.add<Receiver>(count);
     sending.add<Pusher>(receiver.numbers, count);
-    const CoreThread thread{core, {.cpu = 1, .spins = spins}};
+    const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
     const auto begun = std::chrono::steady_clock::now();
     {
-        const CoreThread pushing{sending, {.cpu = 0, .spins = spins}};
+        const ExecutorThread pushing{sending, {.cpu = 0, .spins = spins}};
         while (!receiver.ended()) {
             std::this_thread::sleep_for(std::chrono::microseconds{200});
         }
@@ -151,7 +151,7 @@ double push_from_actor() {
 
 using Work = pinstrike::command::SumOf<1000>;
 
-class Summer : public Actor {
+class Summer : public MailboxActor {
   public:
     explicit Summer(std::uint64_t wanted) : wanted_(wanted) {}
 
@@ -181,7 +181,7 @@ class SummingScript : public Script<Number> {
     [[nodiscard]] std::uint64_t total() const { return work_.total(); }
 
   private:
-    Story story() override {
+    Coroutine body() override {
         for (std::uint64_t last = 0; last != wanted_;) {
             const Number& number = co_await next();
             last = number.value;
@@ -200,9 +200,9 @@ constexpr std::uint64_t sums_total =
 /// Milliseconds for 100,000 messages from one thread that waits when the mailbox is full.
 template <class Receiver>
 double bounded_sums() {
-    Core core;
+    Executor core;
     auto& summer = core.add<Receiver>(sums_count);
-    const CoreThread thread{core, {.cpu = 1, .spins = spins}};
+    const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
     auto to = summer.numbers.sender();
     const auto begun = std::chrono::steady_clock::now();
     for (std::uint64_t i = 1; i <= sums_count; ++i) {

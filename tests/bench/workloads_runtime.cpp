@@ -1,4 +1,4 @@
-#include "actors/runtime/core_thread.h"
+#include "actors/runtime/executor_thread.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/workloads.h"
 
@@ -41,7 +41,7 @@ Bounds bounds_of(const Cell& cell) {
 }
 
 template <class Work>
-class Handler : public Actor {
+class Handler : public MailboxActor {
   public:
     Handler(const Cell& cell, std::latch& done)
         : numbers(this, bounds_of(cell)), last_(cell.each), done_(done) {}
@@ -64,7 +64,7 @@ class Handler : public Actor {
 };
 
 /// Sends to all actors in turn, `rows` messages to each in one step of its core.
-class Feeder : public Actor {
+class Feeder : public MailboxActor {
   public:
     explicit Feeder(std::uint64_t each) : each_(each) {}
 
@@ -103,14 +103,14 @@ class Feeder : public Actor {
 template <class Work>
 Outcome from_a_thread(const Cell& cell) {
     std::latch done{1};
-    Core core;
+    Executor core;
     auto& handler = core.add<Handler<Work>>(cell, done);
     auto sender = handler.numbers.sender();
     stay_on(0);
     Clock::time_point begun;
     double seconds = 0;
     {
-        const CoreThread thread{core, {.cpu = 1, .spins = spins}};
+        const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
         begun = Clock::now();
         for (std::uint64_t i = 1; i <= cell.each; ++i) {
             must(sender.send(i) == Sent::sent, "a message was refused");
@@ -126,20 +126,20 @@ Outcome from_a_thread(const Cell& cell) {
 template <class Work>
 Outcome from_an_actor(const Cell& cell) {
     std::latch done{static_cast<std::ptrdiff_t>(cell.actors)};
-    Core here;
-    Core there;
+    Executor here;
+    Executor there;
     auto& feeder = here.add<Feeder>(cell.each);
     std::vector<Handler<Work>*> handlers;
     for (std::size_t i = 0; i < cell.actors; ++i) {
-        Core& core = i < cell.beside_sender ? here : there;
+        Executor& core = i < cell.beside_sender ? here : there;
         handlers.push_back(&core.add<Handler<Work>>(cell, done));
         feeder.to.push_back(handlers.back()->numbers.sender(feeder));
     }
     const auto begun = Clock::now();
     double seconds = 0;
     {
-        const CoreThread other{there, {.cpu = 1, .spins = spins}};
-        const CoreThread one{here, {.cpu = 0, .spins = spins}};
+        const ExecutorThread other{there, {.cpu = 1, .spins = spins}};
+        const ExecutorThread one{here, {.cpu = 0, .spins = spins}};
         done.wait();
         seconds = seconds_since(begun);
     }
@@ -189,8 +189,8 @@ Outcome work_alone(const Cell& cell) {
 /// with it.
 Outcome sender_alone(const Cell& cell) {
     std::latch done{static_cast<std::ptrdiff_t>(cell.actors)};
-    Core here;
-    Core there;
+    Executor here;
+    Executor there;
     auto& feeder = here.add<Feeder>(cell.each);
     for (std::size_t i = 0; i < cell.actors; ++i) {
         auto& handler = there.add<Handler<Sum100>>(cell, done);

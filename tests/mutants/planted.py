@@ -104,9 +104,9 @@ plant(("arbiter", "arbiter property"), [
 
 plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
     ("a late reset is counted twice",
-     "line_.counters().bump(LineCount::resets); current.note_told_late(ResetIdentity::of(block)); "
+     "line_.counters().bump(LineCount::resets); current.note_reported_late(ResetIdentity::of(block)); "
      "reset.sink.reset(block, forget, false); }",
-     "line_.counters().bump(LineCount::resets, 2); current.note_told_late(ResetIdentity::of(block)); "
+     "line_.counters().bump(LineCount::resets, 2); current.note_reported_late(ResetIdentity::of(block)); "
      "reset.sink.reset(block, forget, false); }"),
     ("a late copy of a reset is not counted",
      "case ResetKind::late_copy: line_.counters().bump(LineCount::resets_repeated);",
@@ -122,7 +122,7 @@ plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
      "line_.counters().bump(LineCount::late, 2 * count);"),
     ("a late message of a book is counted twice", "counters_.bump(BookCount::late);",
      "counters_.bump(BookCount::late, 2);"),
-    ("a broadcast is not counted", "lane.counters->broadcast.add(); return;", "return;"),
+    ("a broadcast is not counted", "output.counters->broadcast.add(); return;", "return;"),
     ("what cannot be decoded is no duplicate", "stream.counters.bump(StreamCount::rejected, end - position);",
      "stream.counters.bump(StreamCount::duplicate, end - position);"),
     ("an inferred reset is not counted", "line_.counters().bump(LineCount::resets_inferred);", ""),
@@ -180,7 +180,7 @@ plant(("actors",), [
     ("a ring begins anew though it is not empty", "if (released_ != claimed_) { next_return_",
      "if (claimed_ == 0) { next_return_"),
     ("data fills a ring whole", "config.when_full == WhenFull::refuse ? capacity / spare_share : 0;", "0;"),
-    ("data goes before a control that is owed", "lane.closed = lane.ring.capacity() + 1;", ""),
+    ("data goes before a control that is owed", "output.closed = output.ring.capacity() + 1;", ""),
     ("a debt behind a control is forgotten", "before_.add(after_); after_ = {};", "after_ = {};"),
     ("a debt over the wrap", "return static_cast<std::int32_t>(a - b) < 0;", "return a < b;"),
     ("half a message is handed to an actor", "next = at + header.records; if (next > end) { break; }",

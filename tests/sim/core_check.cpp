@@ -420,7 +420,7 @@ void DeliveryCheck::check_sums(Coverage& /*coverage*/) {
         const std::uint64_t reported = lost_reported_[core] + refused_reported_[core];
         // If a repair did not fit into the ring, the core counts a loss too many, which is safe.
         const bool calm = mine == 0 && refused_reported_[core] == 0 &&
-                          counted(core, &actors::RingCounters::repairs_untold) == 0;
+                          counted(core, &actors::RingCounters::repair_notices_dropped) == 0;
         if (reported < lost + mine || (calm && reported != lost)) {
             findings_.add(
                 fmt::format("core {}: gaps cover {} messages; {} are lost and {} were "

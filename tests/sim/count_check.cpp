@@ -187,7 +187,8 @@ class CountCheck {
         for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
             const actors::RingCounters& ring = host_.poller(i).router().counters(core);
             broadcast += ring.broadcast.read();
-            rings_full_ = rings_full_ || ring.refused.read() + ring.repairs_untold.read() != 0;
+            rings_full_ =
+                rings_full_ || ring.refused.read() + ring.repair_notices_dropped.read() != 0;
         }
         expect(of(EventKind::gap) + of(EventKind::control) + of(EventKind::line_state) +
                    of(EventKind::line_mark),

@@ -160,9 +160,9 @@ void Host::make_poller(std::size_t index, std::vector<actors::Producer<feed::Eve
             {port->name(), std::move(port), host.udp_checksum, {}, host.burst_packets});
     }
     const actors::RouterConfig routing{host.sharding, actors::WhenFull::refuse, setup.lines.size()};
-    const std::vector<actors::Parking*> bells(host.cores, nullptr);
+    const std::vector<actors::Parking*> core_wakers(host.cores, nullptr);
     poller.task = actors::make_poller("opra", std::move(setup),
-                                      actors::Router{routing, std::move(outputs), bells});
+                                      actors::Router{routing, std::move(outputs), core_wakers});
     PINSTRIKE_CHECK(poller.task != nullptr);
 }
 

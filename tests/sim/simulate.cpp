@@ -100,7 +100,7 @@ bool plant(const std::string& name) {
     for (std::size_t i = 0; i < Mistake_count; ++i) {
         if (Mistake_rows[i].name == name) {
 #ifdef PINSTRIKE_HOOKS
-            planted_mistake = static_cast<Mistake>(i);
+            injected_mistake = static_cast<Mistake>(i);
             return true;
 #else
             std::cerr << "simulate: mistakes are planted only in a build with -Dhooks=true\n";
@@ -184,7 +184,7 @@ int verdict_on_mistake(const Sum& sum) {
         return 1;
     }
 #ifdef PINSTRIKE_HOOKS
-    planted_mistake = static_cast<Mistake>(Mistake_count);
+    injected_mistake = static_cast<Mistake>(Mistake_count);
 #endif
     if (simulate(sum.failed_seed(), {}).findings.count() != 0) {
         std::cout << fmt::format("seed {} fails without the planted mistake as well\n",

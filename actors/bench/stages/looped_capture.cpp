@@ -64,8 +64,8 @@ PollerSetup looped_setup(std::unique_ptr<nic::Port> port, nic::ChecksumCheck udp
 }
 
 Router router_to(std::vector<Producer<feed::Event>> producers, std::size_t lines_count) {
-    const std::vector<Parking*> bells(producers.size(), nullptr);
-    return {{Sharding::series, WhenFull::refuse, lines_count}, std::move(producers), bells};
+    const std::vector<Parking*> core_wakers(producers.size(), nullptr);
+    return {{Sharding::series, WhenFull::refuse, lines_count}, std::move(producers), core_wakers};
 }
 
 }  // namespace pinstrike::actors

@@ -239,8 +239,8 @@ StateVerdict Book::take_state(const StateRecord& record) {
     if (entry == nullptr) {
         return StateVerdict::no_room;
     }
-    const bool settled = settle(*entry);
-    const bool left = settled && entry->line != record.line;
+    const bool known_before = catch_up_with_line(*entry);
+    const bool left = known_before && entry->line != record.line;
     if (left && heard_lately(*entry)) {
         return StateVerdict::moved;
     }
@@ -269,7 +269,7 @@ void Book::adopt(BookEntry& entry, const StateRecord& record) {
     // If the line was not heard here, messages may have been missed after the record's place.
     const LinePlace& row = transfer_->places.at(record.line);
     const bool whole = row.heard && row.whole_after(record.place.sequence);
-    settle_anew(entry, record.line);
+    adopt_line(entry, record.line);
     entry.quotes = record.quotes;
     entry.bid = record.bid;
     entry.offer = record.offer;
@@ -392,7 +392,7 @@ std::size_t Book::walk_lines() {
 }
 
 void Book::give(BookEntry& entry, StateRecord& record) {
-    settle(entry);
+    catch_up_with_line(entry);
     record = StateRecord{};
     record.line = entry.line;
     record.place = transfer_->places.at(entry.line).here;

@@ -36,7 +36,7 @@ struct Arguments {
 
 /// An actor of actors/runtime that does this work for each message.
 template <class Work>
-class Worker final : public actors::runtime::Actor {
+class Worker final : public actors::runtime::MailboxActor {
   public:
     explicit Worker(std::size_t batch) : messages(this, {.most = batch}) {}
 

@@ -107,7 +107,7 @@ json stream_of(const LineSnapshot& line, std::size_t stream, Tally& tally) {
     json view{{"state", stream_state(line, stream)},
               {"heard_seconds_ago", seconds_since(line.heard_ns[stream])}};
     add_counts(view, of, feed::StreamCount_rows, line.streams[stream], tally);
-    view["ahead"] = times_of(tally.times(named(of, "ahead"), line.leads[stream]));
+    view["ahead"] = times_of(tally.times(named(of, "ahead"), line.skews[stream]));
     return view;
 }
 

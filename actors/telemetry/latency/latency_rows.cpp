@@ -41,7 +41,7 @@ std::vector<LatencyRow> latency_rows(const LatencyReading& reading) {
         rows.push_back({words, stage.thread, stage.actor, LatencyRow::Kind::all, stage.all});
         if (stage.stage != actor_service) {
             rows.push_back({words, stage.thread, stage.actor, LatencyRow::Kind::without_stops,
-                            undisturbed(stage)});
+                            without_preemption(stage)});
         }
     }
     for (const LoopReading& loop : reading.loops) {

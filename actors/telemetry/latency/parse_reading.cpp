@@ -132,7 +132,7 @@ class Parser {
         } else if (name == "loop_seconds_total") {
             loop(sample).looked_ns = ns_of(sample.value);
         } else if (cut_front(name, "fine_latency_disturbed")) {
-            part(stage(sample).disturbed, name, sample);
+            part(stage(sample).preempted, name, sample);
         } else if (cut_front(name, "fine_latency")) {
             part(stage(sample).all, name, sample);
         } else if (cut_front(name, "fine_loop_away")) {

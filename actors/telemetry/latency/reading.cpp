@@ -14,7 +14,7 @@ LoopReading loop_of(const LoopSnapshot& loop, const std::string& name, bool poll
 
 StageReading stage_of(std::string_view stage, const std::string& thread, const std::string& actor,
                       const StageSnapshot& taken) {
-    return {std::string{stage}, thread, actor, taken.all, taken.disturbed};
+    return {std::string{stage}, thread, actor, taken.all, taken.preempted};
 }
 
 void add_core(LatencyReading& reading, const CoreSnapshot& core) {
@@ -83,7 +83,7 @@ LatencyReading since(const LatencyReading& now, const LatencyReading& before) {
             if (old.stage == stage.stage && old.thread == stage.thread &&
                 old.actor == stage.actor) {
                 stage.all = since(stage.all, old.all);
-                stage.disturbed = since(stage.disturbed, old.disturbed);
+                stage.preempted = since(stage.preempted, old.preempted);
             }
         }
     }
@@ -100,16 +100,16 @@ LatencyReading since(const LatencyReading& now, const LatencyReading& before) {
     return part;
 }
 
-Histogram::Snapshot undisturbed(const StageReading& stage) {
+Histogram::Snapshot without_preemption(const StageReading& stage) {
     Histogram::Snapshot rest;
     for (std::size_t i = 0; i < Histogram::buckets_count; ++i) {
-        rest.buckets[i] = less(stage.all.buckets[i], stage.disturbed.buckets[i]);
+        rest.buckets[i] = less(stage.all.buckets[i], stage.preempted.buckets[i]);
         rest.count += rest.buckets[i];
         if (rest.buckets[i] != 0) {
             rest.highest_ns = std::min(Histogram::upper_bound(i) - 1, stage.all.highest_ns);
         }
     }
-    rest.sum_ns = less(stage.all.sum_ns, stage.disturbed.sum_ns);
+    rest.sum_ns = less(stage.all.sum_ns, stage.preempted.sum_ns);
     return rest;
 }
 

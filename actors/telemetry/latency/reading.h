@@ -25,7 +25,7 @@ struct StageReading {
     std::string thread;
     std::string actor;  ///< empty: the thread as a whole
     Histogram::Snapshot all;
-    Histogram::Snapshot disturbed;  ///< of these, samples affected by preemption
+    Histogram::Snapshot preempted;  ///< of these, samples affected by preemption
 };
 
 struct LoopReading {
@@ -55,7 +55,7 @@ struct LatencyReading {
 [[nodiscard]] LatencyReading since(const LatencyReading& now, const LatencyReading& before);
 
 /// The samples not affected by a detected preemption. The maximum is exact to 1/16.
-[[nodiscard]] Histogram::Snapshot undisturbed(const StageReading& stage);
+[[nodiscard]] Histogram::Snapshot without_preemption(const StageReading& stage);
 
 /// How long a packet would have waited until the thread polled, if it had come at any time of the
 /// measurement with equal probability. Computed from the lengths of the turns; each nanosecond

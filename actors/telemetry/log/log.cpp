@@ -78,7 +78,7 @@ void Log::tell(const LogEntry& entry, LogTime now) {
 void Log::step(LogTime now) {
     for (auto& [key, limited] : limited_) {
         if (limited.limit.held() != 0 && limited.limit.due(now.steady_ns)) {
-            limited.limit.told(now.steady_ns);
+            limited.limit.logged(now.steady_ns);
             tell_held(key, limited, now);
         }
     }

@@ -30,14 +30,14 @@ class RateLimit {
             ++held_;
             return false;
         }
-        told(now_ns);
+        logged(now_ns);
         return true;
     }
 
     [[nodiscard]] bool due(std::int64_t now_ns) const { return now_ns >= next_ns_; }
 
     /// The entries held back are being reported.
-    void told(std::int64_t now_ns) {
+    void logged(std::int64_t now_ns) {
         interval_ns_ = std::min(2 * interval_ns_, longest_ns);
         next_ns_ = now_ns + interval_ns_;
     }

@@ -250,16 +250,16 @@ void Watch::watch_calls(const RefusedCalls& now, const RefusedCalls& before) {
 
 /// All queues of a port share one link.
 void Watch::watch_links(const CounterSnapshot& now) {
-    std::vector<std::string_view> told;
+    std::vector<std::string_view> logged;
     for (std::size_t i = 0; i < now.pollers.size(); ++i) {
         for (std::size_t j = 0; j < now.pollers[i].queues.size(); ++j) {
             const QueueSnapshot& queue = now.pollers[i].queues[j];
             const QueueSnapshot& before = before_->pollers[i].queues[j];
             if (!queue.device.link_up ||
-                std::find(told.begin(), told.end(), queue.port) != told.end()) {
+                std::find(logged.begin(), logged.end(), queue.port) != logged.end()) {
                 continue;
             }
-            told.push_back(queue.port);
+            logged.push_back(queue.port);
             const bool up = *queue.device.link_up;
             const std::string subject = "port " + queue.port;
             if (before.device.link_up != up) {
@@ -443,7 +443,7 @@ void Watch::watch_unheard(const CounterSnapshot& now) {
             }
         }
     }
-    if (unheard != 0 && !std::exchange(unheard_told_, true)) {
+    if (unheard != 0 && !std::exchange(unheard_logged_, true)) {
         add(LogCode::streams_unheard, "feed",
             fmt::format("{} of {} have brought nothing yet: {}{}", unheard, counted(all, "stream"),
                         names, unheard > named_max ? " and others" : ""));

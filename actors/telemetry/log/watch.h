@@ -40,7 +40,7 @@ class Watch {
     void add(LogCode code, std::string subject, std::string text);
 
     std::optional<CounterSnapshot> before_;
-    bool unheard_told_ = false;
+    bool unheard_logged_ = false;
     std::vector<LogEntry> entries_;
 };
 

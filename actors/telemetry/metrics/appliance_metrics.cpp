@@ -79,7 +79,7 @@ void add_stream(Families& out, const LineSnapshot& line, std::size_t stream, Lab
     out.value(Metric::stream_state, labels, static_cast<double>(line.states[stream]));
     out.value(Metric::stream_last_packet_timestamp_seconds, labels,
               static_cast<double>(line.heard_ns[stream]) * 1e-9);
-    out.histogram(Metric::stream_lead_seconds, labels, line.leads[stream]);
+    out.histogram(Metric::stream_lead_seconds, labels, line.skews[stream]);
     add_counts(out, "stream", feed::StreamCount_rows, line.streams[stream], labels);
 }
 
@@ -116,7 +116,7 @@ void add_stage(Families& out, const char* stage, const std::string& thread,
                const StageSnapshot& latency) {
     const Labels labels{{"stage", stage}, {"thread", thread}};
     out.histogram(Metric::latency_seconds, labels, latency.all);
-    out.histogram(Metric::latency_disturbed_seconds, labels, latency.disturbed);
+    out.histogram(Metric::latency_disturbed_seconds, labels, latency.preempted);
 }
 
 void add_ring(Families& out, const RingSnapshot& ring) {
@@ -125,7 +125,7 @@ void add_ring(Families& out, const RingSnapshot& ring) {
     out.value(Metric::ring_pushed_messages_total, labels, number(ring.pushed));
     out.value(Metric::ring_refused_messages_total, labels, number(ring.refused));
     out.value(Metric::ring_broadcast_records_total, labels, number(ring.broadcast));
-    out.value(Metric::ring_untold_repairs_total, labels, number(ring.repairs_untold));
+    out.value(Metric::ring_untold_repairs_total, labels, number(ring.repair_notices_dropped));
     out.value(Metric::ring_waits_total, labels, number(ring.waits));
     out.value(Metric::ring_high_water_records, labels, number(ring.high_water_records));
     out.value(Metric::ring_capacity_records, labels, number(ring.capacity_records));

@@ -34,7 +34,7 @@ std::vector<prometheus::MetricFamily> latency_metrics(const LatencyReading& read
         add(out, Metric::fine_latency_seconds, Metric::fine_latency_highest_seconds, labels,
             stage.all);
         add(out, Metric::fine_latency_disturbed_seconds,
-            Metric::fine_latency_disturbed_highest_seconds, labels, stage.disturbed);
+            Metric::fine_latency_disturbed_highest_seconds, labels, stage.preempted);
     }
     for (const LoopReading& loop : reading.loops) {
         const Labels labels{{"thread", loop.thread}, {"polls", loop.polls ? "1" : "0"}};

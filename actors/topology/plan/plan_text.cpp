@@ -91,14 +91,14 @@ std::vector<std::string> ring_lines(const Plan& plan) {
     const auto alike = [](const Ring& a, const Ring& b) {
         return a.from == b.from && a.slots == b.slots && a.crosses == b.crosses;
     };
-    std::vector<bool> told(plan.rings.size());
+    std::vector<bool> reported(plan.rings.size());
     for (std::size_t i = 0; i < plan.rings.size(); ++i) {
         const Ring& ring = plan.rings[i];
         std::string targets;
         std::size_t count = 0;
         for (std::size_t k = i; k < plan.rings.size(); ++k) {
-            if (!told[k] && alike(ring, plan.rings[k])) {
-                told[k] = true;
+            if (!reported[k] && alike(ring, plan.rings[k])) {
+                reported[k] = true;
                 targets += (count++ == 0 ? "" : ", ") + plan.rings[k].to;
             }
         }

@@ -69,7 +69,7 @@ char BestChange::indicator() const {
 /// its quote gets the later time, and all quotes are ranked again: the earliest is the best until a
 /// later one replaces it.
 template <bool is_bid>
-BestOutcome BestKeeper::settle(BestSide& best, const VenueQuote& latest) const {
+BestOutcome BestKeeper::update_best(BestSide& best, const VenueQuote& latest) const {
     const bool was_holder = best.participant == latest.participant;
     if (!was_holder) {
         if (!eligible<is_bid>(latest) ||
@@ -97,8 +97,8 @@ BestChange BestKeeper::quote(char participant, char type, QuoteSide bid, QuoteSi
     venues_.push_back({participant, type, bid_type_eligible(type) && bid_counts(bid, offer),
                        offer_type_eligible(type) && offer.price_e4 != 0, bid, offer});
     BestChange change;
-    change.bid = settle<true>(best_bid_, venues_.back());
-    change.offer = settle<false>(best_offer_, venues_.back());
+    change.bid = update_best<true>(best_bid_, venues_.back());
+    change.offer = update_best<false>(best_offer_, venues_.back());
     change.best_bid = best_bid_;
     change.best_offer = best_offer_;
     return change;

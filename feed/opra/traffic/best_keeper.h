@@ -73,7 +73,7 @@ class BestKeeper {
 
   private:
     template <bool is_bid>
-    BestOutcome settle(BestSide& best, const VenueQuote& latest) const;
+    BestOutcome update_best(BestSide& best, const VenueQuote& latest) const;
 
     std::vector<VenueQuote> venues_;
     BestSide best_bid_;

@@ -100,22 +100,22 @@ ActivityCurve::ActivityCurve(std::size_t series_count) : count_(series_count) {
 }
 
 SeriesIndex ActivityCurve::pick(Random& random) const {
-    struct Knot {
+    struct CurvePoint {
         double rank;
         double share;
     };
 
     constexpr double design_series = 1.5e6;
-    static constexpr Knot knots[] = {{1, 0.0054}, {1e3, 0.09}, {1e4, 0.23},
-                                     {1e5, 0.59}, {3e5, 0.82}, {design_series, 1}};
+    static constexpr CurvePoint points[] = {{1, 0.0054}, {1e3, 0.09}, {1e4, 0.23},
+                                            {1e5, 0.59}, {3e5, 0.82}, {design_series, 1}};
     const double share = random.unit();
     std::size_t upper = 1;
-    while (knots[upper].share <= share) {
+    while (points[upper].share <= share) {
         ++upper;
     }
     // Between two knots the share grows as a power of the rank, as in Zipf's law.
-    const Knot& low = knots[upper - 1];
-    const Knot& high = knots[upper];
+    const CurvePoint& low = points[upper - 1];
+    const CurvePoint& high = points[upper];
     const double power = std::log(high.rank / low.rank) / std::log(high.share / low.share);
     const double rank = low.rank * std::pow(share / low.share, power);
     const auto scaled =

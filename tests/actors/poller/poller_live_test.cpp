@@ -46,7 +46,7 @@ TEST(Tap, copies_the_next_packets_of_a_line_and_no_more) {
     scene.scripts[0]->give(block_frame(14, 1));
     scene.step_to(3 * ms);
     EXPECT_EQ(tapped(scene), "12 12 13");
-    EXPECT_EQ(scene.told(), "11 12 13 14") << "the line has all of it";
+    EXPECT_EQ(scene.reported(), "11 12 13 14") << "the line has all of it";
     EXPECT_EQ(scene.poller->tap()->skipped().read(), 0U);
 }
 
@@ -84,7 +84,7 @@ TEST(Tap, counts_what_finds_no_room_and_copies_as_many_as_were_asked_for) {
     }
     while (!scene.scripts[0]->exhausted()) {
         scene.poller->step(++scene.stepped_ns);
-        static_cast<void>(scene.told());
+        static_cast<void>(scene.reported());
     }
     EXPECT_EQ(scene.poller->tap()->skipped().read(), 4U);
     static_cast<void>(tapped(scene));
@@ -102,7 +102,7 @@ TEST(Settings, are_taken_with_the_next_housekeeping) {
     Scene scene;
     scene.scripts[0]->give(block_frame(60, 1));
     scene.step_to(10 * ms);
-    EXPECT_EQ(scene.told(), "") << "a test, and nobody wants tests";
+    EXPECT_EQ(scene.reported(), "") << "a test, and nobody wants tests";
     PollerSettings given = settings();
     given.test_symbols = true;
     scene.poller->settings().make(given);
@@ -111,7 +111,7 @@ TEST(Settings, are_taken_with_the_next_housekeeping) {
     EXPECT_TRUE(scene.poller->settings().taken());
     scene.scripts[0]->give(block_frame(61, 1));
     scene.step_to(21 * ms);
-    EXPECT_EQ(scene.told(), "61");
+    EXPECT_EQ(scene.reported(), "61");
 }
 
 TEST(Settings, change_who_may_send_and_give_back_who_might) {
@@ -122,7 +122,7 @@ TEST(Settings, change_who_may_send_and_give_back_who_might) {
     scene.step_to(10 * ms);
     scene.scripts[0]->give(block_frame(11, 1));
     scene.step_to(11 * ms);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
     EXPECT_EQ(scene.dropped(nic::Drop::foreign_source), 1U);
     ASSERT_EQ(given.sources[0].size(), 1U) << "who offered them frees what the poller had";
     EXPECT_EQ(given.sources[0][0].address.value, 0xA245'2C00U);
@@ -143,11 +143,11 @@ TEST(Settings, change_how_long_holes_wait_and_streams_may_be_silent) {
         }
     };
     look_until(40 * ms);
-    EXPECT_EQ(scene.told(), "11") << "2 ms are over, 50 are not";
+    EXPECT_EQ(scene.reported(), "11") << "2 ms are over, 50 are not";
     look_until(70 * ms);
-    EXPECT_EQ(scene.told(), "gap12-12 13");
+    EXPECT_EQ(scene.reported(), "gap12-12 13");
     look_until(600 * ms);
-    EXPECT_NE(scene.told().find("A:1"), std::string::npos) << "silent for more than 100 ms";
+    EXPECT_NE(scene.reported().find("A:1"), std::string::npos) << "silent for more than 100 ms";
 }
 
 /// Line 2, and line 3 where it has a group of its own.
@@ -169,7 +169,7 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     scene.scripts[0]->give(block_frame(11, 1));
     scene.scripts[0]->give(block_frame(7, 1, group_other));
     scene.step_to(10 * ms);
-    EXPECT_EQ(scene.told(), "11");
+    EXPECT_EQ(scene.reported(), "11");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U) << "nobody's yet";
     PollerSettings given = settings();
     Problems problems;
@@ -186,13 +186,13 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     scene.scripts[0]->give(block_frame(8, 2, group_other));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
     scene.step_to(21 * ms);
-    EXPECT_EQ(scene.told(), "12 8 9 13");
+    EXPECT_EQ(scene.reported(), "12 8 9 13");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
     scene.scripts[0]->give(block_frame(11, 1, group_other));
     scene.scripts[0]->give(block_frame(14, 1));
     scene.step_to(22 * ms);
     scene.step_to(40 * ms);
-    EXPECT_EQ(scene.told(), "14 gap10-10 11") << "arbitration as for any line";
+    EXPECT_EQ(scene.reported(), "14 gap10-10 11") << "arbitration as for any line";
     using feed::LineCount;
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::lost), 0U);
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::delivered), 4U);
@@ -220,7 +220,7 @@ TEST(MoreLines, come_again_and_again_while_there_is_room) {
     scene.scripts[0]->give(block_frame(31, 1, third[0]));
     scene.scripts[0]->give(block_frame(11, 1));
     scene.step_to(21 * ms);
-    EXPECT_EQ(scene.told(), "8 31 11");
+    EXPECT_EQ(scene.reported(), "8 31 11");
     EXPECT_EQ(scene.poller->line_number(2), 3U);
 }
 
@@ -285,13 +285,13 @@ TEST(Maxima, begin_anew_when_cleared) {
         scene.scripts[0]->give(block_frame(11 + i, 1));
     }
     scene.step_to(1 * ms);
-    EXPECT_EQ(scene.told(), "11 12 13 14 15");
+    EXPECT_EQ(scene.reported(), "11 12 13 14 15");
     EXPECT_EQ(scene.poller->router().high_water(0).read(), 5U);
     scene.poller->clear_maxima();
     EXPECT_EQ(scene.poller->router().high_water(0).read(), 0U);
     scene.scripts[0]->give(block_frame(16, 1));
     scene.step_to(2 * ms);
-    EXPECT_EQ(scene.told(), "16");
+    EXPECT_EQ(scene.reported(), "16");
     EXPECT_EQ(scene.poller->router().high_water(0).read(), 1U);
 }
 

@@ -381,7 +381,7 @@ struct Scene {
     }
 
     /// Everything that has come to the core, in words.
-    std::string told() {
+    std::string reported() {
         std::string words;
         const auto records = consumer->peek(1024);
         for (const Event& event : records) {

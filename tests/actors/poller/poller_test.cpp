@@ -21,7 +21,7 @@ TEST(Poller, delivers_each_message_of_two_streams_once_and_in_order) {
     scene.scripts[0]->give(block_frame(12, 1, group_b));
     scene.scripts[0]->give(block_frame(12, 1, group_a));
     EXPECT_EQ(scene.poller->step(1 * ms), 4U);
-    EXPECT_EQ(scene.told(), "10 11 12");
+    EXPECT_EQ(scene.reported(), "10 11 12");
     EXPECT_EQ(scene.poller->step(2 * ms), 0U);
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::delivered), 3U);
 }
@@ -37,11 +37,11 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
         scene.scripts[0]->give(block_frame(number, 1, group_b));
         scene.poller->step(1 * ms);
     }
-    static_cast<void>(scene.told());
+    static_cast<void>(scene.reported());
     scene.scripts[0]->give(block_frame(40, 1, group_a));
     scene.scripts[0]->give(frame_of(unsound(40), group_b));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "40");
+    EXPECT_EQ(scene.reported(), "40");
     EXPECT_EQ(scene.poller->rejects(0, 0), 0U);
     auto& second = scene.poller->arbiter(0).counters(feed::Stream::b);
     EXPECT_EQ(second.read(feed::StreamCount::duplicate), 40U);
@@ -51,17 +51,17 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
     scene.poller->step(2 * ms);
     EXPECT_EQ(scene.poller->rejects(0, 0), 1U);
     EXPECT_EQ(second.read(feed::StreamCount::rejected), 1U);
-    EXPECT_EQ(scene.told(), "gap41-41 41! gap41-41") << "lost, and found by the other stream";
+    EXPECT_EQ(scene.reported(), "gap41-41 41! gap41-41") << "lost, and found by the other stream";
 }
 
 TEST(Poller, delivers_all_blocks_of_a_datagram_and_declares_what_lacks_between_them) {
     Scene scene;
     scene.scripts[0]->give(blocks_frame({{10, 2}, {12, 1}, {14, 2}}));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "10 11 12");
+    EXPECT_EQ(scene.reported(), "10 11 12");
     scene.scripts[0]->give(blocks_frame({{10, 2}, {12, 1}, {13, 1}, {14, 2}, {16, 1}}, group_b));
     scene.poller->step(2 * ms);
-    EXPECT_EQ(scene.told(), "13 14 15 16");
+    EXPECT_EQ(scene.reported(), "13 14 15 16");
     auto& line = scene.poller->arbiter(0);
     EXPECT_EQ(line.counters(feed::Stream::a).read(feed::StreamCount::packets), 1U)
         << "datagrams are counted";
@@ -82,7 +82,7 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     scene.scripts[0]->give(igmp_frame());
     scene.scripts[0]->give(frame_of(std::span{payload}.first(3), group_a));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "10");
+    EXPECT_EQ(scene.reported(), "10");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
     const auto unknown = scene.poller->unknown_groups(0).most_frequent();
     ASSERT_EQ(unknown.size(), 1U);
@@ -104,7 +104,7 @@ TEST(Poller, knows_no_line_of_what_is_sent_to_address_0_and_port_0) {
     Scene scene;
     scene.scripts[0]->give(block_frame(10, 1, nic::Group{}));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
     EXPECT_EQ(scene.dropped(nic::Drop::unknown_group), 1U);
     const auto unknown = scene.poller->unknown_groups(0).most_frequent();
     ASSERT_EQ(unknown.size(), 1U);
@@ -116,14 +116,14 @@ TEST(Poller, declares_a_hole_lost_after_the_window_and_delivers_what_waited) {
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(13, 2));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "10");
+    EXPECT_EQ(scene.reported(), "10");
     scene.poller->step(2 * ms);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
     scene.poller->step(5 * ms);
-    EXPECT_EQ(scene.told(), "gap11-12 13 14");
+    EXPECT_EQ(scene.reported(), "gap11-12 13 14");
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.poller->step(6 * ms);
-    EXPECT_EQ(scene.told(), "11! gap11-11") << "late, then the news that it is repaired";
+    EXPECT_EQ(scene.reported(), "11! gap11-11") << "late, then the news that it is repaired";
 }
 
 TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
@@ -133,7 +133,7 @@ TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
     scene.scripts[0]->give(block_frame(11, 1, group_v));
     scene.scripts[0]->give(block_frame(40, 1, group_v));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "10 11! 12");
+    EXPECT_EQ(scene.reported(), "10 11! 12");
     EXPECT_EQ(scene.poller->retransmission_packets(0), 2U);
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::unasked), 1U);
 }
@@ -147,7 +147,7 @@ TEST(Poller, notes_a_hole_and_takes_what_recovery_brings_in_order) {
     scene.bring(11, 2);
     scene.bring(40, 1);
     EXPECT_EQ(scene.poller->step(1 * ms + 1), 2U);
-    EXPECT_EQ(scene.told(), "10 11! 12! 13");
+    EXPECT_EQ(scene.reported(), "10 11! 12! 13");
     EXPECT_EQ(scene.noted(), "!11-12");
     EXPECT_EQ(scene.poller->repair_rings()->repairs_taken().read(), 2U);
     EXPECT_EQ(scene.poller->arbiter(0).counters().read(feed::LineCount::repaired), 2U);
@@ -162,10 +162,10 @@ TEST(Poller, takes_what_recovery_brings_late_as_late) {
     for (int at = 1; at <= 6; ++at) {
         scene.poller->step(at * ms);
     }
-    EXPECT_EQ(scene.told(), "10 gap11-11 12");
+    EXPECT_EQ(scene.reported(), "10 gap11-11 12");
     scene.bring(11, 1);
     scene.poller->step(7 * ms);
-    EXPECT_EQ(scene.told(), "11! gap11-11");
+    EXPECT_EQ(scene.reported(), "11! gap11-11");
 }
 
 TEST(Poller, refuses_a_bad_repair_by_reason) {
@@ -177,7 +177,7 @@ TEST(Poller, refuses_a_bad_repair_by_reason) {
     EXPECT_TRUE(scene.repair_rings->carry(0, {}));
     scene.poller->step(2 * ms);
     EXPECT_EQ(scene.poller->rejects(0, 0), 2U);
-    EXPECT_EQ(scene.told(), "10");
+    EXPECT_EQ(scene.reported(), "10");
 }
 
 TEST(Poller, at_the_end_takes_what_recovery_had_brought) {
@@ -205,7 +205,7 @@ TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
     scene.poller->step(40 * ms);
-    EXPECT_EQ(scene.told(), "10 11 12 13 14");
+    EXPECT_EQ(scene.reported(), "10 11 12 13 14");
 }
 
 class PollerKeeps : public ::testing::TestWithParam<Keeps> {};
@@ -227,7 +227,7 @@ TEST_P(PollerKeeps, first_copies_alone) {
     scene.bring(13, 1);  // a peer has it as well, too late
     scene.poller->step(2 * ms);
     EXPECT_EQ(scene.kept(), "10 12 14 13");
-    EXPECT_EQ(scene.told(), "10 11 12 13! 14");
+    EXPECT_EQ(scene.reported(), "10 11 12 13! 14");
     EXPECT_EQ(scene.poller->history()->skipped().read(), 0U);
     scene.poller->step(3 * ms);
     scene.poller->step(3 * ms);
@@ -290,15 +290,15 @@ TEST(Poller, tells_controls_to_the_cores_and_counts_them_and_what_is_filtered) {
     scene.scripts[0]->give(block_frame(0, 1, group_b, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(1, 1));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "S0 1");
+    EXPECT_EQ(scene.reported(), "S0 1");
     scene.scripts[0]->give(block_frame(49, 2, group_a, feed::BlockRole::data));
     for (std::int64_t now_ns = 10 * ms; now_ns <= 20 * ms; now_ns += ms) {
         scene.poller->step(now_ns);
     }
-    EXPECT_EQ(scene.told(), "gap2-48 49  50") << "the control has no type here but a space";
+    EXPECT_EQ(scene.reported(), "gap2-48 49  50") << "the control has no type here but a space";
     scene.scripts[0]->give(block_frame(51, 10));
     scene.poller->step(21 * ms);
-    EXPECT_EQ(scene.told(), "51 52 53 54 55 56 57 58 59");
+    EXPECT_EQ(scene.reported(), "51 52 53 54 55 56 57 58 59");
     const auto& counts = scene.poller->arbiter(0).counters();
     EXPECT_EQ(counts.read(feed::LineCount::controls), 1U) << "a start of day has no number";
     EXPECT_EQ(counts.read(feed::LineCount::filtered), 1U);
@@ -309,9 +309,9 @@ TEST(Poller, at_the_end_what_is_missing_is_lost_and_what_waited_is_delivered) {
     scene.scripts[0]->give(block_frame(10, 1));
     scene.scripts[0]->give(block_frame(12, 1));
     scene.poller->step(1 * ms);
-    EXPECT_EQ(scene.told(), "10");
+    EXPECT_EQ(scene.reported(), "10");
     scene.poller->finish();
-    EXPECT_EQ(scene.told(), "gap11-11 12");
+    EXPECT_EQ(scene.reported(), "gap11-11 12");
 }
 
 TEST(Poller, captures_are_merged_by_time_and_timers_run_on_it) {
@@ -324,7 +324,7 @@ TEST(Poller, captures_are_merged_by_time_and_timers_run_on_it) {
     scene.scripts[0]->give(block_frame(13, 1), 201 * ms);           // too late
     while (scene.poller->step(7) != 0) {                            // wall time does not count
     }
-    EXPECT_EQ(scene.told(), "10 11 12 gap13-13 14 15 13! gap13-13");
+    EXPECT_EQ(scene.reported(), "10 11 12 gap13-13 14 15 13! gap13-13");
     EXPECT_TRUE(scene.poller->exhausted());
 }
 
@@ -369,11 +369,11 @@ TEST(LineRoutes, finds_the_line_that_fits_where_several_share_a_group) {
 TEST(Poller, marks_how_far_a_line_has_come_where_cores_want_to_know) {
     Scene scene{false, 1, {}, Keeps::nothing, true};
     scene.poller->step(1'000 * ms);
-    EXPECT_EQ(scene.told(), "");  // nothing came yet
+    EXPECT_EQ(scene.reported(), "");  // nothing came yet
     scene.scripts[0]->give(block_frame(10, 2, group_a));
     scene.scripts[0]->give(block_frame(14, 1, group_a));  // waits for those before it
     scene.poller->step(1'200 * ms);
-    EXPECT_EQ(scene.told(), "10 11 =11");
+    EXPECT_EQ(scene.reported(), "10 11 =11");
 }
 
 TEST(Poller, marks_a_line_with_the_exchanges_time) {
@@ -392,19 +392,19 @@ TEST(Poller, marks_no_number_of_a_test) {
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day));
     scene.scripts[0]->give(block_frame(1, 2));
     scene.poller->step(10 * ms);
-    EXPECT_EQ(scene.told(), "S0 1 2 =2");
+    EXPECT_EQ(scene.reported(), "S0 1 2 =2");
     scene.poller->step(200 * ms);
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 1));
     scene.scripts[0]->give(block_frame(1, 5, group_a, feed::BlockRole::data, 1));
     scene.poller->step(310 * ms);
     scene.poller->step(420 * ms);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
     scene.poller->step(530 * ms);
-    EXPECT_EQ(scene.told(), "") << "the hours have begun, but no day has";
+    EXPECT_EQ(scene.reported(), "") << "the hours have begun, but no day has";
     scene.scripts[0]->give(block_frame(0, 1, group_a, feed::BlockRole::start_of_day, 2));
     scene.scripts[0]->give(block_frame(1, 1, group_a, feed::BlockRole::data, 2));
     scene.poller->step(640 * ms);
-    EXPECT_EQ(scene.told(), "S0 1 =1");
+    EXPECT_EQ(scene.reported(), "S0 1 =1");
 }
 
 TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
@@ -412,20 +412,20 @@ TEST(Poller, tells_every_core_of_a_stream_that_falls_silent_and_of_its_return) {
     scene.scripts[0]->give(block_frame(10, 1, group_a));
     scene.scripts[0]->give(block_frame(10, 1, group_b));
     scene.step_to(1'000 * ms);
-    EXPECT_EQ(scene.told(), "10");
+    EXPECT_EQ(scene.reported(), "10");
     scene.step_to(8'000 * ms);
     scene.scripts[0]->give(block_frame(11, 1, group_a));
     scene.step_to(14'000 * ms);
-    EXPECT_EQ(scene.told(), "11 B:1");
+    EXPECT_EQ(scene.reported(), "11 B:1");
     scene.step_to(15'000 * ms);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
     EXPECT_EQ(scene.poller->watch(0).state(feed::Stream::b), feed::LineState::stream_silent);
     scene.step_to(21'000 * ms);
-    EXPECT_EQ(scene.told(), "A:1  :3");
+    EXPECT_EQ(scene.reported(), "A:1  :3");
     EXPECT_TRUE(scene.poller->watch(0).down());
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.step_to(22'000 * ms);
-    EXPECT_EQ(scene.told(), "B:0  :0");
+    EXPECT_EQ(scene.reported(), "B:0  :0");
 }
 
 TEST(Poller, takes_a_clock_that_is_set_for_no_silence) {
@@ -434,13 +434,13 @@ TEST(Poller, takes_a_clock_that_is_set_for_no_silence) {
     scene.scripts[0]->give(block_frame(10, 1, group_a));
     scene.scripts[0]->give(block_frame(10, 1, group_b));
     scene.step_to(1'000 * ms);
-    EXPECT_EQ(scene.told(), "10");
+    EXPECT_EQ(scene.reported(), "10");
     scene.poller->step(hour);
     scene.step_to(hour + 5'000 * ms);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
     scene.poller->step(1 * ms);
     scene.step_to(9'000 * ms);
-    EXPECT_EQ(scene.told(), "A:1 B:1  :3") << "though it was set back, too";
+    EXPECT_EQ(scene.reported(), "A:1 B:1  :3") << "though it was set back, too";
 }
 
 /// Of a line's first block no skew is measured.
@@ -448,7 +448,7 @@ void deliver_first(Scene& scene, std::uint32_t number) {
     scene.scripts[0]->give(block_frame(number, 1, group_a));
     scene.scripts[0]->give(block_frame(number, 1, group_b));
     scene.poller->step(0);
-    EXPECT_EQ(scene.poller->lead(0, feed::Stream::a).snapshot().count, 0U);
+    EXPECT_EQ(scene.poller->skew(0, feed::Stream::a).snapshot().count, 0U);
 }
 
 TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
@@ -461,10 +461,10 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
     scene.scripts[0]->give(block_frame(10, 2, group_b));
     scene.scripts[0]->give(block_frame(12, 1, group_b));
     scene.poller->step(4 * ms);
-    const auto lead = scene.poller->lead(0, feed::Stream::a).snapshot();
-    EXPECT_EQ(lead.count, 1U);
-    EXPECT_EQ(lead.sum_ns, 3U * ms);
-    EXPECT_EQ(scene.poller->lead(0, feed::Stream::b).snapshot().count, 0U);
+    const auto skew = scene.poller->skew(0, feed::Stream::a).snapshot();
+    EXPECT_EQ(skew.count, 1U);
+    EXPECT_EQ(skew.sum_ns, 3U * ms);
+    EXPECT_EQ(scene.poller->skew(0, feed::Stream::b).snapshot().count, 0U);
 }
 
 TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is_due) {
@@ -480,7 +480,7 @@ TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is
     both(67, 20, 1);
     both(68, 21, 1);
     scene.poller->step(30 * ms);
-    EXPECT_EQ(scene.told(), "68 R66 67 68") << "no day has ended";
+    EXPECT_EQ(scene.reported(), "68 R66 67 68") << "no day has ended";
     both(69, 40, 1);
     both(70, 41, 1);
     scene.poller->step(200 * ms);
@@ -488,11 +488,11 @@ TEST(Poller, takes_a_reset_that_both_streams_lost_for_the_start_of_a_day_that_is
     both(5, 520, 2);
     both(6, 521, 2);
     scene.poller->step(530 * ms);
-    EXPECT_EQ(scene.told(), "69  70 S4 5 6");
+    EXPECT_EQ(scene.reported(), "69  70 S4 5 6");
     both(4, 540, 3);
     both(5, 541, 3);
     scene.poller->step(550 * ms);
-    EXPECT_EQ(scene.told(), "R3 4 5") << "the day has begun";
+    EXPECT_EQ(scene.reported(), "R3 4 5") << "the day has begun";
 }
 
 TEST(Poller, gives_no_core_what_comes_first_outside_session_hours) {
@@ -500,7 +500,7 @@ TEST(Poller, gives_no_core_what_comes_first_outside_session_hours) {
     Scene scene{false, 1, {hours, hours}};
     scene.scripts[0]->give(block_frame(1, 2));
     scene.poller->step(200 * ms);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
 }
 
 TEST(Poller, measures_by_how_much_a_stream_is_ahead_behind_a_reset_too) {
@@ -517,10 +517,10 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead_behind_a_reset_too) {
     scene.scripts[0]->give(block_frame(1000, 1, group_a));  // its other copy never comes
     scene.poller->step(3 * ms);
     copies(0, 4, 1, feed::BlockRole::start_of_day);
-    const std::uint64_t before = scene.poller->lead(0, feed::Stream::a).snapshot().count;
+    const std::uint64_t before = scene.poller->skew(0, feed::Stream::a).snapshot().count;
     copies(1, 6, 1);
     copies(2, 8, 1);
-    EXPECT_GT(scene.poller->lead(0, feed::Stream::a).snapshot().count, before);
+    EXPECT_GT(scene.poller->skew(0, feed::Stream::a).snapshot().count, before);
 }
 
 TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
@@ -535,32 +535,32 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     };
     both(0, 1, 10, feed::BlockRole::start_of_day);
     both(1, 2, 11);
-    EXPECT_EQ(scene.told(), "S0 1 2");
+    EXPECT_EQ(scene.reported(), "S0 1 2");
     scene.scripts[0]->give(block_frame(3, 1, group_b));
     scene.poller->step(12 * ms);
     both(70, 1, 99);
     scene.poller->step(150 * ms);
-    EXPECT_EQ(scene.told(), "3 gap4-69  70");
+    EXPECT_EQ(scene.reported(), "3 gap4-69  70");
     both(71, 3, 160);
-    EXPECT_EQ(scene.told(), "") << "behind the end of day";
+    EXPECT_EQ(scene.reported(), "") << "behind the end of day";
     scene.scripts[0]->give(block_frame(69, 1, group_b));
     scene.poller->step(161 * ms);
-    EXPECT_EQ(scene.told(), "69! gap69-69") << "late, and of the day that has ended";
+    EXPECT_EQ(scene.reported(), "69! gap69-69") << "late, and of the day that has ended";
     day = 1;
     both(0, 1, 200, feed::BlockRole::start_of_day);
     both(1, 5, 201);
     both(9, 1, 202);
     scene.poller->step(210 * ms);
     both(5, 1, 211, feed::BlockRole::reset);
-    EXPECT_EQ(scene.told(), "") << "a test, its gap and its reset too";
+    EXPECT_EQ(scene.reported(), "") << "a test, its gap and its reset too";
     scene.poller->step(510 * ms);
     day = 2;
     both(0, 1, 520, feed::BlockRole::start_of_day);
     both(1, 1, 521);
-    EXPECT_EQ(scene.told(), "S0 1");
+    EXPECT_EQ(scene.reported(), "S0 1");
     scene.poller->step(710 * ms);
     both(2, 1, 720);
-    EXPECT_EQ(scene.told(), "") << "no end of day was heard, but the hours are over";
+    EXPECT_EQ(scene.reported(), "") << "no end of day was heard, but the hours are over";
     const auto& counters = scene.poller->arbiter(0).counters();
     EXPECT_EQ(counters.read(feed::LineCount::filtered), 3U + 6U + 1U);
     EXPECT_EQ(counters.read(feed::LineCount::delivered), 2U + 1U + 1U + 3U + 1U + 6U + 1U + 1U);
@@ -582,9 +582,9 @@ TEST(Poller, tells_behind_the_end_of_day_of_a_reset_of_the_day) {
     give(69, 0, group_b);
     give(80, 1, group_a);  // stream A lost the reset to 69
     give(70, 2, group_a);
-    static_cast<void>(scene.told());
+    static_cast<void>(scene.reported());
     give(79, 1, group_b, feed::BlockRole::reset);
-    EXPECT_THAT(scene.told(), ::testing::HasSubstr("R79"));
+    EXPECT_THAT(scene.reported(), ::testing::HasSubstr("R79"));
 }
 
 TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
@@ -595,10 +595,10 @@ TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
     scene.scripts[0]->give(block_frame(68, 1, group_a, feed::BlockRole::reset, 1));
     scene.scripts[0]->give(block_frame(69, 2, group_a, feed::BlockRole::data, 1));
     scene.poller->step(10 * ms);
-    EXPECT_EQ(scene.told(), "S0 1 2 R68 69  70");
+    EXPECT_EQ(scene.reported(), "S0 1 2 R68 69  70");
     scene.scripts[0]->give(block_frame(6, 1, group_b, feed::BlockRole::data, 0));
     scene.poller->step(11 * ms);
-    EXPECT_EQ(scene.told(), "gap3-5 6!");
+    EXPECT_EQ(scene.reported(), "gap3-5 6!");
 }
 
 /// Numbers 3 to 5 of the tests are brought by recovery, behind a further reset that both streams
@@ -618,7 +618,7 @@ TEST(Poller, gives_no_core_what_comes_late_of_tests_whose_start_was_lost) {
     for (; at_ms < 20; ++at_ms) {
         scene.poller->step(at_ms * ms);
     }
-    EXPECT_EQ(scene.told(), "66 gap67-68 69  70");
+    EXPECT_EQ(scene.reported(), "66 gap67-68 69  70");
     at_ms = 200;
     day = 1;
     for (const std::uint32_t first : {1U, 2U, 6U, 7U, 8U, 9U, 10U, 11U, 12U}) {
@@ -632,10 +632,10 @@ TEST(Poller, gives_no_core_what_comes_late_of_tests_whose_start_was_lost) {
     scene.bring(3, 3, day);
     scene.poller->step(301 * ms);
     EXPECT_EQ(counters.read(feed::LineCount::late), 3U);
-    EXPECT_EQ(scene.told(), "");
+    EXPECT_EQ(scene.reported(), "");
     scene.bring(67, 2);
     scene.poller->step(302 * ms);
-    EXPECT_EQ(scene.told(), "67! 68! gap67-68") << "of the day, though behind tests";
+    EXPECT_EQ(scene.reported(), "67! 68! gap67-68") << "of the day, though behind tests";
 }
 
 }  // namespace

@@ -304,7 +304,7 @@ TEST(Router, a_core_that_stands_still_is_owed_the_strongest_control_and_the_loss
     EXPECT_EQ(drain(scene.rings[0]).size(), slots);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]), (Words{"gap 20000-20005:6 full", "C0", "gap 1-7:7 full"}));
-    EXPECT_EQ(scene.router->counters(0).repairs_untold.read(), 1U);
+    EXPECT_EQ(scene.router->counters(0).repair_notices_dropped.read(), 1U);
     EXPECT_EQ(scene.router->counters(0).refused.read(), 9U);
 }
 

@@ -39,11 +39,11 @@ TEST(UnknownGroups, areEightAtMost) {
             groups.count(to(0xEF00'0000 + group, 45000));
         }
     }
-    const auto told = groups.most_frequent();
-    ASSERT_EQ(told.size(), UnknownGroups::reported_max);
-    for (std::uint32_t i = 0; i < told.size(); ++i) {
-        EXPECT_EQ(told[i].group.address.value, 0xEF00'0000 + 20 - i);
-        EXPECT_EQ(told[i].packets, 20 - i);
+    const auto reported = groups.most_frequent();
+    ASSERT_EQ(reported.size(), UnknownGroups::reported_max);
+    for (std::uint32_t i = 0; i < reported.size(); ++i) {
+        EXPECT_EQ(reported[i].group.address.value, 0xEF00'0000 + 20 - i);
+        EXPECT_EQ(reported[i].packets, 20 - i);
     }
 }
 
@@ -59,10 +59,10 @@ TEST(UnknownGroups, theFrequentAreFoundAmongAnyNumberOfOthers) {
                 to(static_cast<std::uint32_t>(random()), static_cast<std::uint16_t>(random())));
         }
     }
-    const auto told = groups.most_frequent();
-    ASSERT_EQ(told.size(), 8U);
-    for (const UnknownGroup& each : told) {
-        EXPECT_EQ(each.group.address.value >> 8, 0xE000CCU) << to_text(told);
+    const auto reported = groups.most_frequent();
+    ASSERT_EQ(reported.size(), 8U);
+    for (const UnknownGroup& each : reported) {
+        EXPECT_EQ(each.group.address.value >> 8, 0xE000CCU) << to_text(reported);
         EXPECT_LE(each.packets, packets);
         EXPECT_GT(each.packets, packets * 9 / 10);
     }

@@ -1,7 +1,7 @@
 // Actors that the tests share.
 #pragma once
 
-#include "actors/runtime/core.h"
+#include "actors/runtime/executor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Item {
 };
 
 /// Keeps what it is told, and does what the test wants done with it.
-class Keeper : public Actor {
+class Keeper : public MailboxActor {
   public:
     explicit Keeper(Bounds bounds = {}) : items(this, bounds) {}
 
@@ -38,7 +38,7 @@ class Keeper : public Actor {
 
     [[nodiscard]] std::string_view name() const override { return "keeper"; }
 
-    using Actor::finish;
+    using MailboxActor::finish;
 
     std::vector<Item> kept;
     std::function<void(Item&)> then;
@@ -47,7 +47,7 @@ class Keeper : public Actor {
 };
 
 /// Keeps whom it heard to be down.
-class Mourner : public Actor {
+class Mourner : public MailboxActor {
   public:
     Mailbox<Down> downs{this, {.most = 4}};
 
@@ -57,6 +57,6 @@ class Mourner : public Actor {
 };
 
 /// Actors in these tests fall asleep at once, so that each way of waking is walked.
-constexpr CoreOptions asleep_at_once{.budget = 4, .linger = 0};
+constexpr ExecutorOptions asleep_at_once{.budget = 4, .linger = 0};
 
 }  // namespace pinstrike::actors::runtime

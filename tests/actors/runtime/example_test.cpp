@@ -1,6 +1,6 @@
 // An actor in twenty lines, and the same as a coroutine.
-#include "actors/runtime/core.h"
 #include "actors/runtime/coroutine.h"
+#include "actors/runtime/executor.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ struct Number {
     int value;
 };
 
-class Summer : public Actor {
+class Summer : public MailboxActor {
   public:
     Mailbox<Number> numbers{this, {.most = 100, .when_full = WhenFull::wait}};
 
@@ -23,7 +23,7 @@ class Summer : public Actor {
 };
 
 TEST(Example, an_actor) {
-    Core core;
+    Executor core;
     auto& summer = core.add<Summer>();
     Sender<Number> to_summer = summer.numbers.sender();
     for (int i = 1; i <= 4; ++i) {
@@ -39,7 +39,7 @@ class SummingScript : public Script<Number> {
     int sum = 0;
 
   private:
-    Story story() override {
+    Coroutine body() override {
         for (int left = 4; left != 0; --left) {
             sum += (co_await next()).value;
         }
@@ -47,7 +47,7 @@ class SummingScript : public Script<Number> {
 };
 
 TEST(Example, the_same_as_a_coroutine) {
-    Core core;
+    Executor core;
     auto& summer = core.add<SummingScript>();
     Sender<Number> to_summer = summer.inbox.sender();
     for (int i = 1; i <= 4; ++i) {
@@ -56,19 +56,19 @@ TEST(Example, the_same_as_a_coroutine) {
     to_summer.flush();
     core.drain(0);
     EXPECT_EQ(summer.sum, 1 + 2 + 3 + 4);
-    EXPECT_TRUE(summer.ended()) << "its story has an end";
+    EXPECT_TRUE(summer.ended()) << "its body has an end";
     EXPECT_EQ(to_summer.send({5}), Sent::stopped);
 }
 
 class FailingScript : public Script<Number> {
-    Story story() override {
+    Coroutine body() override {
         static_cast<void>(co_await next());
-        throw std::runtime_error{"the story breaks off"};
+        throw std::runtime_error{"the body breaks off"};
     }
 };
 
 TEST(Example, a_story_that_throws_fails_its_actor) {
-    Core core;
+    Executor core;
     auto& failing = core.add<FailingScript>();
     Sender<Number> to = failing.inbox.sender();
     EXPECT_EQ(to.send({1}), Sent::sent);

@@ -17,7 +17,7 @@ namespace {
 
 /// Wants every third number, from `residue` on.
 template <std::uint32_t residue>
-class Third : public Actor {
+class Third : public MailboxActor {
   public:
     Mailbox<Item> items{this};
 
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> numbers(const std::vector<Item>& items) {
 }
 
 TEST(FanOut, tells_every_subscriber_and_says_who_could_not_be_told) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& one = core.add<Keeper>(Bounds{.most = 2});
     auto& two = core.add<Keeper>(Bounds{.most = 1});
     auto& gone = core.add<Keeper>();
@@ -59,8 +59,8 @@ TEST(FanOut, tells_every_subscriber_and_says_who_could_not_be_told) {
 }
 
 TEST(Workers, each_message_goes_to_the_least_loaded_one) {
-    Core fast{asleep_at_once};
-    Core slow{asleep_at_once};
+    Executor fast{asleep_at_once};
+    Executor slow{asleep_at_once};
     auto& quick = fast.add<Keeper>(Bounds{.most = 8});
     auto& lame = slow.add<Keeper>(Bounds{.most = 8});
     Workers<Item> workers;
@@ -82,7 +82,7 @@ TEST(Workers, each_message_goes_to_the_least_loaded_one) {
 }
 
 TEST(FanOut, a_filter_takes_no_room_and_is_told_apart_from_a_full_mailbox) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& picky = core.add<Third<0>>();
     auto& all = core.add<Keeper>(Bounds{.most = 4});
     FanOut<Item> fan;
@@ -106,9 +106,9 @@ TEST(FanOut, a_filter_takes_no_room_and_is_told_apart_from_a_full_mailbox) {
 }
 
 TEST(FanOut, an_actor_that_tells_a_slow_subscriber_waits_and_nobody_misses_anything) {
-    Core here{asleep_at_once};
-    Core there{asleep_at_once};
-    Core elsewhere{asleep_at_once};
+    Executor here{asleep_at_once};
+    Executor there{asleep_at_once};
+    Executor elsewhere{asleep_at_once};
     auto& slow = there.add<Keeper>(Bounds{.most = 4, .when_full = WhenFull::wait, .overflow = 2});
     auto& quick = elsewhere.add<Keeper>();
     auto& teller = here.add<Keeper>();
@@ -139,7 +139,7 @@ TEST(FanOut, an_actor_that_tells_a_slow_subscriber_waits_and_nobody_misses_anyth
 }
 
 TEST(Workers, of_equals_each_has_its_turn) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     Workers<Item> workers;
     std::array<Keeper*, 3> team{};
     for (Keeper*& worker : team) {
@@ -164,7 +164,7 @@ TEST(Workers, of_equals_each_has_its_turn) {
 }
 
 TEST(Workers, a_message_goes_to_one_that_wants_it_however_loaded) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& zero = core.add<Third<0>>();
     auto& one = core.add<Third<1>>();
     Workers<Item> workers;
@@ -192,8 +192,8 @@ TEST(Workers, without_any_nobody_is_sent_to) {
 }
 
 TEST(Workers, an_actor_waits_for_the_least_loaded_one) {
-    Core here{asleep_at_once};
-    Core there{asleep_at_once};
+    Executor here{asleep_at_once};
+    Executor there{asleep_at_once};
     constexpr Bounds waiting{.most = 4, .when_full = WhenFull::wait, .overflow = 2};
     auto& foreman = here.add<Keeper>();
     Workers<Item> workers;

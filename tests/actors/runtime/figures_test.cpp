@@ -1,7 +1,7 @@
 // What is known of an actor while it runs, on a clock that the test moves.
 #include "actors/runtime/figures.h"
 
-#include "actors/runtime/core_thread.h"
+#include "actors/runtime/executor_thread.h"
 #include "actors/runtime/figures_text.h"
 #include "tests/actors/runtime/cast.h"
 
@@ -39,14 +39,14 @@ class Figures : public testing::Test {
     [[nodiscard]] ActorReading look() const { return read(*keeper.figures(), time_ns); }
 
     std::int64_t takes_ns = 8;
-    Core core{{.budget = 100, .linger = 0, .clock_ns = moved_clock}};
+    Executor core{{.budget = 100, .linger = 0, .clock_ns = moved_clock}};
     Keeper& keeper = core.add<Keeper>(Bounds{.most = 10'000});
     Sender<Item> sender = keeper.items.sender();
 };
 
 TEST_F(Figures, exist_where_the_core_has_a_clock) {
     EXPECT_NE(keeper.figures(), nullptr);
-    Core other;
+    Executor other;
     EXPECT_EQ(other.add<Keeper>().figures(), nullptr);
 }
 
@@ -132,7 +132,7 @@ TEST_F(Figures, what_was_handled_and_what_waits_has_arrived) {
 }
 
 TEST_F(Figures, an_actor_that_waits_for_room_has_a_backlog) {
-    Core other{asleep_at_once};
+    Executor other{asleep_at_once};
     auto& slow = other.add<Keeper>(Bounds{.most = 2, .when_full = WhenFull::wait});
     Sender<Item> on = slow.items.sender(keeper);
     keeper.then = [&on](Item& item) { static_cast<void>(on.send(item)); };
@@ -189,13 +189,13 @@ TEST_F(Figures, are_told_as_metrics_since_the_start) {
 
 TEST(FiguresOfThreads, are_read_while_messages_come) {
     constexpr std::uint64_t count = 200'000;
-    Core core{{.clock_ns = steady_ns}};
+    Executor core{{.clock_ns = steady_ns}};
     auto& keeper = core.add<Keeper>(Bounds{.most = 1'000, .when_full = WhenFull::wait});
     Sender<Item> sender = keeper.items.sender();
     const ActorReading before = read(*keeper.figures(), steady_ns());
     ActorReading last = before;
     {
-        const CoreThread thread{core};
+        const ExecutorThread thread{core};
         for (std::uint64_t i = 0; i < count; ++i) {
             ASSERT_EQ(sender.send({}), Sent::sent);
             if (i % 1'000 == 0) {

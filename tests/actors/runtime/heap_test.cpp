@@ -7,7 +7,7 @@
 namespace pinstrike::actors::runtime {
 namespace {
 
-class Echo : public Actor {
+class Echo : public MailboxActor {
   public:
     explicit Echo(Bounds bounds) : items(this, bounds) {}
 
@@ -17,18 +17,18 @@ class Echo : public Actor {
     void on_start() override { tick.every(3); }
 
     void on(Item& item) {
-        ++told;
+        ++reported;
         static_cast<void>(out.send(item));
     }
 
     Sender<Item> out;
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
 };
 
 TEST(RuntimeHeap, nothing_allocates_once_warm) {
     constexpr Bounds waiting{.most = 50, .when_full = WhenFull::wait};
-    Core here{asleep_at_once};
-    Core there{asleep_at_once};
+    Executor here{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& a = here.add<Echo>(Bounds::of_memory(1 << 15));
     auto& b = there.add<Echo>(waiting);
     auto& c = here.add<Echo>(Bounds{.most = 10});
@@ -50,14 +50,14 @@ TEST(RuntimeHeap, nothing_allocates_once_warm) {
     for (std::int64_t now = 0; now < 200; ++now) {
         round(now);
     }
-    const std::uint64_t before = a.told;
+    const std::uint64_t before = a.reported;
     {
         const FrozenHeap frozen;
         for (std::int64_t now = 200; now < 300; ++now) {
             round(now);
         }
     }
-    EXPECT_GT(a.told, before);
+    EXPECT_GT(a.reported, before);
     EXPECT_GT(feed.refused(), 0U) << "the mailbox bounded by memory was full: it grows no more";
 }
 

@@ -24,7 +24,7 @@ struct Seen {
     std::atomic<bool> out_of_place{false};  ///< before the start, or behind the stop
 };
 
-class Witness : public Actor {
+class Witness : public MailboxActor {
   public:
     explicit Witness(Seen& seen, Bounds bounds = {}) : numbers(this, bounds), seen_(seen) {}
 
@@ -54,8 +54,9 @@ class Witness : public Actor {
 
 Isolation measure_witness(Seen& seen, const IsolationOptions& options, Bounds bounds = {}) {
     const std::vector<Number> recorded(10);
-    return measure_actor(options, std::span<const Number>{recorded}, &Witness::numbers,
-                         [&](Core& core) -> Witness& { return core.add<Witness>(seen, bounds); });
+    return measure_actor(
+        options, std::span<const Number>{recorded}, &Witness::numbers,
+        [&](Executor& core) -> Witness& { return core.add<Witness>(seen, bounds); });
 }
 
 TEST(Isolation, start_warm_pass_and_stop_are_not_counted) {
@@ -93,7 +94,7 @@ TEST(Isolation, every_copy_is_measured) {
     EXPECT_GE(seen.messages, 3U * 1010U);
 }
 
-class Slow : public Actor {
+class Slow : public MailboxActor {
   public:
     static constexpr std::chrono::microseconds takes{20};
 
@@ -110,14 +111,14 @@ TEST(Isolation, the_figure_is_that_of_one_message) {
     const std::vector<Number> recorded(4);
     const Isolation measured =
         measure_actor({.messages = 40, .batch = 4}, std::span<const Number>{recorded},
-                      &Slow::numbers, [](Core& core) -> Slow& { return core.add<Slow>(); });
+                      &Slow::numbers, [](Executor& core) -> Slow& { return core.add<Slow>(); });
     // A batch takes four times as long: by the least of them, so it can be told apart.
     EXPECT_GE(measured.copies[0].ns(0), 19'900);
     EXPECT_LT(measured.copies[0].ns(0), 4 * 20'000);
     EXPECT_GE(measured.copies[0].mean_ns(), 19'900);
 }
 
-class Ending : public Actor {
+class Ending : public MailboxActor {
   public:
     explicit Ending(bool fails) : fails_(fails) {}
 
@@ -143,7 +144,7 @@ std::string complaint_of(bool fails, unsigned copies) {
     try {
         static_cast<void>(measure_actor(
             {.messages = 100, .batch = 10, .copies = copies}, std::span<const Number>{recorded},
-            &Ending::numbers, [&](Core& core) -> Ending& { return core.add<Ending>(fails); }));
+            &Ending::numbers, [&](Executor& core) -> Ending& { return core.add<Ending>(fails); }));
     } catch (const std::runtime_error& error) {
         return error.what();
     }
@@ -163,7 +164,7 @@ TEST(Isolation, nothing_to_measure_is_refused) {
     EXPECT_THROW(measure_witness(seen, {.copies = 0}), std::invalid_argument);
     EXPECT_THROW(static_cast<void>(measure_actor(
                      {}, std::span<const Number>{}, &Witness::numbers,
-                     [&](Core& core) -> Witness& { return core.add<Witness>(seen); })),
+                     [&](Executor& core) -> Witness& { return core.add<Witness>(seen); })),
                  std::invalid_argument);
 }
 

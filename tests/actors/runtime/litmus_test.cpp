@@ -28,7 +28,7 @@ class Litmus : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Again, Litmus, testing::Range(0, litmus::finds_fences ? 4 : 1));
 
 TEST_P(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& keeper = core.add<Keeper>();
     keeper.kept.reserve(rounds);
     auto to = keeper.items.sender();
@@ -64,13 +64,13 @@ struct Relay {
         }
     }
 
-    Core core{{.budget = 1, .linger = 0}};
+    Executor core{{.budget = 1, .linger = 0}};
     Keeper& keeper;
     Sender<Item> out;
 };
 
 TEST_P(Litmus, an_actor_sends_while_another_falls_asleep) {
-    Core there{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& keeper = there.add<Keeper>();
     Relay relay{keeper.items};
     std::uint32_t lost = 0;
@@ -85,7 +85,7 @@ TEST_P(Litmus, an_actor_sends_while_another_falls_asleep) {
 }
 
 TEST_P(Litmus, room_is_made_while_the_sender_falls_asleep) {
-    Core there{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& keeper = there.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait, .overflow = 0});
     Relay relay{keeper.items};
     relay.core.step(0);
@@ -104,7 +104,7 @@ TEST_P(Litmus, room_is_made_while_the_sender_falls_asleep) {
 
 /// Each round has actors of its own: they end in it.
 TEST_P(Litmus, an_actor_is_stopped_while_it_falls_asleep) {
-    std::optional<Core> core;
+    std::optional<Executor> core;
     Keeper* keeper = nullptr;
     const auto prepare = [&] { keeper = &core.emplace(asleep_at_once).add<Keeper>(); };
     prepare();
@@ -120,7 +120,7 @@ TEST_P(Litmus, an_actor_is_stopped_while_it_falls_asleep) {
 
 /// Several senders, one behind the other, so that one of them comes while the mailbox closes.
 TEST_P(Litmus, senders_come_while_the_actor_ends) {
-    std::optional<Core> core;
+    std::optional<Executor> core;
     Keeper* keeper = nullptr;
     std::array<std::optional<Sender<Item>>, 8> senders;
     const auto prepare = [&] {
@@ -158,8 +158,8 @@ struct Waiter {
         here.step(0);
     }
 
-    Core there{asleep_at_once};
-    Core here{{.budget = 1, .linger = 0}};
+    Executor there{asleep_at_once};
+    Executor here{{.budget = 1, .linger = 0}};
     Keeper& keeper;
     Keeper& sending;
     Sender<Item> out;

@@ -1,7 +1,7 @@
 // path: cold
 //
 // What becomes of an actor that throws, and who is told.
-#include "actors/runtime/core.h"
+#include "actors/runtime/executor.h"
 #include "actors/runtime/timer.h"
 #include "tests/actors/runtime/cast.h"
 
@@ -15,8 +15,8 @@ namespace pinstrike::actors::runtime {
 namespace {
 
 TEST(Monitor, is_told_what_a_handler_threw) {
-    Core here{asleep_at_once};
-    Core there{asleep_at_once};
+    Executor here{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& mourner = here.add<Mourner>();
     auto& keeper = there.add<Keeper>();
     auto& target = there.add<Keeper>();
@@ -46,7 +46,7 @@ TEST(Monitor, is_told_what_a_handler_threw) {
 }
 
 TEST(Monitor, is_told_of_a_plain_end_and_of_one_that_is_over) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& mourner = core.add<Mourner>();
     auto& late = core.add<Mourner>();
     auto& keeper = core.add<Keeper>();
@@ -62,7 +62,7 @@ TEST(Monitor, is_told_of_a_plain_end_and_of_one_that_is_over) {
 }
 
 TEST(Monitor, cuts_a_long_reason) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& mourner = core.add<Mourner>();
     auto& keeper = core.add<Keeper>();
     keeper.monitor(mourner.downs);
@@ -76,7 +76,7 @@ TEST(Monitor, cuts_a_long_reason) {
 }
 
 /// Throws where it is told to: anything, not only what the library knows.
-class Thrower : public Actor {
+class Thrower : public MailboxActor {
   public:
     enum class Where { start, handler, timer, stop };
 
@@ -112,7 +112,7 @@ TEST(Monitor, is_told_wherever_an_actor_throws_and_whatever) {
     for (const auto where : {Thrower::Where::start, Thrower::Where::handler, Thrower::Where::timer,
                              Thrower::Where::stop}) {
         SCOPED_TRACE(static_cast<int>(where));
-        Core core{asleep_at_once};
+        Executor core{asleep_at_once};
         auto& mourner = core.add<Mourner>();
         auto& other = core.add<Keeper>();
         auto& thrower = core.add<Thrower>(where);

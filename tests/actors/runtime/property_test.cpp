@@ -26,7 +26,7 @@ class Random {
 };
 
 /// Passes on what it is told, by chance, and counts.
-class Node : public Actor {
+class Node : public MailboxActor {
   public:
     Node(Bounds bounds, unsigned seed) : items(this, bounds), random_(seed) {}
 
@@ -86,8 +86,8 @@ class Program {
   public:
     explicit Program(unsigned seed) : random_(seed) {
         for (int i = 0; i < 3; ++i) {
-            cores_.push_back(std::make_unique<Core>(
-                CoreOptions{.budget = 1 + random_.below(8), .linger = random_.below(3)}));
+            cores_.push_back(std::make_unique<Executor>(
+                ExecutorOptions{.budget = 1 + random_.below(8), .linger = random_.below(3)}));
         }
         const std::size_t count = 2 + random_.below(8);
         for (std::size_t i = 0; i < count; ++i) {
@@ -131,7 +131,7 @@ class Program {
 
     void check() const {
         std::uint64_t sent = 0;
-        std::uint64_t told = 0;
+        std::uint64_t reported = 0;
         for (const auto& feed : feeds_) {
             sent += feed.sent;
         }
@@ -141,9 +141,9 @@ class Program {
             }
             EXPECT_TRUE(node->in_order);
             EXPECT_TRUE(node->ended() || node->items.dropped() == 0) << "left lying: it is stuck";
-            told += node->handled + node->items.dropped();
+            reported += node->handled + node->items.dropped();
         }
-        EXPECT_EQ(sent, told);
+        EXPECT_EQ(sent, reported);
     }
 
   private:
@@ -178,7 +178,7 @@ class Program {
     }
 
     Random random_;
-    std::vector<std::unique_ptr<Core>> cores_;
+    std::vector<std::unique_ptr<Executor>> cores_;
     std::vector<Node*> nodes_;
     std::vector<Node::Out> feeds_;
     std::uint32_t next_id_ = 0;
@@ -199,15 +199,15 @@ struct Large {
     std::array<std::uint32_t, 511> rest{};
 };
 
-class LargeKeeper : public Actor {
+class LargeKeeper : public MailboxActor {
   public:
     explicit LargeKeeper(Bounds bounds) : items(this, bounds) {}
 
     Mailbox<Large> items;
 
-    void on(Large& item) { in_order = in_order && item.number == told++; }
+    void on(Large& item) { in_order = in_order && item.number == reported++; }
 
-    std::uint32_t told = 0;
+    std::uint32_t reported = 0;
     bool in_order = true;
 };
 
@@ -218,7 +218,7 @@ TEST(RuntimeProperty, order_is_kept_over_the_ends_of_chunks) {
     for (unsigned seed = 1; seed <= 2000; ++seed) {
         Random random{seed};
         const std::size_t most = 2 * chunk + random.below(6 * chunk);
-        Core core{{.budget = chunk - 1 + random.below(3), .linger = 0}};
+        Executor core{{.budget = chunk - 1 + random.below(3), .linger = 0}};
         auto& keeper = core.add<LargeKeeper>(
             random.below(2) == 0 ? Bounds{.most = most} : Bounds::of_memory(most * sizeof(Large)));
         auto to = keeper.items.sender();
@@ -234,7 +234,7 @@ TEST(RuntimeProperty, order_is_kept_over_the_ends_of_chunks) {
         }
         core.drain(0);
         ASSERT_TRUE(keeper.in_order) << "seed " << seed;
-        ASSERT_EQ(keeper.told, sent) << "seed " << seed;
+        ASSERT_EQ(keeper.reported, sent) << "seed " << seed;
     }
 }
 

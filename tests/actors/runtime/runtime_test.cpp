@@ -14,7 +14,7 @@ namespace {
 constexpr Bounds waiting_four{.most = 4, .when_full = WhenFull::wait, .overflow = 2};
 
 TEST(Mailbox, is_told_in_order_and_after_on_start) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& keeper = core.add<Keeper>();
     auto to = keeper.items.sender();
     for (std::uint32_t i = 0; i < 200; ++i) {
@@ -34,7 +34,7 @@ TEST(Mailbox, is_told_in_order_and_after_on_start) {
 
 TEST(Mailbox, refuses_exactly_beyond_its_bound) {
     for (const std::size_t most : {1U, 2U, 7U, 100U, 1000U}) {
-        Core core{asleep_at_once};
+        Executor core{asleep_at_once};
         auto& keeper = core.add<Keeper>(Bounds{.most = most});
         auto to = keeper.items.sender();
         for (int round = 0; round < 5; ++round) {
@@ -50,7 +50,7 @@ TEST(Mailbox, refuses_exactly_beyond_its_bound) {
 }
 
 TEST(Mailbox, bounds_each_sender_by_itself) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& keeper = core.add<Keeper>(Bounds{.most = 1});
     auto one = keeper.items.sender();
     auto other = keeper.items.sender();
@@ -60,7 +60,7 @@ TEST(Mailbox, bounds_each_sender_by_itself) {
 }
 
 TEST(Mailbox, grows_to_its_memory_and_then_refuses) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     constexpr std::size_t room = 10'000;
     auto& keeper = core.add<Keeper>(Bounds::of_memory(room * sizeof(Item)));
     auto to = keeper.items.sender();
@@ -77,7 +77,7 @@ TEST(Mailbox, grows_to_its_memory_and_then_refuses) {
 }
 
 /// Keeps where in memory its messages lay.
-class PlaceKeeper : public Actor {
+class PlaceKeeper : public MailboxActor {
   public:
     Mailbox<Item> items{this, Bounds::of_memory(1 << 24)};
 
@@ -87,7 +87,7 @@ class PlaceKeeper : public Actor {
 };
 
 TEST(Mailbox, recycles_its_chunks) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& keeper = core.add<PlaceKeeper>();
     auto to = keeper.items.sender();
     std::size_t places = 0;
@@ -108,7 +108,7 @@ TEST(Mailbox, recycles_its_chunks) {
 TEST(Mailbox, keeps_order_where_the_receiver_stands_at_the_end_of_a_chunk) {
     constexpr std::uint32_t chunk = 1024;
     for (std::uint32_t chunks = 1; chunks <= 5; ++chunks) {
-        Core core{{.budget = chunk, .linger = 0}};
+        Executor core{{.budget = chunk, .linger = 0}};
         auto& keeper = core.add<Keeper>(Bounds::of_memory(1 << 20));
         auto to = keeper.items.sender();
         std::uint32_t sent = 0;
@@ -129,7 +129,7 @@ TEST(Mailbox, keeps_order_where_the_receiver_stands_at_the_end_of_a_chunk) {
     }
 }
 
-class Owner : public Actor {
+class Owner : public MailboxActor {
   public:
     Mailbox<std::unique_ptr<int>> gifts{this, {.most = 100}};
 
@@ -139,7 +139,7 @@ class Owner : public Actor {
 };
 
 TEST(Mailbox, moves_messages_that_own_something) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& owner = core.add<Owner>();
     auto to = owner.gifts.sender();
     EXPECT_EQ(to.send(std::make_unique<int>(1)), Sent::sent);
@@ -157,7 +157,7 @@ TEST(Mailbox, moves_messages_that_own_something) {
 }
 
 TEST(Mailbox, takes_senders_that_come_and_go) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& keeper = core.add<Keeper>();
     core.drain(0);
     for (std::uint32_t i = 0; i < 50; ++i) {
@@ -172,7 +172,7 @@ TEST(Mailbox, takes_senders_that_come_and_go) {
 }
 
 TEST(Mailbox, no_lane_starves_behind_another) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& target = core.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
     auto& relay = core.add<Keeper>();
     auto out = target.items.sender(relay);
@@ -210,7 +210,7 @@ class Picky : public Keeper {
 };
 
 TEST(Filter, unwanted_messages_take_no_room) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& picky = core.add<Picky>();
     auto to = picky.numbers.sender();
     EXPECT_EQ(to.send(1), Sent::unwanted);
@@ -223,8 +223,8 @@ TEST(Filter, unwanted_messages_take_no_room) {
 }
 
 TEST(BackPressure, a_sender_is_not_called_until_half_the_room_is_back) {
-    Core here{asleep_at_once};
-    Core there{asleep_at_once};
+    Executor here{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& target = there.add<Keeper>(waiting_four);
     auto& relay = here.add<Keeper>();
     auto& bystander = here.add<Keeper>();
@@ -255,7 +255,7 @@ TEST(BackPressure, a_sender_is_not_called_until_half_the_room_is_back) {
 }
 
 TEST(BackPressure, overflow_of_one_call_is_bounded) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& target = core.add<Keeper>(waiting_four);
     auto& relay = core.add<Keeper>();
     auto out = target.items.sender(relay);
@@ -276,7 +276,7 @@ TEST(BackPressure, overflow_of_one_call_is_bounded) {
 }
 
 TEST(BackPressure, a_circle_of_waiting_actors_is_refused) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& a = core.add<Keeper>(waiting_four);
     auto& b = core.add<Keeper>(waiting_four);
     auto& c = core.add<Keeper>(waiting_four);
@@ -298,8 +298,8 @@ TEST(BackPressure, a_circle_of_waiting_actors_is_refused) {
 }
 
 TEST(BackPressure, one_who_waits_for_an_actor_that_ends_goes_on) {
-    Core here{asleep_at_once};
-    Core there{asleep_at_once};
+    Executor here{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& target = there.add<Keeper>(waiting_four);
     auto& relay = here.add<Keeper>();
     auto out = target.items.sender(relay);
@@ -321,7 +321,7 @@ TEST(BackPressure, one_who_waits_for_an_actor_that_ends_goes_on) {
 }
 
 TEST(BackPressureDeathTest, a_step_does_not_wait_as_threads_do) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& target = core.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
     auto& wrong = core.add<Keeper>();
     auto out = target.items.sender();  // of a thread, not of the actor
@@ -336,7 +336,7 @@ TEST(BackPressureDeathTest, a_step_does_not_wait_as_threads_do) {
 }
 
 TEST(Ending, finish_ends_behind_the_handler) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& keeper = core.add<Keeper>();
     auto to = keeper.items.sender();
     keeper.then = [&](Item& item) {
@@ -361,8 +361,8 @@ TEST(Ending, finish_ends_behind_the_handler) {
 }
 
 TEST(Ending, a_stopped_actor_that_waits_for_room_ends) {
-    Core core{asleep_at_once};
-    Core never_stepped{asleep_at_once};
+    Executor core{asleep_at_once};
+    Executor never_stepped{asleep_at_once};
     auto& target = never_stepped.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
     auto& relay = core.add<Keeper>();
     auto out = target.items.sender(relay);
@@ -377,7 +377,7 @@ TEST(Ending, a_stopped_actor_that_waits_for_room_ends) {
 }
 
 TEST(Ending, stop_all_ends_each_and_calls_on_stop_once_started) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& one = core.add<Keeper>();
     core.drain(0);
     auto& never_started = core.add<Keeper>();
@@ -402,7 +402,7 @@ class Clockwork : public Keeper {
 };
 
 TEST(Timer, tells_once_and_again_on_the_time_of_the_step) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& clock = core.add<Clockwork>();
     core.drain(100);
     clock.tick.every(10);
@@ -424,8 +424,8 @@ TEST(Timer, tells_once_and_again_on_the_time_of_the_step) {
 }
 
 TEST(Timer, waits_with_its_actor_for_room) {
-    Core core{asleep_at_once};
-    Core there{asleep_at_once};
+    Executor core{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& target = there.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
     auto& clock = core.add<Clockwork>();
     auto out = target.items.sender(clock);
@@ -444,7 +444,7 @@ TEST(Timer, waits_with_its_actor_for_room) {
 }
 
 TEST(Timer, many_come_in_their_order) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     std::vector<Clockwork*> clocks;
     for (std::int64_t i = 0; i < 100; ++i) {
         clocks.push_back(&core.add<Clockwork>());
@@ -460,11 +460,11 @@ TEST(Timer, many_come_in_their_order) {
         core.drain(now);
     }
     for (std::int64_t i = 0; i < 100; ++i) {
-        const auto& told = clocks[static_cast<std::size_t>(i)]->told_at;
+        const auto& reported = clocks[static_cast<std::size_t>(i)]->told_at;
         if (i % 3 == 0) {
-            EXPECT_TRUE(told.empty());
+            EXPECT_TRUE(reported.empty());
         } else {
-            EXPECT_EQ(told, std::vector<std::int64_t>{1 + i * 37 % 101});
+            EXPECT_EQ(reported, std::vector<std::int64_t>{1 + i * 37 % 101});
         }
     }
 }

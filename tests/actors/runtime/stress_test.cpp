@@ -1,7 +1,7 @@
 // Threads against each other, with every wait as short as it can be, so that each way of falling
 // asleep and being woken is taken often. A lost wake-up hangs: nothing here wakes by itself in
 // time.
-#include "actors/runtime/core_thread.h"
+#include "actors/runtime/executor_thread.h"
 #include "actors/runtime/fan.h"
 #include "tests/actors/runtime/cast.h"
 
@@ -28,7 +28,7 @@ void wait_until(Done&& done) {
     }
 }
 
-class CountingActor : public Actor {
+class CountingActor : public MailboxActor {
   public:
     explicit CountingActor(Bounds bounds) : items(this, bounds) {}
 
@@ -46,7 +46,7 @@ class CountingActor : public Actor {
 };
 
 /// Counts how often it was given each piece of work.
-class CountedWork : public Actor {
+class CountedWork : public MailboxActor {
   public:
     CountedWork(Bounds bounds, std::size_t pieces) : items(this, bounds), times(pieces) {}
 
@@ -62,7 +62,7 @@ class CountedWork : public Actor {
 };
 
 /// Says where its thread runs.
-class Placed : public Actor {
+class Placed : public MailboxActor {
   public:
     Mailbox<Item> items{this};
 
@@ -84,10 +84,10 @@ TEST(RuntimeThreads, stay_on_their_processor_however_they_wait) {
     const int last = static_cast<int>(std::thread::hardware_concurrency()) - 1;
     for (const unsigned spins : {0U, 100U, CoreThreadOptions::never}) {
         SCOPED_TRACE(spins);
-        Core core{asleep_at_once};
+        Executor core{asleep_at_once};
         auto& actor = core.add<Placed>();
         auto to = actor.items.sender();
-        const CoreThread thread{core, {.cpu = last, .spins = spins}};
+        const ExecutorThread thread{core, {.cpu = last, .spins = spins}};
         for (std::uint64_t i = 1; i <= 20; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it may fall asleep
             ASSERT_EQ(to.send({}), Sent::sent);
@@ -102,10 +102,10 @@ TEST(RuntimeThreads, stay_on_their_processor_however_they_wait) {
 TEST(RuntimeThreads, sleep_between_messages_unless_they_are_to_spin) {
     constexpr std::uint64_t messages = 100;
     const auto sleeps_with = [](unsigned spins) {
-        Core core{asleep_at_once};
+        Executor core{asleep_at_once};
         auto& actor = core.add<Placed>();
         auto to = actor.items.sender();
-        const CoreThread thread{core, {.spins = spins}};
+        const ExecutorThread thread{core, {.spins = spins}};
         const std::uint64_t parked = core.sleeps().read();
         for (std::uint64_t i = 1; i <= messages; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -122,10 +122,10 @@ TEST(RuntimeThreads, sleep_between_messages_unless_they_are_to_spin) {
 
 TEST(RuntimeStress, threads_that_wait_for_room_lose_nothing) {
     constexpr std::uint32_t each = 50'000;
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& actor = core.add<CountingActor>(Bounds{.most = 3, .when_full = WhenFull::wait});
     {
-        const CoreThread thread{core, sleepy};
+        const ExecutorThread thread{core, sleepy};
         std::vector<std::thread> senders;
         for (std::uint32_t from = 0; from < 3; ++from) {
             senders.emplace_back([&actor, from] {
@@ -145,7 +145,7 @@ TEST(RuntimeStress, threads_that_wait_for_room_lose_nothing) {
 }
 
 /// Passes each item on.
-class Passer : public Actor {
+class Passer : public MailboxActor {
   public:
     explicit Passer(Bounds bounds) : items(this, bounds) {}
 
@@ -166,8 +166,8 @@ class Passer : public Actor {
 TEST(RuntimeStress, a_chain_of_waiting_actors_passes_everything_on) {
     constexpr std::uint32_t count = 50'000;
     constexpr Bounds two{.most = 2, .when_full = WhenFull::wait, .overflow = 1};
-    Core here{asleep_at_once};
-    Core there{asleep_at_once};
+    Executor here{asleep_at_once};
+    Executor there{asleep_at_once};
     auto& a = here.add<Passer>(two);
     auto& b = there.add<Passer>(two);
     auto& c = here.add<Passer>(two);
@@ -176,8 +176,8 @@ TEST(RuntimeStress, a_chain_of_waiting_actors_passes_everything_on) {
     b.out = c.items.sender(b);
     c.out = last.items.sender(c);
     {
-        const CoreThread one{here, sleepy};
-        const CoreThread other{there, sleepy};
+        const ExecutorThread one{here, sleepy};
+        const ExecutorThread other{there, sleepy};
         auto to = a.items.sender();
         for (std::uint32_t i = 0; i < count; ++i) {
             ASSERT_EQ(to.send({0, i}), Sent::sent);
@@ -192,11 +192,11 @@ TEST(RuntimeStress, a_chain_of_waiting_actors_passes_everything_on) {
 /// Actors end while threads send to them: each message is refused, handled, or counted as dropped.
 TEST(RuntimeStress, the_account_of_an_end_balances) {
     for (int round = 0; round < 300; ++round) {
-        Core core{asleep_at_once};
+        Executor core{asleep_at_once};
         auto& actor = core.add<CountingActor>(Bounds{.most = 5, .when_full = WhenFull::wait});
         std::atomic<std::uint64_t> sent{0};
         {
-            const CoreThread thread{core, sleepy};
+            const ExecutorThread thread{core, sleepy};
             std::vector<std::thread> senders;
             for (std::uint32_t from = 0; from < 2; ++from) {
                 senders.emplace_back([&actor, &sent, from] {
@@ -219,7 +219,7 @@ TEST(RuntimeStress, the_account_of_an_end_balances) {
     }
 }
 
-class Ticking : public Actor {
+class Ticking : public MailboxActor {
   public:
     Timer<int> tick{this};
 
@@ -231,10 +231,10 @@ class Ticking : public Actor {
 };
 
 TEST(RuntimeStress, a_core_that_sleeps_wakes_for_its_timers) {
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     auto& ticking = core.add<Ticking>();
     {
-        const CoreThread thread{core, sleepy};
+        const ExecutorThread thread{core, sleepy};
         wait_until([&] { return ticking.ticks.read() >= 20; });
     }
     EXPECT_GT(core.sleeps().read(), 0U);
@@ -242,8 +242,8 @@ TEST(RuntimeStress, a_core_that_sleeps_wakes_for_its_timers) {
 
 TEST(RuntimeThreads, workers_on_two_cores_do_each_piece_of_work_once) {
     constexpr std::uint32_t messages = 60'000;
-    Core one{asleep_at_once};
-    Core two{asleep_at_once};
+    Executor one{asleep_at_once};
+    Executor two{asleep_at_once};
     constexpr Bounds waiting{.most = 8, .when_full = WhenFull::wait};
     const std::array<CountedWork*, 3> team{&one.add<CountedWork>(waiting, messages),
                                            &two.add<CountedWork>(waiting, messages),
@@ -253,8 +253,8 @@ TEST(RuntimeThreads, workers_on_two_cores_do_each_piece_of_work_once) {
         workers.add(worker->items.sender());
     }
     {
-        const CoreThread first{one, sleepy};
-        const CoreThread second{two, sleepy};
+        const ExecutorThread first{one, sleepy};
+        const ExecutorThread second{two, sleepy};
         for (std::uint32_t i = 0; i < messages; ++i) {
             ASSERT_EQ(workers.send({0, i}), Sent::sent);
         }

@@ -52,7 +52,7 @@ void no_stuck(const std::string& trace) {
 
 /// The loop of a core's thread that never spins, until `done`.
 template <class Done>
-void run(Core& core, Done&& done) {
+void run(Executor& core, Done&& done) {
     while (!done()) {
         core.step(0);
         if (!core.has_work() && !done()) {
@@ -66,7 +66,7 @@ struct OneKeeper {
         sleepers().clear();
     }
 
-    Core core{asleep_at_once};
+    Executor core{asleep_at_once};
     Keeper& keeper;
     std::vector<Sender<Item>> senders;
 
@@ -178,7 +178,7 @@ struct TwoCores : OneKeeper {
 
     ~TwoCores() { senders.clear(); }  // before the actor whose they are
 
-    Core here{asleep_at_once};
+    Executor here{asleep_at_once};
     Keeper& relay;
     std::vector<Sent> answers;
 };

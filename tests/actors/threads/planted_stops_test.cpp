@@ -148,10 +148,10 @@ Found run_interrupted() {
         const std::uint64_t asked_before = slow.asked;
         const bool acted_before = acted;
         acted = core.step(now_ns) != 0 || slow.asked != asked_before;
-        const std::uint64_t stopped_until_ns = core.counters().stopped_until_ns.read();
+        const std::uint64_t stalled_until_ns = core.counters().stalled_until_ns.read();
         if (!acted_before && now_ns - last_ns >= LoopClock::stop_ns_min) {
             found.idle.push_back({last_ns, now_ns});
-            if (stopped_until_ns == static_cast<std::uint64_t>(now_ns)) {
+            if (stalled_until_ns == static_cast<std::uint64_t>(now_ns)) {
                 found.stops.push_back(found.idle.back());
             }
         }

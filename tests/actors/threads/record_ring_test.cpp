@@ -100,7 +100,7 @@ TEST(RecordRing, two_threads_lose_and_mix_nothing) {
     constexpr std::uint64_t count = 20'000;
     auto ring = Ring<Head>::make(Ring<Head>::slots_for(1));
     std::thread writer([&] {
-        ring.producer.hand_on();
+        ring.producer.release_ownership();
         for (std::uint64_t number = 0; number != count;) {
             put(ring.producer, number, length_of(number)) ? static_cast<void>(++number)
                                                           : std::this_thread::yield();

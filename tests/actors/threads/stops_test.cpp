@@ -73,8 +73,8 @@ struct Scene {
         return core->counters().receive_to_actor_ns.snapshot();
     }
 
-    [[nodiscard]] Histogram::Snapshot disturbed() const {
-        return core->counters().receive_to_actor_disturbed_ns.snapshot();
+    [[nodiscard]] Histogram::Snapshot preempted() const {
+        return core->counters().receive_to_actor_preempted_ns.snapshot();
     }
 
     std::int64_t now_ns = 1'773'667'800'000 * ms;
@@ -93,14 +93,14 @@ TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is
     EXPECT_EQ(scene.core->counters().stops_ns.snapshot().highest_ns, 25'000U);
     EXPECT_EQ(scene.raw().count, 1U);
     EXPECT_EQ(scene.raw().highest_ns, 15'000U);
-    EXPECT_EQ(scene.disturbed().count, 1U);
-    EXPECT_EQ(scene.disturbed().highest_ns, 15'000U);
+    EXPECT_EQ(scene.preempted().count, 1U);
+    EXPECT_EQ(scene.preempted().highest_ns, 15'000U);
 
     scene.spin(2);                    // what the stop had piled up is done
     scene.arrive(scene.now_ns + 20);  // behind it
     scene.turn(50);
     EXPECT_EQ(scene.raw().count, 2U);
-    EXPECT_EQ(scene.disturbed().count, 1U);
+    EXPECT_EQ(scene.preempted().count, 1U);
 }
 
 TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
@@ -110,10 +110,10 @@ TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
     scene.turn(100 * us);  // the stop; what had come is handed on
     scene.arrive(scene.now_ns + 1 * us);
     scene.turn(20 * us);  // handled meanwhile: a backlog
-    EXPECT_EQ(scene.disturbed().count, 2U);
+    EXPECT_EQ(scene.preempted().count, 2U);
     scene.arrive(scene.now_ns + 1 * us);
     scene.turn(20 * us);
-    EXPECT_EQ(scene.disturbed().count, 3U);
+    EXPECT_EQ(scene.preempted().count, 3U);
     scene.turn(50);
     scene.turn(50);  // found nothing: it has caught up
     scene.arrive(scene.now_ns + 1 * us);
@@ -121,7 +121,7 @@ TEST(Stops, who_comes_while_its_backlog_is_worked_off_waits_because_of_it) {
     scene.arrive(scene.now_ns + 1 * us);
     scene.turn(20 * us);
     EXPECT_EQ(scene.raw().count, 5U);
-    EXPECT_EQ(scene.disturbed().count, 3U);
+    EXPECT_EQ(scene.preempted().count, 3U);
     EXPECT_EQ(scene.stops(), 1U);
 }
 
@@ -139,7 +139,7 @@ TEST(Stops, a_core_that_never_keeps_up_blames_a_stop_no_longer_than_it_lasted) {
     }
     EXPECT_EQ(within, 33U);
     EXPECT_EQ(scene.raw().count, 101U);
-    EXPECT_EQ(scene.disturbed().count, 1U + within);
+    EXPECT_EQ(scene.preempted().count, 1U + within);
 }
 
 TEST(Stops, a_slow_handler_is_none_and_those_who_wait_for_it_are_not_cut_out) {
@@ -156,7 +156,7 @@ TEST(Stops, a_slow_handler_is_none_and_those_who_wait_for_it_are_not_cut_out) {
     EXPECT_EQ(scene.stops(), 0U);
     EXPECT_EQ(scene.raw().count, 200U);
     EXPECT_GE(scene.raw().highest_ns, 15'000U);
-    EXPECT_EQ(scene.disturbed().count, 0U);
+    EXPECT_EQ(scene.preempted().count, 0U);
 }
 
 TEST(Stops, among_stops_and_slow_handlers_exactly_the_stops_are_found) {
@@ -186,7 +186,7 @@ TEST(Stops, among_stops_and_slow_handlers_exactly_the_stops_are_found) {
     // millisecond stays undiscovered, none is invented.
     EXPECT_LE(scene.stops(), injected);
     EXPECT_GT(scene.stops(), injected * 9 / 10);
-    EXPECT_EQ(scene.disturbed().count, 0U);  // all had arrived behind the stops
+    EXPECT_EQ(scene.preempted().count, 0U);  // all had arrived behind the stops
 }
 
 TEST(Stops, timers_and_what_actors_do_while_idle_are_their_own_time) {
@@ -221,13 +221,13 @@ TEST(Stops, a_sleep_of_its_own_will_is_none) {
 
 TEST(Stops, a_stop_of_the_poller_disturbs_what_had_arrived_before_its_end) {
     Scene scene;
-    scene.poller.stopped_until_ns.set(static_cast<std::uint64_t>(scene.now_ns + 300));
+    scene.poller.stalled_until_ns.set(static_cast<std::uint64_t>(scene.now_ns + 300));
     scene.arrive(scene.now_ns + 200);  // by the stamp of a NIC
     scene.turn(500);
-    EXPECT_EQ(scene.disturbed().count, 1U);
+    EXPECT_EQ(scene.preempted().count, 1U);
     scene.arrive(scene.now_ns - 100);
     scene.turn(50);
-    EXPECT_EQ(scene.disturbed().count, 1U);
+    EXPECT_EQ(scene.preempted().count, 1U);
 }
 
 TEST(Stops, a_clock_set_back_leaves_none_ahead) {
@@ -238,7 +238,7 @@ TEST(Stops, a_clock_set_back_leaves_none_ahead) {
     scene.turn(-3'600'000 * ms);
     scene.arrive(scene.now_ns);
     scene.turn(50);
-    EXPECT_EQ(scene.disturbed().count, 0U);
+    EXPECT_EQ(scene.preempted().count, 0U);
     EXPECT_EQ(scene.stops(), 1U);
 }
 
@@ -271,12 +271,12 @@ TEST(Due, who_was_kept_waiting_counts_from_when_it_should_have_been_served) {
     scene.turn(1 * ms + 200 * us);
     EXPECT_EQ(scene.raw().count, 1U);
     EXPECT_EQ(scene.raw().highest_ns, 200'000U);
-    EXPECT_EQ(scene.disturbed().count, 1U);  // that turn was a stop, and still on when it was due
+    EXPECT_EQ(scene.preempted().count, 1U);  // that turn was a stop, and still on when it was due
 
     scene.arrive(captured_ns + 4 * ms);  // 800 us from now; the handler takes 10 ms
     scene.turn(10 * ms);
     EXPECT_EQ(scene.raw().highest_ns, 9'200'000U);
-    EXPECT_EQ(scene.disturbed().count, 1U);
+    EXPECT_EQ(scene.preempted().count, 1U);
 }
 
 TEST(Due, without_a_pace_nothing_was_ever_due) {

@@ -60,7 +60,7 @@ class SeriesListTest : public ::testing::Test {
         return text;
     }
 
-    [[nodiscard]] std::string told() const {
+    [[nodiscard]] std::string reported() const {
         std::string text;
         for (const Problem& problem : problems_) {
             text += problem.place.text() + ": " + problem.text + "\n";
@@ -80,7 +80,7 @@ TEST_F(SeriesListTest, no_key_no_series) {
     EXPECT_EQ(list.file, "");
     EXPECT_EQ(list.by_core.size(), 1U);
     EXPECT_EQ(to_text(list, config_), "");
-    EXPECT_EQ(told(), "");
+    EXPECT_EQ(reported(), "");
 }
 
 TEST_F(SeriesListTest, takes_the_series_of_its_lines_once) {
@@ -92,7 +92,7 @@ TEST_F(SeriesListTest, takes_the_series_of_its_lines_once) {
         "SPY,A1626,,100.00,2,\n"   // again: the lowest line counts
         "ZVZZT,A1626,,100.0,1,\n"  // a test
         "SPY,A1626,,100.0\n");
-    EXPECT_EQ(told(), "");
+    EXPECT_EQ(reported(), "");
     ASSERT_EQ(list.by_core.size(), 1U);
     const auto gth = [](const feed::SeriesMap& map) {
         return std::pair{map.series.gth(), map.mapped_line};
@@ -148,18 +148,18 @@ TEST_F(SeriesListTest, deals_as_the_router_does) {
 
 TEST_F(SeriesListTest, as_many_as_the_books_hold_are_taken) {
     EXPECT_EQ(read(rows(1000)).counts, std::vector<std::size_t>{1000});
-    EXPECT_EQ(told(), "");
+    EXPECT_EQ(reported(), "");
 }
 
 TEST_F(SeriesListTest, more_series_than_the_books_hold_are_refused) {
     read(rows(1001));
-    EXPECT_EQ(told(), "feed.yaml:7:13: series_map: found 1001 series in " + file_.string() +
-                          ", expected at most 1000: book.series_capacity\n");
+    EXPECT_EQ(reported(), "feed.yaml:7:13: series_map: found 1001 series in " + file_.string() +
+                              ", expected at most 1000: book.series_capacity\n");
 }
 
 TEST_F(SeriesListTest, far_more_are_not_all_kept) {
     const SeriesList list = read(rows(50'000));
-    EXPECT_THAT(told(), HasSubstr("found at least 2001 series"));
+    EXPECT_THAT(reported(), HasSubstr("found at least 2001 series"));
     EXPECT_EQ(list.by_core[0].size(), 2001U);
 }
 
@@ -169,7 +169,7 @@ TEST_F(SeriesListTest, repeated_rows_are_no_series) {
         text += rows(600);
     }
     const SeriesList list = read(text);
-    EXPECT_EQ(told(), "");
+    EXPECT_EQ(reported(), "");
     EXPECT_EQ(list.count(SeriesRow::announced), 600U);
     EXPECT_EQ(list.count(SeriesRow::repeated), 19U * 600U);
 }
@@ -183,8 +183,8 @@ TEST_F(SeriesListTest, a_core_that_gets_more_than_its_share_is_refused) {
     }
     read(text);
     EXPECT_EQ(problems_.size(), 1U);
-    EXPECT_THAT(told(), HasSubstr("found 900 series of core"));
-    EXPECT_THAT(told(),
+    EXPECT_THAT(reported(), HasSubstr("found 900 series of core"));
+    EXPECT_THAT(reported(),
                 HasSubstr(std::to_string(Book::series_share(config_.actors.of<BookConfig>(), 4))));
 }
 
@@ -198,19 +198,19 @@ TEST_F(SeriesListTest, a_file_without_a_series_is_refused_and_says_why) {
 
 TEST_F(SeriesListTest, what_cannot_be_read_is_refused) {
     static_cast<void>(read_series_list(config_, problems_));
-    EXPECT_THAT(told(), ::testing::StartsWith("feed.yaml:7:13: series_map: " + file_.string() +
-                                              " cannot be read: "));
+    EXPECT_THAT(reported(), ::testing::StartsWith("feed.yaml:7:13: series_map: " + file_.string() +
+                                                  " cannot be read: "));
 }
 
 TEST_F(SeriesListTest, of_a_folder_the_newest_file_is_read) {
     config_.series_map = folder_.string();
     static_cast<void>(read_series_list(config_, problems_));
-    EXPECT_THAT(told(), HasSubstr("feed.yaml:7:13: series_map: found no such file"));
+    EXPECT_THAT(reported(), HasSubstr("feed.yaml:7:13: series_map: found no such file"));
     problems_.clear();
     std::ofstream{folder_ / "OPRASymbolMapping_20260219_230000.csv"} << rows(3);
     std::ofstream{folder_ / "OPRASymbolMapping_20260220_230000.csv"} << rows(5);
     const SeriesList list = read_series_list(config_, problems_);
-    EXPECT_EQ(told(), "");
+    EXPECT_EQ(reported(), "");
     EXPECT_THAT(list.counts, ElementsAre(5));
     EXPECT_THAT(list.file, HasSubstr("20260220"));
 }

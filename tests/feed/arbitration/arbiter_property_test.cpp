@@ -34,7 +34,7 @@ struct Told {
 /// Records all events of the arbiter.
 class Recorder : public ArbiterSink {
   public:
-    std::vector<Told> told;
+    std::vector<Told> reported;
     std::uint64_t lost = 0;  ///< messages reported as lost and not found since
 
     void deliver(const Block& block, unsigned first, unsigned count, DeliveryFlags flags) override {
@@ -43,7 +43,7 @@ class Recorder : public ArbiterSink {
         for (unsigned i = first; i < first + count; ++i) {
             std::uint32_t identity = 0;
             std::memcpy(&identity, block.bytes.data() + i * sizeof identity, sizeof identity);
-            told.push_back({Told::Kind::message, identity, 0, flags});
+            reported.push_back({Told::Kind::message, identity, 0, flags});
         }
     }
 
@@ -51,14 +51,14 @@ class Recorder : public ArbiterSink {
              std::int64_t /*ts_exchange_ns*/) override {
         const bool repaired = cause == GapCause::repaired;
         EXPECT_EQ(numbering.number_at(numbering.last + first + messages - 1), last);
-        told.push_back({repaired ? Told::Kind::found : Told::Kind::gap, first, last,
-                        static_cast<unsigned>(cause)});
+        reported.push_back({repaired ? Told::Kind::found : Told::Kind::gap, first, last,
+                            static_cast<unsigned>(cause)});
         EXPECT_TRUE(!repaired || messages <= lost) << "found more than was lost";
         lost += repaired ? 0 - messages : messages;
     }
 
     void reset(const Block& block, Forget forget, bool inferred) override {
-        told.push_back(
+        reported.push_back(
             {Told::Kind::reset, block.sequence, 0, static_cast<unsigned>(forget), inferred});
     }
 
@@ -138,10 +138,10 @@ class Trial {
                     "abV"[static_cast<int>(copy.source)], "dNCK"[static_cast<int>(sent.role)],
                     sent.epoch, sent.sequence, sent.messages, sent.decodable, at_ns(sent.ts_ns),
                     sent.identities.empty() ? -1 : static_cast<int>(sent.identities[0]));
-        for (; traced_ < sink.told.size(); ++traced_) {
-            const Told& told = sink.told[traced_];
-            std::printf(" %c%lu-%lu/%u", "mgfr"[static_cast<int>(told.kind)], told.first, told.last,
-                        told.detail);
+        for (; traced_ < sink.reported.size(); ++traced_) {
+            const Told& reported = sink.reported[traced_];
+            std::printf(" %c%lu-%lu/%u", "mgfr"[static_cast<int>(reported.kind)], reported.first,
+                        reported.last, reported.detail);
         }
         std::printf("  E %lu\n", arbiter.expected());
     }
@@ -254,14 +254,14 @@ struct Model {
 std::set<std::uint64_t> check_always(Trial& trial) {
     std::set<std::uint64_t> delivered;
     std::int64_t newest = -1;
-    for (const Told& told : trial.sink.told) {
-        if (told.kind != Told::Kind::message) {
+    for (const Told& reported : trial.sink.reported) {
+        if (reported.kind != Told::Kind::message) {
             continue;
         }
-        EXPECT_TRUE(delivered.insert(told.first).second) << "twice: " << told.first;
-        if ((told.detail & flag_late) == 0) {
-            EXPECT_GT(static_cast<std::int64_t>(told.first), newest) << "out of order";
-            newest = static_cast<std::int64_t>(told.first);
+        EXPECT_TRUE(delivered.insert(reported.first).second) << "twice: " << reported.first;
+        if ((reported.detail & flag_late) == 0) {
+            EXPECT_GT(static_cast<std::int64_t>(reported.first), newest) << "out of order";
+            newest = static_cast<std::int64_t>(reported.first);
         }
     }
     EXPECT_EQ(imbalance(trial.arbiter), "");
@@ -304,17 +304,17 @@ class MissingModel {
   public:
     explicit MissingModel(const Traffic& traffic) : traffic_(traffic) {}
 
-    void check(const Copy& copy, const Recorder& told) {
+    void check(const Copy& copy, const Recorder& reported) {
         hear(copy);
-        EXPECT_EQ(noted(told), missing_);
+        EXPECT_EQ(noted(reported), missing_);
     }
 
-    void check_end(const Recorder& told) { EXPECT_EQ(noted(told), missing_); }
+    void check_end(const Recorder& reported) { EXPECT_EQ(noted(reported), missing_); }
 
   private:
-    [[nodiscard]] std::multiset<std::uint64_t> noted(const Recorder& told) const {
+    [[nodiscard]] std::multiset<std::uint64_t> noted(const Recorder& reported) const {
         std::multiset<std::uint64_t> noted;
-        for (const auto& [begin, range] : told.missed) {
+        for (const auto& [begin, range] : reported.missed) {
             for (Position position = begin; position < range.end; ++position) {
                 noted.insert(identity_of(numbering.number_at(position), range));
             }
@@ -416,26 +416,26 @@ void check_resets(const Model& model, const Traffic& traffic, Trial& trial) {
         begun = sent.epoch;
     }
     std::size_t next = 0;
-    for (const Told& told : trial.sink.told) {
-        if (told.kind == Told::Kind::reset) {
-            if (told_resets.empty() && told.detail == static_cast<unsigned>(Forget::nothing) &&
-                (next == due.size() || due[next]->sequence != told.first)) {
+    for (const Told& reported : trial.sink.reported) {
+        if (reported.kind == Told::Kind::reset) {
+            if (told_resets.empty() && reported.detail == static_cast<unsigned>(Forget::nothing) &&
+                (next == due.size() || due[next]->sequence != reported.first)) {
                 continue;  // a reset before the start, on the slower stream
             }
-            ASSERT_FALSE(told.inferred);
+            ASSERT_FALSE(reported.inferred);
             ASSERT_LT(next, due.size()) << "a reset too many";
-            ASSERT_EQ(due[next]->sequence, told.first);
-            told_resets.emplace_back(due[next]->epoch, static_cast<Forget>(told.detail));
+            ASSERT_EQ(due[next]->sequence, reported.first);
+            told_resets.emplace_back(due[next]->epoch, static_cast<Forget>(reported.detail));
             ++next;
-        } else if (told.kind == Told::Kind::message && (told.detail & flag_late) != 0) {
+        } else if (reported.kind == Told::Kind::message && (reported.detail & flag_late) != 0) {
             Forget most = Forget::nothing;
             for (const auto& [epoch, forget] : told_resets) {
-                if (epoch > model.of.at(told.first)->epoch) {
+                if (epoch > model.of.at(reported.first)->epoch) {
                     most = std::max(most, forget);
                 }
             }
-            EXPECT_EQ((told.detail & flag_before_day) != 0, most == Forget::day);
-            EXPECT_EQ((told.detail & flag_before_flush) != 0, most != Forget::nothing);
+            EXPECT_EQ((reported.detail & flag_before_day) != 0, most == Forget::day);
+            EXPECT_EQ((reported.detail & flag_before_flush) != 0, most != Forget::nothing);
         }
     }
     EXPECT_EQ(next, due.size());
@@ -603,9 +603,9 @@ TEST(ArbiterProperty, TheNotesAreWhatIsMissing) {
             .gap_ranges = 1024};
         const Traffic traffic(plan, seed);
         MissingModel model(traffic);
-        Trial trial(traffic, config, [&](const Copy& copy, const Recorder& told) {
+        Trial trial(traffic, config, [&](const Copy& copy, const Recorder& reported) {
             if (!testing::Test::HasFailure()) {
-                model.check(copy, told);
+                model.check(copy, reported);
             }
         });
         if (!testing::Test::HasFailure()) {
@@ -659,9 +659,9 @@ TEST(ArbiterProperty, ALoopedCaptureIsDeliveredEachTime) {
                               .looped_captures = true});
         std::uint64_t delivered = 0;
         std::uint64_t resets = 0;
-        for (const Told& told : trial.sink.told) {
-            delivered += told.kind == Told::Kind::message ? 1 : 0;
-            resets += told.kind == Told::Kind::reset ? 1 : 0;
+        for (const Told& reported : trial.sink.reported) {
+            delivered += reported.kind == Told::Kind::message ? 1 : 0;
+            resets += reported.kind == Told::Kind::reset ? 1 : 0;
         }
         EXPECT_EQ(imbalance(trial.arbiter), "");
         EXPECT_EQ(resets, 4U);
@@ -680,7 +680,7 @@ TEST(ArbiterProperty, TheSameInputGivesTheSameOutput) {
         const Traffic again(plan, seed);
         Trial first(once, config);
         Trial second(again, config);
-        EXPECT_EQ(first.sink.told, second.sink.told);
+        EXPECT_EQ(first.sink.reported, second.sink.reported);
     });
 }
 

@@ -178,8 +178,8 @@ class Script {
         : window_ns_(config.window_ns), arbiter(config, numbering) {}
 
     /// Reports to this sink instead of its own.
-    Script(const ArbitrationConfig& config, WordSink& told)
-        : window_ns_(config.window_ns), arbiter(config, numbering), told_(&told) {}
+    Script(const ArbitrationConfig& config, WordSink& reported)
+        : window_ns_(config.window_ns), arbiter(config, numbering), told_(&reported) {}
 
     /// Plays the words and returns the events of the arbiter since the beginning.
     std::string play(const std::string& words) {

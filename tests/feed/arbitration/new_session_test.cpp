@@ -71,19 +71,19 @@ struct Line {
         block.ts_exchange_ns = ++now_ns;
         switch (arbiter.commit(block, stream)) {
             case Verdict::deliver_all:
-                return told.deliver(block, 0, block.messages, 0);
+                return reported.deliver(block, 0, block.messages, 0);
             case Verdict::duplicate_all:
                 return;
             case Verdict::slow:
-                return arbiter.commit_slow(block, stream, now_ns, told);
+                return arbiter.commit_slow(block, stream, now_ns, reported);
         }
     }
 
-    void wait() { arbiter.step(now_ns += 1000, told); }
+    void wait() { arbiter.step(now_ns += 1000, reported); }
 
     std::int64_t now_ns = 0;
     Arbiter arbiter{{.window_ns = 1000, .hold_bytes = 65536, .gap_ranges = 64}, wide};
-    Told told;
+    Told reported;
 };
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST(WideNumbers, gaps_and_repairs_have_more_than_32_bits) {
     line.data(Stream::b, 2);
     line.wait();
     line.data(Stream::b, 3);
-    EXPECT_EQ(line.told.words, "1 2 gap3-3 4 5 3L found3-3");
+    EXPECT_EQ(line.reported.words, "1 2 gap3-3 4 5 3L found3-3");
     EXPECT_EQ(line.arbiter.expected(), base + 6);
     EXPECT_TRUE(line.arbiter.gaps().empty());
 }
@@ -106,7 +106,7 @@ TEST(WideNumbers, a_number_beyond_the_venues_highest_is_counted_and_moves_nothin
     line.data(Stream::a, number_max - base + 1);
     line.data(Stream::a, 2);
     line.wait();
-    EXPECT_EQ(line.told.words, "1 2");
+    EXPECT_EQ(line.reported.words, "1 2");
     EXPECT_EQ(line.arbiter.counters().read(LineCount::invalid_sequence), 1U);
 }
 
@@ -134,7 +134,7 @@ TEST(NewSession, gives_up_what_the_old_session_lacks_and_begins_on_both_streams)
     line.data(Stream::a, 1);
     line.data(Stream::a, 3);
     line.wait();
-    EXPECT_EQ(line.told.words, "10 gap11-11 12 session0 1 gap2-2 3");
+    EXPECT_EQ(line.reported.words, "10 gap11-11 12 session0 1 gap2-2 3");
     EXPECT_EQ(line.arbiter.counters().read(LineCount::resets), 1U);
 }
 
@@ -145,7 +145,7 @@ TEST(NewSession, may_begin_at_higher_numbers_and_end_with_a_lost_tail) {
     line.data(Stream::b, 1001);
     line.heartbeat(Stream::a, 1003);
     line.wait();
-    EXPECT_EQ(line.told.words, "1 session1000 1001 gap1002-1003");
+    EXPECT_EQ(line.reported.words, "1 session1000 1001 gap1002-1003");
 }
 
 TEST(NewSession, is_known_before_the_first_message) {
@@ -153,7 +153,7 @@ TEST(NewSession, is_known_before_the_first_message) {
     line.session(0);
     line.data(Stream::a, 2);
     line.wait();
-    EXPECT_EQ(line.told.words, "session0 gap1-1 2") << "the session begins with number 1";
+    EXPECT_EQ(line.reported.words, "session0 gap1-1 2") << "the session begins with number 1";
 }
 
 }  // namespace pinstrike::feed::test

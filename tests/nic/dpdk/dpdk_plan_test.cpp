@@ -109,13 +109,13 @@ TEST(Memory, TooFewHugepagesAreToldWithTheMendingCommand) {
     PortDemand demand{vdev_port("a0", "net_null0"), 1, 0};
     demand.config.hugepages = true;
     const std::vector<Hugepages> few{{2 * mebibyte, 0, 16, 6}, {1024 * mebibyte, 0, 0, 0}};
-    const std::string told = texts_of(check_hugepages(std::span(&demand, 1), few));
-    EXPECT_THAT(told, HasSubstr("12 MiB are free"));
-    EXPECT_THAT(told, HasSubstr("6 of 16 pages of 2 MiB free on node 0"));
+    const std::string reported = texts_of(check_hugepages(std::span(&demand, 1), few));
+    EXPECT_THAT(reported, HasSubstr("12 MiB are free"));
+    EXPECT_THAT(reported, HasSubstr("6 of 16 pages of 2 MiB free on node 0"));
     const std::size_t pages =
         (memory_need_bytes(std::span(&demand, 1)) + 2 * mebibyte - 1) / (2 * mebibyte);
     // 10 pages are in use already.
-    EXPECT_THAT(told, HasSubstr("vm.nr_hugepages=" + std::to_string(10 + pages)));
+    EXPECT_THAT(reported, HasSubstr("vm.nr_hugepages=" + std::to_string(10 + pages)));
 
     const std::vector<Hugepages> enough{{2 * mebibyte, 0, pages, pages}};
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), enough).empty());
@@ -127,12 +127,12 @@ TEST(Memory, HugepagesOfTheWrongNodeDoNotHelp) {
     PortDemand demand{vdev_port("a0", "net_null0"), 1, 0, 1};
     demand.config.hugepages = true;
     const std::vector<Hugepages> elsewhere{{2 * mebibyte, 0, 900, 900}, {2 * mebibyte, 1, 8, 4}};
-    const std::string told = texts_of(check_hugepages(std::span(&demand, 1), elsewhere));
-    EXPECT_THAT(told, HasSubstr("on NUMA node 1 need"));
-    EXPECT_THAT(told, HasSubstr("8 MiB are free"));
+    const std::string reported = texts_of(check_hugepages(std::span(&demand, 1), elsewhere));
+    EXPECT_THAT(reported, HasSubstr("on NUMA node 1 need"));
+    EXPECT_THAT(reported, HasSubstr("8 MiB are free"));
     const std::size_t pages = (memory_need(demand).total_bytes + 2 * mebibyte - 1) / (2 * mebibyte);
-    EXPECT_THAT(told, HasSubstr("echo " + std::to_string(4 + pages) +
-                                " > /sys/devices/system/node/node1/hugepages/"));
+    EXPECT_THAT(reported, HasSubstr("echo " + std::to_string(4 + pages) +
+                                    " > /sys/devices/system/node/node1/hugepages/"));
     demand.node = 0;
     EXPECT_TRUE(check_hugepages(std::span(&demand, 1), elsewhere).empty());
 }
@@ -241,28 +241,28 @@ TEST(Check, EveryProblemIsToldAtOnce) {
     };
     Machine machine = mighty_machine();
     machine.sys = scratch.file("sys");
-    const std::string told = texts_of(check_ports(demands, machine));
-    EXPECT_THAT(told, HasSubstr("port p: no PCI device 0000:3b:00.0"));
-    EXPECT_THAT(told, HasSubstr("port both: exactly one of `pci` and `vdev`"));
-    EXPECT_THAT(told, HasSubstr("port eal: EAL argument --lcores follows from the config"));
-    EXPECT_THAT(told, HasSubstr("port huge: `hugepages` differs"));
-    EXPECT_THAT(told, HasSubstr("port twice: device net_null9 is port huge already"));
-    EXPECT_THAT(told, HasSubstr("port iface: no interface nosuch0"));
-    EXPECT_THAT(told, HasSubstr("port noiface: net_af_packet0 names no interface"));
-    EXPECT_THAT(told, HasSubstr("port absent: cannot read the capture /nosuch.pcap"));
-    EXPECT_THAT(told, HasSubstr("is not a pcap or pcapng file with frames"));
-    EXPECT_THAT(told, HasSubstr("port queues: net_pcap has one queue per rx_pcap: 1 given, 2"));
+    const std::string reported = texts_of(check_ports(demands, machine));
+    EXPECT_THAT(reported, HasSubstr("port p: no PCI device 0000:3b:00.0"));
+    EXPECT_THAT(reported, HasSubstr("port both: exactly one of `pci` and `vdev`"));
+    EXPECT_THAT(reported, HasSubstr("port eal: EAL argument --lcores follows from the config"));
+    EXPECT_THAT(reported, HasSubstr("port huge: `hugepages` differs"));
+    EXPECT_THAT(reported, HasSubstr("port twice: device net_null9 is port huge already"));
+    EXPECT_THAT(reported, HasSubstr("port iface: no interface nosuch0"));
+    EXPECT_THAT(reported, HasSubstr("port noiface: net_af_packet0 names no interface"));
+    EXPECT_THAT(reported, HasSubstr("port absent: cannot read the capture /nosuch.pcap"));
+    EXPECT_THAT(reported, HasSubstr("is not a pcap or pcapng file with frames"));
+    EXPECT_THAT(reported, HasSubstr("port queues: net_pcap has one queue per rx_pcap: 1 given, 2"));
 }
 
 TEST(Check, RightsAndLimitsAreToldByName) {
     Machine machine;
     machine.memory_lock_bytes = 8 * mebibyte;
     const PortDemand demand{vdev_port("a0", "net_af_xdp0,iface=lo"), 1, 0};
-    const std::string told = texts_of(check_ports(std::span(&demand, 1), machine));
-    EXPECT_THAT(told, HasSubstr("CAP_NET_RAW"));
-    EXPECT_THAT(told, HasSubstr("CAP_NET_ADMIN"));
-    EXPECT_THAT(told, HasSubstr("CAP_SYS_ADMIN"));
-    EXPECT_THAT(told, HasSubstr("the limit is 8 MiB: LimitMEMLOCK=infinity"));
+    const std::string reported = texts_of(check_ports(std::span(&demand, 1), machine));
+    EXPECT_THAT(reported, HasSubstr("CAP_NET_RAW"));
+    EXPECT_THAT(reported, HasSubstr("CAP_NET_ADMIN"));
+    EXPECT_THAT(reported, HasSubstr("CAP_SYS_ADMIN"));
+    EXPECT_THAT(reported, HasSubstr("the limit is 8 MiB: LimitMEMLOCK=infinity"));
     EXPECT_TRUE(check_ports(std::span(&demand, 1), mighty_machine()).empty());
 }
 

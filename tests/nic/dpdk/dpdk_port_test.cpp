@@ -366,9 +366,10 @@ TEST(DpdkPort, WhatCannotBeOpenedIsToldAndLeavesNothing) {
 }
 
 TEST(DpdkPort, SteeringThatTheDriverRefusesIsTold) {
-    const std::string told = refusal(vdev_port("net_ring0"), {{group}, {{{0xE000CC02}, 45002}}});
-    EXPECT_THAT(told, HasSubstr("port a0: the driver refuses to steer"));
-    EXPECT_THAT(told, HasSubstr("224.0.204.2:45002 to queue 1"));
+    const std::string reported =
+        refusal(vdev_port("net_ring0"), {{group}, {{{0xE000CC02}, 45002}}});
+    EXPECT_THAT(reported, HasSubstr("port a0: the driver refuses to steer"));
+    EXPECT_THAT(reported, HasSubstr("224.0.204.2:45002 to queue 1"));
 }
 
 TEST(DpdkPort, IsUsedByAThreadOfItsOwn) {

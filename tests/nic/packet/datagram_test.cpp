@@ -37,7 +37,7 @@ Bytes good_frame() {
 constexpr std::size_t ip_at = 14;
 constexpr std::size_t udp_at = ip_at + 20;
 
-void mend_ip_checksum(Bytes& frame, std::size_t header_bytes = 20) {
+void correct_ip_checksum(Bytes& frame, std::size_t header_bytes = 20) {
     store_be16(frame.data() + ip_at + 10, 0);
     store_checksum(frame.data() + ip_at + 10, checksum_sum(frame.data() + ip_at, header_bytes));
 }
@@ -141,7 +141,7 @@ TEST(ParseUdp, WalksIpOptions) {
     frame.insert(frame.begin() + ip_at + 20, options.begin(), options.end());
     frame[ip_at] = std::byte{0x48};
     store_be16(frame.data() + ip_at + 2, static_cast<std::uint16_t>(frame.size() - ip_at));
-    mend_ip_checksum(frame, 32);
+    correct_ip_checksum(frame, 32);
     EXPECT_EQ(parse(frame), not_dropped);
     frame[ip_at + 25] = std::byte{2};
     EXPECT_EQ(parse(frame), Drop::ip_checksum) << "options are part of the header";
@@ -170,14 +170,14 @@ TEST(ParseUdp, TellsOtherProtocolsApart) {
     frame = good_frame();
     for (const unsigned protocol : {89U, 103U, 112U}) {
         frame[ip_at + 9] = static_cast<std::byte>(protocol);
-        mend_ip_checksum(frame);
+        correct_ip_checksum(frame);
         EXPECT_EQ(parse(frame), Drop::routing) << protocol;
     }
     frame[ip_at + 9] = std::byte{ip_protocol::igmp};
-    mend_ip_checksum(frame);
+    correct_ip_checksum(frame);
     EXPECT_EQ(parse(frame), Drop::igmp);
     frame[ip_at + 9] = std::byte{6};
-    mend_ip_checksum(frame);
+    correct_ip_checksum(frame);
     EXPECT_EQ(parse(frame), Drop::not_udp);
 }
 
@@ -185,7 +185,7 @@ TEST(ParseUdp, RefusesImpossibleIpHeaders) {
     for (const unsigned first : {0x65U, 0x44U, 0x40U, 0x05U}) {
         Bytes frame = good_frame();
         frame[ip_at] = static_cast<std::byte>(first);
-        mend_ip_checksum(frame);
+        correct_ip_checksum(frame);
         EXPECT_EQ(parse(frame), Drop::ip_header) << first;
     }
     for (const std::uint16_t total : {std::uint16_t{0}, std::uint16_t{19}}) {
@@ -208,13 +208,13 @@ TEST(ParseUdp, RefusesFragments) {
          std::to_array<std::uint16_t>({0x2000, 0x0001, 0x1FFF, 0x6000})) {
         Bytes frame = good_frame();
         store_be16(frame.data() + ip_at + 6, flags);
-        mend_ip_checksum(frame);
+        correct_ip_checksum(frame);
         EXPECT_EQ(parse(frame), Drop::fragment) << flags;
     }
     for (const std::uint16_t flags : std::to_array<std::uint16_t>({0x4000, 0x8000, 0x0000})) {
         Bytes frame = good_frame();
         store_be16(frame.data() + ip_at + 6, flags);
-        mend_ip_checksum(frame);
+        correct_ip_checksum(frame);
         EXPECT_EQ(parse(frame), not_dropped) << flags;
     }
 }
@@ -228,7 +228,7 @@ TEST(ParseUdp, RefusesWrongUdpLengths) {
     }
     Bytes frame = good_frame();
     store_be16(frame.data() + ip_at + 2, 27);  // the IP packet ends within the UDP header
-    mend_ip_checksum(frame);
+    correct_ip_checksum(frame);
     EXPECT_EQ(parse(frame), Drop::udp_truncated);
 }
 
@@ -373,7 +373,7 @@ TEST(ParseUdp, SaysOfAPlainFrameWhatItWouldOfAnyOther) {
             frame.resize(random() % (frame.size() + 1));
         }
         if (random() % 2 == 0 && frame.size() >= udp_at) {
-            mend_ip_checksum(frame);
+            correct_ip_checksum(frame);
         }
         const Packet packet = packet_of(frame);
         plain += has_common_headers(packet.frame()) ? 1 : 0;

@@ -52,7 +52,7 @@ bool same(const Histogram::Snapshot& left, const Histogram::Snapshot& right) {
            left.sum_ns == right.sum_ns && left.highest_ns == right.highest_ns;
 }
 
-std::string told(const LatencyReading& reading) {
+std::string reported(const LatencyReading& reading) {
     return prometheus::TextSerializer{}.Serialize(latency_metrics(reading));
 }
 
@@ -69,7 +69,7 @@ TEST(Latency, QuotesAndLineEndsInNamesAreTheSameBehindTheWire) {
     LatencyReading sent = example();
     sent.feed = "a \"quoted\" \\ name\nof two lines, with n";
     std::string complaint;
-    const auto got = parse_reading(told(sent), complaint);
+    const auto got = parse_reading(reported(sent), complaint);
     ASSERT_TRUE(got) << complaint;
     EXPECT_EQ(got->feed, sent.feed);
 }
@@ -77,7 +77,7 @@ TEST(Latency, QuotesAndLineEndsInNamesAreTheSameBehindTheWire) {
 TEST(Latency, AReadingIsTheSameBehindTheWire) {
     const LatencyReading sent = example();
     std::string complaint;
-    const auto got = parse_reading(told(sent), complaint);
+    const auto got = parse_reading(reported(sent), complaint);
     ASSERT_TRUE(got) << complaint;
     EXPECT_EQ(got->feed, sent.feed);
     EXPECT_EQ(got->version, sent.version);
@@ -88,7 +88,7 @@ TEST(Latency, AReadingIsTheSameBehindTheWire) {
         EXPECT_EQ(got->stages[i].thread, sent.stages[i].thread);
         EXPECT_EQ(got->stages[i].actor, sent.stages[i].actor);
         EXPECT_TRUE(same(got->stages[i].all, sent.stages[i].all)) << i;
-        EXPECT_TRUE(same(got->stages[i].disturbed, sent.stages[i].disturbed)) << i;
+        EXPECT_TRUE(same(got->stages[i].preempted, sent.stages[i].preempted)) << i;
     }
     ASSERT_EQ(got->loops.size(), 2U);
     EXPECT_TRUE(got->loops[0].polls);
@@ -107,7 +107,7 @@ TEST(Latency, EveryBucketSurvivesTheWire) {
         all.count += i + 1;
     }
     std::string complaint;
-    const auto got = parse_reading(told(sent), complaint);
+    const auto got = parse_reading(reported(sent), complaint);
     ASSERT_TRUE(got) << complaint;
     EXPECT_EQ(got->stages[0].all.buckets, all.buckets);
 }
@@ -130,8 +130,8 @@ TEST(Latency, WhatIsNoReadingIsToldAsSuch) {
 TEST(Latency, AnAnswerCutAnywhereOrWithAnyByteChangedBreaksNothing) {
     LatencyReading small = example();
     small.stages.resize(2);
-    small.stages[0].all = small.stages[1].all = small.stages[1].disturbed;
-    const std::string whole = told(small);
+    small.stages[0].all = small.stages[1].all = small.stages[1].preempted;
+    const std::string whole = reported(small);
     std::string complaint;
     for (std::size_t i = 0; i < whole.size(); i += 3) {
         static_cast<void>(parse_reading(std::string_view{whole}.substr(0, i), complaint));
@@ -165,12 +165,12 @@ TEST(Latency, PercentilesAreKnownToOneSixteenthAndOnlyWhereThereAreValuesEnough)
 
 TEST(Latency, WithoutStopsIsWhatRemains) {
     const auto stage = example().stages[1];
-    const auto rest = undisturbed(stage);
+    const auto rest = without_preemption(stage);
     EXPECT_EQ(rest.count, 19'998U);
     EXPECT_EQ(rest.sum_ns, stage.all.sum_ns - 39'000'000U);
     StageReading torn = stage;  // read while it moved: more disturbed than all
-    std::swap(torn.all, torn.disturbed);
-    EXPECT_EQ(undisturbed(torn).count, 0U);
+    std::swap(torn.all, torn.preempted);
+    EXPECT_EQ(without_preemption(torn).count, 0U);
 }
 
 TEST(Latency, TheDifferenceOfTwoLooksIsWhatCameInBetween) {

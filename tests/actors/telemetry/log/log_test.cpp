@@ -85,7 +85,7 @@ TEST(Log, aLevelKeepsOutWhatIsLessSevere) {
 
 TEST(Log, theSameIsToldAtOneTwoFourSecondsAndThenOnceAMinute) {
     Written written(LogLevel::info);
-    std::vector<double> told;
+    std::vector<double> reported;
     constexpr double hour_s = 3600;
     for (double second = 0; second < hour_s; second += 0.5) {
         const std::size_t before = written.lines.size();
@@ -93,13 +93,13 @@ TEST(Log, theSameIsToldAtOneTwoFourSecondsAndThenOnceAMinute) {
         written.log.tell(gap("line 3"), at(second));
         ASSERT_LE(written.lines.size(), before + 1);
         if (written.lines.size() != before) {
-            told.push_back(second);
+            reported.push_back(second);
         }
     }
-    ASSERT_GT(told.size(), 8U);
-    EXPECT_EQ((std::vector<double>{told.begin(), told.begin() + 8}),
+    ASSERT_GT(reported.size(), 8U);
+    EXPECT_EQ((std::vector<double>{reported.begin(), reported.begin() + 8}),
               (std::vector<double>{0, 1, 3, 7, 15, 31, 63, 123}));
-    EXPECT_EQ(told.size(), 6U + static_cast<std::size_t>((hour_s - 63) / 60 + 1));
+    EXPECT_EQ(reported.size(), 6U + static_cast<std::size_t>((hour_s - 63) / 60 + 1));
 }
 
 TEST(Log, whatWasHeldBackIsCountedAndItsLastIsTold) {

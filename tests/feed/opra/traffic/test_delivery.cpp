@@ -186,16 +186,16 @@ TEST(Delivery, TheAccountSaysWhatArrived) {
                 missing.insert(first);
             }
         }
-        std::set<std::uint32_t> told;
+        std::set<std::uint32_t> reported;
         std::int64_t before = -1;
         for (const auto& gap : line["gaps"]) {
             EXPECT_GT(gap[0].get<std::int64_t>(), before + 1) << "adjacent ranges are one";
             before = gap[1].get<std::int64_t>();
             for (auto at = gap[0].get<std::uint32_t>(); at <= gap[1].get<std::uint32_t>(); ++at) {
-                told.insert(at);
+                reported.insert(at);
             }
         }
-        EXPECT_EQ(told, missing) << number;
+        EXPECT_EQ(reported, missing) << number;
         EXPECT_EQ(line["lost"], missing.size());
         EXPECT_EQ(line["highest"], numbers.size() + missing.size());
         lost += missing.size();

@@ -61,7 +61,7 @@ std::string name(const std::array<char, N>& symbol, const wire::Expiration& expi
            std::to_string(line);
 }
 
-std::optional<Told> told(const wire::Message& message, std::uint16_t line) {
+std::optional<Told> reported(const wire::Message& message, std::uint16_t line) {
     if (const auto* q = std::get_if<wire::ShortQuote>(&message.body)) {
         return Told{name(q->symbol, q->expiration, e4(q->strike, 'A'), line),
                     {e4(q->bid, 'B'), q->bid_size, false},
@@ -140,7 +140,7 @@ TEST(Market, IndicatorsFollowFromTheQuotes) {
             std::erase_if(books, [&](const auto& entry) { return entry.first.ends_with(on); });
         }
         for (const wire::Message& message : block.messages) {
-            std::optional<Told> quote = told(message, block.line);
+            std::optional<Told> quote = reported(message, block.line);
             if (!quote) {
                 continue;
             }

@@ -1,5 +1,5 @@
 // path: hot
-#include "actors/runtime/core.h"
+#include "actors/runtime/executor.h"
 
 #include "config/check.h"
 
@@ -10,7 +10,7 @@ namespace pinstrike::actors::runtime {
 
 namespace {
 
-thread_local const Core* stepping = nullptr;
+thread_local const Executor* stepping = nullptr;
 
 }  // namespace
 
@@ -23,15 +23,16 @@ bool inside_a_step() noexcept {
     return stepping != nullptr;
 }
 
-std::size_t Core::step(std::int64_t now_ns) {
-    const Core* outer = std::exchange(stepping, this);
+std::size_t Executor::step(std::int64_t now_ns) {
+    const Executor* outer = std::exchange(stepping, this);
     now_ns_ = now_ns;
     admit_ready();
     run_timers();
     std::size_t handled = 0;
-    Actor* const last = run_last_;  // actors that are queued meanwhile wait for the next step
+    MailboxActor* const last =
+        run_last_;  // actors that are queued meanwhile wait for the next step
     for (bool more = run_first_ != nullptr; more;) {
-        Actor& actor = *run_first_;
+        MailboxActor& actor = *run_first_;
         run_first_ = actor.next_run_;
         if (run_first_ == nullptr) {
             run_last_ = nullptr;
@@ -39,7 +40,7 @@ std::size_t Core::step(std::int64_t now_ns) {
         more = &actor != last;
         const std::size_t before = handled;
         activate(actor, handled);
-        settle(actor, handled != before);
+        reschedule(actor, handled != before);
     }
     handled_.add(handled);
     stepping = outer;
@@ -48,7 +49,7 @@ std::size_t Core::step(std::int64_t now_ns) {
 
 /// Activates an actor. If actors are measured, times one in sample_every of the activations that
 /// found a message.
-void Core::activate(Actor& actor, std::size_t& handled) noexcept {
+void Executor::activate(MailboxActor& actor, std::size_t& handled) noexcept {
     ActorFigures* figures = actor.figures_.get();
     if (figures == nullptr) {
         actor.activate(options_.budget, handled);
@@ -74,7 +75,7 @@ void Core::activate(Actor& actor, std::size_t& handled) noexcept {
 }
 
 /// After an activation: puts the actor into the queue again, to sleep, or ends it.
-void Core::settle(Actor& actor, bool did_something) noexcept {
+void Executor::reschedule(MailboxActor& actor, bool did_something) noexcept {
     if (actor.finishing_) [[unlikely]] {
         actor.end();
         return;
@@ -96,27 +97,27 @@ void Core::settle(Actor& actor, bool did_something) noexcept {
     }
 }
 
-void Core::queue(Actor& actor) noexcept {
+void Executor::queue(MailboxActor& actor) noexcept {
     actor.next_run_ = nullptr;
     (run_last_ == nullptr ? run_first_ : run_last_->next_run_) = &actor;
     run_last_ = &actor;
 }
 
-void Core::admit_ready() noexcept {
-    Actor* actor = ready_.take_all();
+void Executor::admit_ready() noexcept {
+    MailboxActor* actor = ready_.take_all();
     while (actor != nullptr) {
-        Actor* next = actor->below;
+        MailboxActor* next = actor->below;
         queue(*actor);
         actor = next;
     }
 }
 
-void Core::make_ready(Actor& actor) noexcept {
+void Executor::make_ready(MailboxActor& actor) noexcept {
     ready_.push(actor);
     parking_.wake();
 }
 
-void Core::run_timers() noexcept {
+void Executor::run_timers() noexcept {
     while (!timers_.empty() && timers_[0]->due_ns_ <= now_ns_) {
         TimerBase& timer = *timers_[0];
         timer.fire(now_ns_);
@@ -130,7 +131,7 @@ void Core::run_timers() noexcept {
 /// Puts the timer into its actor's list of due timers. Sets a periodic timer to its next time, and
 /// removes another one from the heap.
 void TimerBase::fire(std::int64_t now_ns) noexcept {
-    Core& core = *owner_.core_;
+    Executor& core = *owner_.core_;
     core.remove(*this);
     if (owner_.ended()) {
         return;
@@ -164,14 +165,14 @@ void TimerBase::cancel() noexcept {
     }
 }
 
-void Core::insert(TimerBase& timer) noexcept {
+void Executor::insert(TimerBase& timer) noexcept {
     PINSTRIKE_CHECK(timers_.size() < timers_.capacity());
     timer.place_ = timers_.size();
     timers_.push_back(&timer);  // tidy: allowed: adopt() has reserved room for all
     sift(timer.place_);
 }
 
-void Core::remove(TimerBase& timer) noexcept {
+void Executor::remove(TimerBase& timer) noexcept {
     const std::size_t place = std::exchange(timer.place_, TimerBase::nowhere);
     TimerBase* last = timers_.back();
     timers_.pop_back();
@@ -183,7 +184,7 @@ void Core::remove(TimerBase& timer) noexcept {
 }
 
 /// Moves the timer at `place` up or down to its position in the heap.
-void Core::sift(std::size_t place) noexcept {
+void Executor::sift(std::size_t place) noexcept {
     const auto earlier = [this](std::size_t a, std::size_t b) {
         return timers_[a]->due_ns_ < timers_[b]->due_ns_;
     };
@@ -210,11 +211,11 @@ void Core::sift(std::size_t place) noexcept {
 
 // --- cold ---
 
-Core::Core(CoreOptions options) : options_(options) {}
+Executor::Executor(ExecutorOptions options) : options_(options) {}
 
-Core::~Core() = default;
+Executor::~Executor() = default;
 
-void Core::adopt(std::unique_ptr<Actor> actor) {
+void Executor::adopt(std::unique_ptr<MailboxActor> actor) {
     actor->core_ = this;
     if (options_.clock_ns != nullptr) {
         actor->figures_ = std::make_unique<ActorFigures>();
@@ -225,7 +226,7 @@ void Core::adopt(std::unique_ptr<Actor> actor) {
     actors_.push_back(std::move(actor));
 }
 
-std::size_t Core::drain(std::int64_t now_ns) {
+std::size_t Executor::drain(std::int64_t now_ns) {
     std::size_t handled = 0;
     do {
         handled += step(now_ns);
@@ -233,8 +234,8 @@ std::size_t Core::drain(std::int64_t now_ns) {
     return handled;
 }
 
-void Core::stop_all() noexcept {
-    const Core* outer = std::exchange(stepping, this);
+void Executor::stop_all() noexcept {
+    const Executor* outer = std::exchange(stepping, this);
     for (const auto& actor : actors_) {
         if (!actor->ended()) {
             actor->end();

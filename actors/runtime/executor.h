@@ -1,9 +1,9 @@
 // path: hot
 //
-// A Core runs actors. Actors with work are in a queue, and each step calls every one of them once,
-// with a limited number of messages per sender. One thread calls step(). core_thread.h decides
-// which thread that is, and whether it spins or sleeps. The caller passes the time, so a test can
-// step several cores in any order, on one thread, at any time.
+// A Executor runs actors. Actors with work are in a queue, and each step calls every one of them
+// once, with a limited number of messages per sender. One thread calls step(). core_thread.h
+// decides which thread that is, and whether it spins or sleeps. The caller passes the time, so a
+// test can step several cores in any order, on one thread, at any time.
 //
 // An actor that finds no message in `linger` consecutive steps goes to sleep: it leaves the queue
 // and costs the core nothing. A sender then puts it on the ready list (bell.h). Before that the
@@ -16,8 +16,8 @@
 // other, these cores may only be destroyed while no thread steps any of them.
 #pragma once
 
-#include "actors/runtime/actor.h"
 #include "actors/runtime/mailbox.h"
+#include "actors/runtime/mailbox_actor.h"
 #include "actors/runtime/timer.h"
 #include "actors/threads/parking.h"
 #include "config/counter.h"
@@ -31,7 +31,7 @@
 
 namespace pinstrike::actors::runtime {
 
-struct CoreOptions {
+struct ExecutorOptions {
     std::size_t budget = 256;  ///< messages per sender that an actor takes in a step
     unsigned linger = 100;     ///< steps without messages before an actor sleeps
     /// The clock, the same for all cores that send to each other (steady_ns of core_thread.h);
@@ -42,12 +42,12 @@ struct CoreOptions {
 /// Whether this thread is in the step of a core.
 [[nodiscard]] bool inside_a_step() noexcept;
 
-class Core {
+class Executor {
   public:
-    explicit Core(CoreOptions options = {});
-    ~Core();
-    Core(const Core&) = delete;
-    Core& operator=(const Core&) = delete;
+    explicit Executor(ExecutorOptions options = {});
+    ~Executor();
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
 
     /// Adds an actor, which lives as long as the core. Called before the core is stepped, or in one
     /// of its handlers.
@@ -95,44 +95,44 @@ class Core {
     [[nodiscard]] std::int64_t now_ns() const noexcept { return now_ns_; }
 
   private:
-    friend class Actor;
+    friend class MailboxActor;
     friend class LaneBase;
     friend class TimerBase;
 
     static constexpr std::int64_t park_most_ns = 3'600'000'000'000;
 
-    void adopt(std::unique_ptr<Actor> actor);
-    void make_ready(Actor& actor) noexcept;
+    void adopt(std::unique_ptr<MailboxActor> actor);
+    void make_ready(MailboxActor& actor) noexcept;
     void admit_ready() noexcept;
-    void activate(Actor& actor, std::size_t& handled) noexcept;
-    void settle(Actor& actor, bool did_something) noexcept;
-    void queue(Actor& actor) noexcept;
+    void activate(MailboxActor& actor, std::size_t& handled) noexcept;
+    void reschedule(MailboxActor& actor, bool did_something) noexcept;
+    void queue(MailboxActor& actor) noexcept;
     void run_timers() noexcept;
     void insert(TimerBase& timer) noexcept;
     void remove(TimerBase& timer) noexcept;
     void sift(std::size_t place) noexcept;
 
-    CoreOptions options_;
-    PushStack<Actor> ready_;  ///< pushed by any thread
+    ExecutorOptions options_;
+    PushStack<MailboxActor> ready_;  ///< pushed by any thread
     Parking parking_;
     Counter handled_;
     // Used only by the core's thread from here on.
-    Actor* run_first_ = nullptr;
-    Actor* run_last_ = nullptr;
+    MailboxActor* run_first_ = nullptr;
+    MailboxActor* run_last_ = nullptr;
     std::int64_t now_ns_ = 0;
     std::size_t timers_known_ = 0;
     std::vector<TimerBase*> timers_;  ///< a heap, earliest first; reserved for all timers
-    std::vector<std::unique_ptr<Actor>> actors_;
+    std::vector<std::unique_ptr<MailboxActor>> actors_;
 };
 
-inline std::int64_t Actor::now_ns() const noexcept {
+inline std::int64_t MailboxActor::now_ns() const noexcept {
     return core_->now_ns_;
 }
 
 // --- cold ---
 
 template <class A, class... Args>
-A& Core::add(Args&&... args) {
+A& Executor::add(Args&&... args) {
     auto made = std::make_unique<A>(std::forward<Args>(args)...);
     A& actor = *made;
     adopt(std::move(made));

@@ -10,7 +10,7 @@
 
 namespace pinstrike::actors {
 
-class EvenClock {
+class StepFreeClock {
   public:
     /// Returns the time for the wall time `now_ns`. The first call returns `now_ns`. The result
     /// never decreases.

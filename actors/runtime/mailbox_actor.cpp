@@ -1,7 +1,7 @@
 // path: cold
-#include "actors/runtime/actor.h"
+#include "actors/runtime/mailbox_actor.h"
 
-#include "actors/runtime/core.h"
+#include "actors/runtime/executor.h"
 #include "actors/runtime/mailbox.h"
 #include "actors/runtime/timer.h"
 #include "actors/runtime/wait_graph.h"
@@ -16,33 +16,33 @@ namespace pinstrike::actors::runtime {
 
 /// The monitors that get a message when the actor ends. The lock is only taken when a monitor is
 /// added and when the actor ends.
-struct Actor::Monitors {
+struct MailboxActor::Monitors {
     std::mutex lock;
-    bool told = false;
+    bool notified = false;
     std::vector<Sender<Down>> senders;
 };
 
-Actor::Actor() : monitors_(std::make_unique<Monitors>()) {
+MailboxActor::MailboxActor() : monitors_(std::make_unique<Monitors>()) {
     down_.which = this;
 }
 
-Actor::~Actor() {
+MailboxActor::~MailboxActor() {
     forget_waits(*this);
 }
 
-void Actor::monitor(Mailbox<Down>& downs) {
+void MailboxActor::monitor(Mailbox<Down>& downs) {
     Sender<Down> sender = downs.make_sender(nullptr, {.most = 1});
     const std::lock_guard guard{monitors_->lock};
-    if (monitors_->told) {
+    if (monitors_->notified) {
         static_cast<void>(sender.try_send(Down{down_}));  // refused: the monitor has ended
     } else {
         monitors_->senders.push_back(std::move(sender));
     }
 }
 
-void Actor::tell_monitors() noexcept {
+void MailboxActor::tell_monitors() noexcept {
     const std::lock_guard guard{monitors_->lock};
-    monitors_->told = true;
+    monitors_->notified = true;
     for (Sender<Down>& sender : monitors_->senders) {
         static_cast<void>(sender.try_send(Down{down_}));  // refused: it has ended; never full
         sender.flush();
@@ -50,18 +50,18 @@ void Actor::tell_monitors() noexcept {
     monitors_->senders.clear();
 }
 
-void Actor::stop() noexcept {
+void MailboxActor::stop() noexcept {
     stop_asked_.store(true, std::memory_order_relaxed);
     RING_HOOK("actor:stop_asked");
     fence_seq_cst();  // B2 of bell.h
     ring();
 }
 
-void Actor::make_ready() noexcept {
+void MailboxActor::make_ready() noexcept {
     core_->make_ready(*this);
 }
 
-void Actor::fail(const char* what) noexcept {
+void MailboxActor::fail(const char* what) noexcept {
     down_.failed = true;
     std::strncpy(down_.text.data(), what, down_.text.size() - 1);
     finishing_ = true;
@@ -69,7 +69,7 @@ void Actor::fail(const char* what) noexcept {
 
 /// Ends the actor, which then handles no more messages. Wakes senders that wait for room in its
 /// mailboxes; they get Sent::stopped.
-void Actor::end() noexcept {
+void MailboxActor::end() noexcept {
     if (started_ && !down_.failed) {
         try {
             on_stop();
@@ -88,7 +88,7 @@ void Actor::end() noexcept {
     tell_monitors();
 }
 
-void Actor::untouch(LaneBase& lane) noexcept {
+void MailboxActor::untouch(LaneBase& lane) noexcept {
     for (LaneBase** at = &touched_; *at != nullptr; at = &(*at)->next_touched_) {
         if (*at == &lane) {
             *at = lane.next_touched_;
@@ -100,7 +100,7 @@ void Actor::untouch(LaneBase& lane) noexcept {
 
 // --- hot ---
 
-void Actor::activate(std::size_t budget, std::size_t& handled) noexcept {
+void MailboxActor::activate(std::size_t budget, std::size_t& handled) noexcept {
     finishing_ = finishing_ || stop_asked_.load(std::memory_order_relaxed);
     if (finishing_ || waits_for_room()) {
         return;
@@ -116,7 +116,7 @@ void Actor::activate(std::size_t budget, std::size_t& handled) noexcept {
     flush();
 }
 
-void Actor::work(std::size_t budget, std::size_t& handled) {
+void MailboxActor::work(std::size_t budget, std::size_t& handled) {
     if (!started_) {
         started_ = true;
         on_start();
@@ -137,7 +137,7 @@ void Actor::work(std::size_t budget, std::size_t& handled) {
 
 /// Publishes what the activation sent, with one fence for all lanes. Lanes that are too full stay
 /// in the list.
-void Actor::flush() noexcept {
+void MailboxActor::flush() noexcept {
     if (touched_ == nullptr) {
         return;
     }
@@ -159,7 +159,7 @@ void Actor::flush() noexcept {
 }
 
 /// Whether some lanes still have too little room. Removes the other lanes from the list.
-bool Actor::waits_for_room() noexcept {
+bool MailboxActor::waits_for_room() noexcept {
     LaneBase** at = &touched_;
     while (*at != nullptr) {
         LaneBase& lane = **at;
@@ -173,7 +173,7 @@ bool Actor::waits_for_room() noexcept {
     return touched_ != nullptr;
 }
 
-void Actor::want_room() noexcept {
+void MailboxActor::want_room() noexcept {
     for (LaneBase* lane = touched_; lane != nullptr; lane = lane->next_touched_) {
         lane->want_room();
     }
@@ -181,7 +181,7 @@ void Actor::want_room() noexcept {
 
 /// Whether the actor has a reason to run. The core asks after it has armed the bell of an actor
 /// that is about to sleep. While the actor waits for room, messages in its mailboxes are no reason.
-bool Actor::could_run() noexcept {
+bool MailboxActor::could_run() noexcept {
     if (stop_asked_.load(std::memory_order_relaxed)) {
         return true;
     }
@@ -197,7 +197,7 @@ bool Actor::could_run() noexcept {
 }
 
 /// Number of messages published to the actor and not taken.
-std::uint64_t Actor::backlog() noexcept {
+std::uint64_t MailboxActor::backlog() noexcept {
     std::uint64_t waiting = 0;
     for (Inbox* box = inboxes_; box != nullptr; box = box->next_) {
         waiting += box->waiting();

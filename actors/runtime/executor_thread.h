@@ -3,7 +3,7 @@
 // A thread that steps a core. It spins, or it spins and then sleeps until there is work.
 #pragma once
 
-#include "actors/runtime/core.h"
+#include "actors/runtime/executor.h"
 
 #include <atomic>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace pinstrike::actors::runtime {
 
-/// The time that a CoreThread passes to its core's steps. May be called by any thread.
+/// The time that a ExecutorThread passes to its core's steps. May be called by any thread.
 [[nodiscard]] std::int64_t steady_ns();
 
 struct CoreThreadOptions {
@@ -24,20 +24,20 @@ struct CoreThreadOptions {
     std::string name = "actors";
 };
 
-class CoreThread {
+class ExecutorThread {
   public:
-    explicit CoreThread(Core& core, CoreThreadOptions options = {});
+    explicit ExecutorThread(Executor& core, CoreThreadOptions options = {});
     /// Stops the thread and joins it. Messages stay in the mailboxes, and the core may be stepped
     /// again.
-    ~CoreThread();
+    ~ExecutorThread();
 
-    CoreThread(const CoreThread&) = delete;
-    CoreThread& operator=(const CoreThread&) = delete;
+    ExecutorThread(const ExecutorThread&) = delete;
+    ExecutorThread& operator=(const ExecutorThread&) = delete;
 
   private:
     void run();
 
-    Core& core_;
+    Executor& core_;
     CoreThreadOptions options_;
     std::atomic<bool> stop_{false};  ///< relaxed: the join orders later accesses
     std::thread thread_;

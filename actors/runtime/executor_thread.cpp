@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/runtime/core_thread.h"
+#include "actors/runtime/executor_thread.h"
 
 #include <immintrin.h>
 #include <pthread.h>
@@ -31,16 +31,16 @@ std::int64_t steady_ns() {
     return std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();
 }
 
-CoreThread::CoreThread(Core& core, CoreThreadOptions options)
+ExecutorThread::ExecutorThread(Executor& core, CoreThreadOptions options)
     : core_(core), options_(std::move(options)), thread_([this] { run(); }) {}
 
-CoreThread::~CoreThread() {
+ExecutorThread::~ExecutorThread() {
     stop_.store(true, std::memory_order_relaxed);
     core_.wake();
     thread_.join();
 }
 
-void CoreThread::run() {
+void ExecutorThread::run() {
     place(options_.cpu, options_.name);
     unsigned dry = 0;
     while (!stop_.load(std::memory_order_relaxed)) {

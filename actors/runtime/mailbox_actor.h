@@ -1,8 +1,8 @@
 // path: hot
 //
-// An Actor is state that one thread uses, and mailboxes through which it gets messages (mailbox.h).
-// It belongs to one Core (core.h). Only that core's thread calls its handlers, so a handler needs
-// no lock.
+// An MailboxActor is state that one thread uses, and mailboxes through which it gets messages
+// (mailbox.h). It belongs to one Executor (core.h). Only that core's thread calls its handlers, so
+// a handler needs no lock.
 //
 // A handler never blocks. A message that it sends takes its slot at once, and is published when the
 // activation ends or when 64 messages have accumulated. If a mailbox that waits when full has no
@@ -28,8 +28,8 @@
 
 namespace pinstrike::actors::runtime {
 
-class Actor;
-class Core;
+class MailboxActor;
+class Executor;
 class Inbox;
 class LaneBase;
 class TimerBase;
@@ -40,19 +40,19 @@ class Sender;
 
 /// The message that monitors of an actor get when the actor has ended.
 struct Down {
-    const Actor* which = nullptr;  ///< only for comparison; it may be on another core
-    bool failed = false;           ///< a handler threw
-    std::array<char, 111> text{};  ///< what it threw, truncated; ends with 0
+    const MailboxActor* which = nullptr;  ///< only for comparison; it may be on another core
+    bool failed = false;                  ///< a handler threw
+    std::array<char, 111> text{};         ///< what it threw, truncated; ends with 0
 
     [[nodiscard]] std::string_view reason() const { return text.data(); }
 };
 
-class Actor {
+class MailboxActor {
   public:
-    Actor();
-    virtual ~Actor();
-    Actor(const Actor&) = delete;
-    Actor& operator=(const Actor&) = delete;
+    MailboxActor();
+    virtual ~MailboxActor();
+    MailboxActor(const MailboxActor&) = delete;
+    MailboxActor& operator=(const MailboxActor&) = delete;
 
     [[nodiscard]] virtual std::string_view name() const { return "actor"; }
 
@@ -79,7 +79,7 @@ class Actor {
     /// The actor's figures; nullptr: its core does not measure. May be called by any thread.
     [[nodiscard]] const ActorFigures* figures() const noexcept { return figures_.get(); }
 
-    Actor* below = nullptr;  ///< on the ready list (PushStack)
+    MailboxActor* below = nullptr;  ///< on the ready list (PushStack)
 
   protected:
     /// Ends this actor after the handler that calls this.
@@ -91,10 +91,10 @@ class Actor {
     /// The time of the core's current step, as passed to step().
     [[nodiscard]] std::int64_t now_ns() const noexcept;
 
-    [[nodiscard]] Core& core() const noexcept { return *core_; }
+    [[nodiscard]] Executor& core() const noexcept { return *core_; }
 
   private:
-    friend class Core;
+    friend class Executor;
     friend class Inbox;
     friend class LaneBase;
     friend class TimerBase;
@@ -136,11 +136,11 @@ class Actor {
     bool started_ = false;
     unsigned dry_ = 0;  ///< consecutive activations without messages
     std::uint32_t until_sample_ = 0;
-    Core* core_ = nullptr;         ///< set once, before a sender can ring
-    Actor* next_run_ = nullptr;    ///< in the core's queue
-    Inbox* inboxes_ = nullptr;     ///< all mailboxes
-    LaneBase* touched_ = nullptr;  ///< lanes with unpublished messages, or too full
-    TimerBase* due_ = nullptr;     ///< timers to report, oldest first
+    Executor* core_ = nullptr;          ///< set once, before a sender can ring
+    MailboxActor* next_run_ = nullptr;  ///< in the core's queue
+    Inbox* inboxes_ = nullptr;          ///< all mailboxes
+    LaneBase* touched_ = nullptr;       ///< lanes with unpublished messages, or too full
+    TimerBase* due_ = nullptr;          ///< timers to report, oldest first
     TimerBase* due_last_ = nullptr;
     std::size_t timers_count_ = 0;
     Down down_;
