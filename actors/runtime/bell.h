@@ -1,10 +1,10 @@
 // path: hot
 //
-// How an actor goes to sleep, is woken, and returns to its core.
+// How an actor goes to sleep, is woken, and returns to its executor.
 //
-// Roles: there is one sleeper, the thread of the actor's core, and any number of ringers. A ringer
-// has published a message to the actor, freed slots that the actor waits for, or requested that the
-// actor stop.
+// Roles: there is one sleeper, the thread of the actor's executor, and any number of ringers. A
+// ringer has published a message to the actor, freed slots that the actor waits for, or requested
+// that the actor stop.
 //
 // The danger is the lost wake-up. The sleeper checks for work, finds none and is about to sleep,
 // while the ringer brings work, finds nobody asleep and continues. As in parking.h, each side first

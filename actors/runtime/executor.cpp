@@ -131,14 +131,14 @@ void Executor::run_timers() noexcept {
 /// Puts the timer into its actor's list of due timers. Sets a periodic timer to its next time, and
 /// removes another one from the heap.
 void TimerBase::fire(std::int64_t now_ns) noexcept {
-    Executor& core = *owner_.core_;
-    core.remove(*this);
+    Executor& executor = *owner_.executor_;
+    executor.remove(*this);
     if (owner_.ended()) {
         return;
     }
     if (period_ns_ != 0) {
         due_ns_ += ((now_ns - due_ns_) / period_ns_ + 1) * period_ns_;
-        core.insert(*this);
+        executor.insert(*this);
     }
     told_ = false;
     if (!in_due_) {
@@ -150,18 +150,18 @@ void TimerBase::fire(std::int64_t now_ns) noexcept {
 }
 
 void TimerBase::set(std::int64_t delay_ns, std::int64_t period_ns) noexcept {
-    PINSTRIKE_CHECK(owner_.core_ != nullptr);  // set timers in on_start, not in a constructor
+    PINSTRIKE_CHECK(owner_.executor_ != nullptr);  // set timers in on_start, not in a constructor
     PINSTRIKE_CHECK(delay_ns >= 0 && period_ns >= 0);
     cancel();
-    due_ns_ = owner_.core_->now_ns_ + delay_ns;
+    due_ns_ = owner_.executor_->now_ns_ + delay_ns;
     period_ns_ = period_ns;
-    owner_.core_->insert(*this);
+    owner_.executor_->insert(*this);
 }
 
 void TimerBase::cancel() noexcept {
     told_ = true;
     if (place_ != nowhere) {
-        owner_.core_->remove(*this);
+        owner_.executor_->remove(*this);
     }
 }
 
@@ -216,7 +216,7 @@ Executor::Executor(ExecutorOptions options) : options_(options) {}
 Executor::~Executor() = default;
 
 void Executor::adopt(std::unique_ptr<MailboxActor> actor) {
-    actor->core_ = this;
+    actor->executor_ = this;
     if (options_.clock_ns != nullptr) {
         actor->figures_ = std::make_unique<ActorFigures>();
     }

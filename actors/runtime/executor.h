@@ -1,19 +1,19 @@
 // path: hot
 //
-// A Executor runs actors. Actors with work are in a queue, and each step calls every one of them
-// once, with a limited number of messages per sender. One thread calls step(). core_thread.h
+// An Executor runs actors. Actors with work are in a queue, and each step calls every one of them
+// once, with a limited number of messages per sender. One thread calls step(). executor_thread.h
 // decides which thread that is, and whether it spins or sleeps. The caller passes the time, so a
-// test can step several cores in any order, on one thread, at any time.
+// test can step several executors in any order, on one thread, at any time.
 //
 // An actor that finds no message in `linger` consecutive steps goes to sleep: it leaves the queue
-// and costs the core nothing. A sender then puts it on the ready list (bell.h). Before that the
-// core polls it, which costs both sides less than a wake-up per message.
+// and costs the executor nothing. A sender then puts it on the ready list (bell.h). Before that the
+// executor polls it, which costs both sides less than a wake-up per message.
 //
-// The core itself sleeps in park() while the queue and the ready list are empty. A thread that puts
-// an actor on the list wakes the core (parking.h).
+// The executor itself sleeps in park() while the queue and the ready list are empty. A thread that
+// puts an actor on the list wakes the executor (parking.h).
 //
-// A core must outlive the threads that send to its actors. If actors of several cores send to each
-// other, these cores may only be destroyed while no thread steps any of them.
+// An executor must outlive the threads that send to its actors. If actors of several executors send
+// to each other, these executors may only be destroyed while no thread steps any of them.
 #pragma once
 
 #include "actors/runtime/mailbox.h"
@@ -34,12 +34,12 @@ namespace pinstrike::actors::runtime {
 struct ExecutorOptions {
     std::size_t budget = 256;  ///< messages per sender that an actor takes in a step
     unsigned linger = 100;     ///< steps without messages before an actor sleeps
-    /// The clock, the same for all cores that send to each other (steady_ns of core_thread.h);
-    /// null: actors are not measured. A measured actor takes 9 KiB more.
+    /// The clock, the same for all executors that send to each other (steady_ns of
+    /// executor_thread.h); null: actors are not measured. A measured actor takes 9 KiB more.
     std::int64_t (*clock_ns)() = nullptr;
 };
 
-/// Whether this thread is in the step of a core.
+/// Whether this thread is in the step of an executor.
 [[nodiscard]] bool inside_a_step() noexcept;
 
 class Executor {
@@ -49,8 +49,8 @@ class Executor {
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
 
-    /// Adds an actor, which lives as long as the core. Called before the core is stepped, or in one
-    /// of its handlers.
+    /// Adds an actor, which lives as long as the executor. Called before the executor is stepped,
+    /// or in one of its handlers.
     template <class A, class... Args>
     A& add(Args&&... args);
 
@@ -80,11 +80,11 @@ class Executor {
         }
     }
 
-    /// Wakes the core's thread. May be called by any thread, after what the core's thread must see
-    /// is visible.
+    /// Wakes the executor's thread. May be called by any thread, after what the executor's thread
+    /// must see is visible.
     void wake() noexcept { parking_.wake(); }
 
-    /// Ends all actors, in the order in which they were added. No thread may step the core.
+    /// Ends all actors, in the order in which they were added. No thread may step the executor.
     void stop_all() noexcept;
 
     // Figures.
@@ -116,7 +116,7 @@ class Executor {
     PushStack<MailboxActor> ready_;  ///< pushed by any thread
     Parking parking_;
     Counter handled_;
-    // Used only by the core's thread from here on.
+    // Used only by the executor's thread from here on.
     MailboxActor* run_first_ = nullptr;
     MailboxActor* run_last_ = nullptr;
     std::int64_t now_ns_ = 0;
@@ -126,7 +126,7 @@ class Executor {
 };
 
 inline std::int64_t MailboxActor::now_ns() const noexcept {
-    return core_->now_ns_;
+    return executor_->now_ns_;
 }
 
 // --- cold ---

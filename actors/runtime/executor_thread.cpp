@@ -31,12 +31,12 @@ std::int64_t steady_ns() {
     return std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();
 }
 
-ExecutorThread::ExecutorThread(Executor& core, CoreThreadOptions options)
-    : core_(core), options_(std::move(options)), thread_([this] { run(); }) {}
+ExecutorThread::ExecutorThread(Executor& executor, CoreThreadOptions options)
+    : executor_(executor), options_(std::move(options)), thread_([this] { run(); }) {}
 
 ExecutorThread::~ExecutorThread() {
     stop_.store(true, std::memory_order_relaxed);
-    core_.wake();
+    executor_.wake();
     thread_.join();
 }
 
@@ -45,13 +45,13 @@ void ExecutorThread::run() {
     unsigned dry = 0;
     while (!stop_.load(std::memory_order_relaxed)) {
         const std::int64_t now_ns = steady_ns();
-        if (core_.step(now_ns) != 0) {
+        if (executor_.step(now_ns) != 0) {
             dry = 0;
         } else if (dry < options_.spins) {
             dry += options_.spins == CoreThreadOptions::never ? 0 : 1;
             _mm_pause();
-        } else if (!core_.has_work()) {
-            core_.park(now_ns, [this] { return stop_.load(std::memory_order_relaxed); });
+        } else if (!executor_.has_work()) {
+            executor_.park(now_ns, [this] { return stop_.load(std::memory_order_relaxed); });
         }
     }
 }

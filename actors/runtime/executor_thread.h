@@ -1,6 +1,6 @@
 // path: cold
 //
-// A thread that steps a core. It spins, or it spins and then sleeps until there is work.
+// A thread that steps an executor. It spins, or it spins and then sleeps until there is work.
 #pragma once
 
 #include "actors/runtime/executor.h"
@@ -13,7 +13,7 @@
 
 namespace pinstrike::actors::runtime {
 
-/// The time that a ExecutorThread passes to its core's steps. May be called by any thread.
+/// The time that a ExecutorThread passes to its executor's steps. May be called by any thread.
 [[nodiscard]] std::int64_t steady_ns();
 
 struct CoreThreadOptions {
@@ -26,9 +26,9 @@ struct CoreThreadOptions {
 
 class ExecutorThread {
   public:
-    explicit ExecutorThread(Executor& core, CoreThreadOptions options = {});
-    /// Stops the thread and joins it. Messages stay in the mailboxes, and the core may be stepped
-    /// again.
+    explicit ExecutorThread(Executor& executor, CoreThreadOptions options = {});
+    /// Stops the thread and joins it. Messages stay in the mailboxes, and the executor may be
+    /// stepped again.
     ~ExecutorThread();
 
     ExecutorThread(const ExecutorThread&) = delete;
@@ -37,7 +37,7 @@ class ExecutorThread {
   private:
     void run();
 
-    Executor& core_;
+    Executor& executor_;
     CoreThreadOptions options_;
     std::atomic<bool> stop_{false};  ///< relaxed: the join orders later accesses
     std::thread thread_;

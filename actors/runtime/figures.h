@@ -1,7 +1,7 @@
 // path: hot
 //
-// Measures an actor while it runs: arrivals, waiting time, service time and throughput. Its core
-// measures if ExecutorOptions::clock_ns is set; otherwise these objects do not exist.
+// Measures an actor while it runs: arrivals, waiting time, service time and throughput. Its
+// executor measures if ExecutorOptions::clock_ns is set; otherwise these objects do not exist.
 //
 // No message costs a clock read. One in sample_every of the activations that found a message is
 // timed, with two clock reads. One in sample_every of a sender's publishes has a time stamp, and
@@ -14,7 +14,7 @@
 // messages and backlog. The backlog is updated in sampled activations and when the actor goes to
 // sleep.
 //
-// Roles: the thread of the actor's core writes, any thread reads. Order: relaxed
+// Roles: the thread of the actor's executor writes, any thread reads. Order: relaxed
 // (config/counter.h).
 #pragma once
 

@@ -78,7 +78,7 @@ std::string FiguresText::table(std::int64_t now_ns) {
                                    "p99 us", "serv p50", "p99 us", "busy");
     for (Row& row : rows_) {
         if (row.figures == nullptr) {
-            text += fmt::format("{:<16} its core has no clock: not measured\n", row.name);
+            text += fmt::format("{:<16} its executor has no clock: not measured\n", row.name);
             continue;
         }
         const ActorReading now = read(*row.figures, now_ns);

@@ -16,7 +16,7 @@ namespace pinstrike::actors::runtime {
 /// Actors with their names and last readings. The actors must outlive it. Used by one thread.
 class FiguresText {
   public:
-    /// `figures`: those of an actor whose core has a clock (MailboxActor::figures()); null: the
+    /// `figures`: those of an actor whose executor has a clock (MailboxActor::figures()); null: the
     /// actor is listed as not measured.
     void add(std::string name, const ActorFigures* figures, std::int64_t now_ns);
 

@@ -2,23 +2,23 @@
 //
 // Measures an actor in isolation: the time per message, alone and beside copies of the actor.
 //
-//     const auto make = [](Executor& core) -> Summer& { return core.add<Summer>(); };
+//     const auto make = [](Executor& executor) -> Summer& { return executor.add<Summer>(); };
 //     const Isolation alone = measure_actor({}, std::span{recorded}, &Summer::numbers, make);
 //     std::puts(isolation_text("summer", alone).c_str());
 //
 // The recorded messages are given to the actor in batches, on one thread: a batch is put into its
-// mailbox, the clock is read, its core steps, and the clock is read again. So a figure is the time
-// of a batch divided by its number of messages. Two clock reads around each message would hide
+// mailbox, the clock is read, its executor steps, and the clock is read again. So a figure is the
+// time of a batch divided by its number of messages. Two clock reads around each message would hide
 // handlers that are faster than the reads. The cost of a clock read is measured and subtracted.
 //
 // on_start comes before the first message and on_stop after the last one; neither is measured. A
 // first pass over the recording, which warms caches and tables, is not measured either.
 //
-// Copies run at the same time, each with its own core and thread, and with its own processor if
+// Copies run at the same time, each with its own executor and thread, and with its own processor if
 // there are enough. A copy that is finished continues, unmeasured, until all are finished. So
 // shared resources are contended for the whole measurement.
 //
-// The figures do not include the transfer of a message from another core's cache.
+// The figures do not include the transfer of a message from another executor's cache.
 #pragma once
 
 #include "actors/runtime/executor.h"
@@ -120,13 +120,13 @@ class IsolatedActor final : public Isolated {
     IsolatedActor(std::span<const T> recorded, Mailbox<T> Owner::*mailbox, Make&& make,
                   std::size_t batch)
         : recorded_(recorded),
-          core_({.budget = batch}),
-          actor_(make(core_)),
+          executor_({.budget = batch}),
+          actor_(make(executor_)),
           sender_((actor_.*mailbox).sender()) {}
 
     [[nodiscard]] std::size_t recorded_count() const override { return recorded_.size(); }
 
-    void start() override { core_.step(0); }
+    void start() override { executor_.step(0); }
 
     void prepare(std::size_t messages) override {
         for (std::size_t i = 0; i < messages; ++i) {
@@ -139,11 +139,11 @@ class IsolatedActor final : public Isolated {
         sender_.flush();
     }
 
-    std::size_t handle() override { return core_.step(0); }
+    std::size_t handle() override { return executor_.step(0); }
 
     void stop() override {
         actor_.stop();
-        core_.step(0);
+        executor_.step(0);
     }
 
     [[nodiscard]] std::string complaint() const override {
@@ -155,13 +155,13 @@ class IsolatedActor final : public Isolated {
   private:
     std::span<const T> recorded_;
     std::size_t next_ = 0;
-    Executor core_;
+    Executor executor_;
     A& actor_;
     Sender<T> sender_;
 };
 
-/// `make(Executor&)` adds the actor, and the actors that it needs, to a core and returns the actor.
-/// It is called once per copy.
+/// `make(Executor&)` adds the actor, and the actors that it needs, to an executor and returns the
+/// actor. It is called once per copy.
 template <class T, class Owner, class Make>
 [[nodiscard]] Isolation measure_actor(const IsolationOptions& options, std::span<const T> recorded,
                                       Mailbox<T> Owner::*mailbox, Make&& make) {

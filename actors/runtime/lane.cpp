@@ -59,7 +59,7 @@ void LaneBase::ring_sender() noexcept {
 /// Stamps the first message of the next publish, unless the receiver has not yet taken the last
 /// stamped message.
 void LaneBase::stamp() noexcept {
-    const auto clock_ns = to_.core_ == nullptr ? nullptr : to_.core_->options_.clock_ns;
+    const auto clock_ns = to_.executor_ == nullptr ? nullptr : to_.executor_->options_.clock_ns;
     until_stamp_ = ActorFigures::sample_every;
     if (clock_ns == nullptr) {
         return;
@@ -81,7 +81,7 @@ void LaneBase::stamp() noexcept {
 void LaneBase::note_waiting() noexcept {
     stamped_ = never;
     to_.figures_->waiting_ns.record(
-        to_.core_->options_.clock_ns() - stamp_.time_ns.load(std::memory_order_relaxed),
+        to_.executor_->options_.clock_ns() - stamp_.time_ns.load(std::memory_order_relaxed),
         stamp_.count.load(std::memory_order_relaxed));
 }
 

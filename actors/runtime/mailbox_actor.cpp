@@ -58,7 +58,7 @@ void MailboxActor::stop() noexcept {
 }
 
 void MailboxActor::make_ready() noexcept {
-    core_->make_ready(*this);
+    executor_->make_ready(*this);
 }
 
 void MailboxActor::fail(const char* what) noexcept {
@@ -179,7 +179,7 @@ void MailboxActor::want_room() noexcept {
     }
 }
 
-/// Whether the actor has a reason to run. The core asks after it has armed the bell of an actor
+/// Whether the actor has a reason to run. The executor asks after it has armed the bell of an actor
 /// that is about to sleep. While the actor waits for room, messages in its mailboxes are no reason.
 bool MailboxActor::could_run() noexcept {
     if (stop_asked_.load(std::memory_order_relaxed)) {

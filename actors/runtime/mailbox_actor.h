@@ -1,18 +1,18 @@
 // path: hot
 //
-// An MailboxActor is state that one thread uses, and mailboxes through which it gets messages
-// (mailbox.h). It belongs to one Executor (core.h). Only that core's thread calls its handlers, so
-// a handler needs no lock.
+// A MailboxActor is state that one thread uses, and mailboxes through which it gets messages
+// (mailbox.h). It belongs to one Executor (executor.h). Only that executor's thread calls its
+// handlers, so a handler needs no lock.
 //
 // A handler never blocks. A message that it sends takes its slot at once, and is published when the
 // activation ends or when 64 messages have accumulated. If a mailbox that waits when full has no
 // room left, the *sending actor* is not called again (whatever is in its own mailboxes) until half
-// of the mailbox's bound is free. The other actors of its core continue. wait_graph.h says why that
-// cannot deadlock.
+// of the mailbox's bound is free. The other actors of its executor continue. wait_graph.h says why
+// that cannot deadlock.
 //
 // An actor ends when its handler throws, when it calls finish(), or when any thread calls stop().
 // Then its mailboxes refuse messages (Sent::stopped), the messages left in them count as dropped,
-// and its monitors get a Down. The object itself lives as long as its core.
+// and its monitors get a Down. The object itself lives as long as its executor.
 #pragma once
 
 #include "actors/runtime/bell.h"
@@ -40,7 +40,7 @@ class Sender;
 
 /// The message that monitors of an actor get when the actor has ended.
 struct Down {
-    const MailboxActor* which = nullptr;  ///< only for comparison; it may be on another core
+    const MailboxActor* which = nullptr;  ///< only for comparison; it may be on another executor
     bool failed = false;                  ///< a handler threw
     std::array<char, 111> text{};         ///< what it threw, truncated; ends with 0
 
@@ -56,7 +56,7 @@ class MailboxActor {
 
     [[nodiscard]] virtual std::string_view name() const { return "actor"; }
 
-    /// Called on the core's thread, before the first message.
+    /// Called on the executor's thread, before the first message.
     virtual void on_start() {}
 
     /// Called after the last message, unless a handler threw.
@@ -76,7 +76,7 @@ class MailboxActor {
     /// Whether the actor ended because a handler threw.
     [[nodiscard]] bool failed() const noexcept { return ended() && down_.failed; }
 
-    /// The actor's figures; nullptr: its core does not measure. May be called by any thread.
+    /// The actor's figures; nullptr: its executor does not measure. May be called by any thread.
     [[nodiscard]] const ActorFigures* figures() const noexcept { return figures_.get(); }
 
     MailboxActor* below = nullptr;  ///< on the ready list (PushStack)
@@ -88,10 +88,10 @@ class MailboxActor {
         halted_ = true;
     }
 
-    /// The time of the core's current step, as passed to step().
+    /// The time of the executor's current step, as passed to step().
     [[nodiscard]] std::int64_t now_ns() const noexcept;
 
-    [[nodiscard]] Executor& core() const noexcept { return *core_; }
+    [[nodiscard]] Executor& executor() const noexcept { return *executor_; }
 
   private:
     friend class Executor;
@@ -105,7 +105,8 @@ class MailboxActor {
 
     struct Monitors;  ///< the senders to monitors, and a lock; cold
 
-    /// Called by a ringer after its fence. Returns the actor to its core if the actor is asleep.
+    /// Called by a ringer after its fence. Returns the actor to its executor if the actor is
+    /// asleep.
     void ring() noexcept {
         if (bell_.take()) {
             make_ready();
@@ -130,14 +131,14 @@ class MailboxActor {
     std::atomic<bool> stop_asked_{false};  ///< relaxed: Bell's fences order it against sleep
     std::atomic<bool> ended_{false};       ///< release: see ended()
 
-    // Used only by the core's thread from here on.
+    // Used only by the executor's thread from here on.
     bool halted_ = false;     ///< no further messages in this activation
     bool finishing_ = false;  ///< ends after this activation
     bool started_ = false;
     unsigned dry_ = 0;  ///< consecutive activations without messages
     std::uint32_t until_sample_ = 0;
-    Executor* core_ = nullptr;          ///< set once, before a sender can ring
-    MailboxActor* next_run_ = nullptr;  ///< in the core's queue
+    Executor* executor_ = nullptr;      ///< set once, before a sender can ring
+    MailboxActor* next_run_ = nullptr;  ///< in the executor's queue
     Inbox* inboxes_ = nullptr;          ///< all mailboxes
     LaneBase* touched_ = nullptr;       ///< lanes with unpublished messages, or too full
     TimerBase* due_ = nullptr;          ///< timers to report, oldest first

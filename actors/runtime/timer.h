@@ -1,8 +1,8 @@
 // path: hot
 //
 // A message that an actor sends to itself later, once or periodically, by the time passed to the
-// core's steps. A Timer<T> is a member of the actor and calls the actor's `on(T&)` with a copy of
-// the message.
+// executor's steps. A Timer<T> is a member of the actor and calls the actor's `on(T&)` with a copy
+// of the message.
 //
 // Periods keep to their grid: a step that comes late calls the handler once for all periods that it
 // missed. If the actor waits for room, the call comes when it continues, also only once.
@@ -47,7 +47,7 @@ class TimerBase {
     MailboxActor& owner_;
     std::int64_t due_ns_ = 0;
     std::int64_t period_ns_ = 0;
-    std::size_t place_ = nowhere;  ///< index in the core's heap
+    std::size_t place_ = nowhere;  ///< index in the executor's heap
     TimerBase* next_due_ = nullptr;
     bool in_due_ = false;  ///< it is in its actor's list of due timers
     bool told_ = true;     ///< false: the handler must be called for it

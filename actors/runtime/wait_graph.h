@@ -7,10 +7,10 @@
 // room at A. So each actor's sender to such a mailbox adds an edge to this graph, and an edge that
 // would close a cycle is refused (std::invalid_argument, which names the cycle). The graph has no
 // cycle, so the chain from an actor that waits, to the actor that it waits for, and so on, ends at
-// an actor that does not wait. The core calls that actor, which frees slots, so the actor before it
-// continues, and so on back along the chain.
+// an actor that does not wait. The executor calls that actor, which frees slots, so the actor
+// before it continues, and so on back along the chain.
 //
-// This requires that every core is stepped and that handlers return. If messages go in a cycle
+// This requires that every executor is stepped and that handlers return. If messages go in a cycle
 // (pings one way, "more" the other way), at least one mailbox must therefore refuse when full, and
 // the sender must handle the refusal. Threads that are not actors really block, but no actor waits
 // for them. A thread may not block inside a step (checked).

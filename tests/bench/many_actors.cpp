@@ -1,5 +1,5 @@
-// Ten thousand actors on two cores (many_actors.h): the runtime compared with CAF, in alternating
-// runs.
+// Ten thousand actors on two executors (many_actors.h): the runtime compared with CAF, in
+// alternating runs.
 //
 //     bench_many_actors [--runs N] [--json]
 #include "tests/bench/many_actors.h"
@@ -63,18 +63,18 @@ class Node : public MailboxActor {
     std::latch& done_;
 };
 
-/// `core_of(i)`: the core of actor i.
+/// `core_of(i)`: the executor of actor i.
 template <class CoreOf>
 ManyOutcome run_many(std::uint64_t hops, CoreOf&& core_of) {
     ManyOutcome outcome;
     std::latch done{many};
     std::uint64_t before = allocations();
     auto begun = Clock::now();
-    std::array<Executor, 2> cores;
+    std::array<Executor, 2> executors;
     std::vector<Node*> nodes;
     for (std::size_t i = 0; i < many; ++i) {
-        Executor& core = cores[core_of(i)];
-        nodes.push_back(&core.add<Node>(hops, done));
+        Executor& executor = executors[core_of(i)];
+        nodes.push_back(&executor.add<Node>(hops, done));
     }
     for (std::size_t i = 0; i < many; ++i) {
         nodes[i]->next = nodes[(i + 1) % many]->tokens.sender(*nodes[i]);
@@ -85,8 +85,8 @@ ManyOutcome run_many(std::uint64_t hops, CoreOf&& core_of) {
     const std::uint64_t parks_before = parks();
     begun = Clock::now();
     {
-        const ExecutorThread one{cores[0], {.cpu = 0}};
-        const ExecutorThread other{cores[1], {.cpu = 1}};
+        const ExecutorThread one{executors[0], {.cpu = 0}};
+        const ExecutorThread other{executors[1], {.cpu = 1}};
         done.wait();
         outcome.run_seconds = seconds_since(begun);
         outcome.run_parks = parks() - parks_before;

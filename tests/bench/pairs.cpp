@@ -137,7 +137,7 @@ bool parse(int argc, char** argv, Options& options) {
 
 }  // namespace
 
-/// Runs the pingers on one core and the pongers on the other.
+/// Runs the pingers on one executor and the pongers on the other.
 double pinstrike_pairs(std::uint64_t each) {
     std::latch done{pairs_count};
     Executor here;

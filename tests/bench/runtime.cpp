@@ -1,8 +1,8 @@
-// The actor runtime: messages a second from one core to another, and back-pressure.
+// The actor runtime: messages a second from one executor to another, and back-pressure.
 //
 //     bench_runtime [RUNS [FROM:TO]]
 //
-// FROM:TO: count only figures that were measured while the two cores were at this distance
+// FROM:TO: count only figures that were measured while the two executors were at this distance
 // (distance.h).
 #include "actors/bench/sample_work.h"
 #include "actors/runtime/coroutine.h"
@@ -80,7 +80,7 @@ class EmptyScript : public Script<Number> {
     std::uint64_t wanted_;
 };
 
-/// Sends 1, 2, 3 ... in several steps of its core, in each step as many as the mailbox accepts.
+/// Sends 1, 2, 3 ... in several steps of its executor, in each step as many as the mailbox accepts.
 class Pusher : public MailboxActor {
   public:
     Pusher(Mailbox<Number>& to, std::uint64_t wanted) : to_(to.sender(*this)), wanted_(wanted) {}
@@ -109,13 +109,13 @@ ExecutorOptions core_options(bool measured) {
     return {.clock_ns = measured ? steady_ns : nullptr};
 }
 
-/// Millions of messages a second from a plain thread to an actor on another core.
+/// Millions of messages a second from a plain thread to an actor on another executor.
 template <class Receiver, bool measured = false>
 double push_from_thread() {
     constexpr std::uint64_t count = 20'000'000;
-    Executor core{core_options(measured)};
-    auto& receiver = core.add<Receiver>(count);
-    const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
+    Executor executor{core_options(measured)};
+    auto& receiver = executor.add<Receiver>(count);
+    const ExecutorThread thread{executor, {.cpu = 1, .spins = spins}};
     auto to = receiver.numbers.sender();
     const auto begun = std::chrono::steady_clock::now();
     for (std::uint64_t i = 1; i <= count; ++i) {
@@ -134,11 +134,11 @@ double push_from_thread() {
 template <class Receiver, bool measured = false>
 double push_from_actor() {
     constexpr std::uint64_t count = 20'000'000;
-    Executor core{core_options(measured)};
+    Executor executor{core_options(measured)};
     Executor sending{core_options(measured)};
-    auto& receiver = core.add<Receiver>(count);
+    auto& receiver = executor.add<Receiver>(count);
     sending.add<Pusher>(receiver.numbers, count);
-    const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
+    const ExecutorThread thread{executor, {.cpu = 1, .spins = spins}};
     const auto begun = std::chrono::steady_clock::now();
     {
         const ExecutorThread pushing{sending, {.cpu = 0, .spins = spins}};
@@ -200,9 +200,9 @@ constexpr std::uint64_t sums_total =
 /// Milliseconds for 100,000 messages from one thread that waits when the mailbox is full.
 template <class Receiver>
 double bounded_sums() {
-    Executor core;
-    auto& summer = core.add<Receiver>(sums_count);
-    const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
+    Executor executor;
+    auto& summer = executor.add<Receiver>(sums_count);
+    const ExecutorThread thread{executor, {.cpu = 1, .spins = spins}};
     auto to = summer.numbers.sender();
     const auto begun = std::chrono::steady_clock::now();
     for (std::uint64_t i = 1; i <= sums_count; ++i) {
@@ -265,7 +265,7 @@ int main(int argc, char** argv) {
     for (int run = 0; run < runs; ++run) {
         for (Row& each : rows) {
             each.figures.push_back(at_distance.measure([&] {
-                // The main thread also sends, so it must not share the receiver's core.
+                // The main thread also sends, so it must not share the receiver's executor.
                 pinstrike::bench::place_on(0);
                 return each.measure();
             }));

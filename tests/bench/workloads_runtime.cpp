@@ -63,7 +63,7 @@ class Handler : public MailboxActor {
     std::latch& done_;
 };
 
-/// Sends to all actors in turn, `rows` messages to each in one step of its core.
+/// Sends to all actors in turn, `rows` messages to each in one step of its executor.
 class Feeder : public MailboxActor {
   public:
     explicit Feeder(std::uint64_t each) : each_(each) {}
@@ -103,14 +103,14 @@ class Feeder : public MailboxActor {
 template <class Work>
 Outcome from_a_thread(const Cell& cell) {
     std::latch done{1};
-    Executor core;
-    auto& handler = core.add<Handler<Work>>(cell, done);
+    Executor executor;
+    auto& handler = executor.add<Handler<Work>>(cell, done);
     auto sender = handler.numbers.sender();
     stay_on(0);
     Clock::time_point begun;
     double seconds = 0;
     {
-        const ExecutorThread thread{core, {.cpu = 1, .spins = spins}};
+        const ExecutorThread thread{executor, {.cpu = 1, .spins = spins}};
         begun = Clock::now();
         for (std::uint64_t i = 1; i <= cell.each; ++i) {
             must(sender.send(i) == Sent::sent, "a message was refused");
@@ -131,8 +131,8 @@ Outcome from_an_actor(const Cell& cell) {
     auto& feeder = here.add<Feeder>(cell.each);
     std::vector<Handler<Work>*> handlers;
     for (std::size_t i = 0; i < cell.actors; ++i) {
-        Executor& core = i < cell.beside_sender ? here : there;
-        handlers.push_back(&core.add<Handler<Work>>(cell, done));
+        Executor& executor = i < cell.beside_sender ? here : there;
+        handlers.push_back(&executor.add<Handler<Work>>(cell, done));
         feeder.to.push_back(handlers.back()->numbers.sender(feeder));
     }
     const auto begun = Clock::now();

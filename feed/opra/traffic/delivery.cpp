@@ -183,7 +183,7 @@ void Delivery::retransmit(LineIndex line, const Lost& lost, std::int64_t known_n
         if (streams_.find(i == 0 ? 'A' : 'B') != std::string::npos) {
             const nic::UdpRoute route =
                 retransmission_route_of(lines_[line], static_cast<Stream>(i), lost.disaster_site);
-            in_flight_.push(
+            in_transit_.push(
                 {known_ns + config_.retransmitted_after_ns, ++order_, frame_on(route, lost.bytes)});
         }
     }
@@ -233,23 +233,23 @@ void Delivery::fly(const SentBlock& block, Stream stream, const StreamFate& fate
         first_arrival_ns_ = std::min(first_arrival_ns_, at);
     }
     for (unsigned copy = 0; copy < fate.sound; ++copy) {
-        in_flight_.push({at, ++order_, frame});
+        in_transit_.push({at, ++order_, frame});
         at += duplicate_after_ns;
     }
     for (unsigned copy = 0; copy < fate.corrupt; ++copy) {
         const std::size_t headers = nic::udp_headers_bytes(0);
         const std::size_t where = headers + random_.below(frame.size() - headers);
         frame[where] ^= static_cast<std::byte>(random_.between(1, 255));
-        in_flight_.push({at, ++order_, frame});
+        in_transit_.push({at, ++order_, frame});
     }
     Path& path = paths_[block.line][index_of(stream)];
     path.latest_ns = std::max(path.latest_ns, at);
 }
 
 void Delivery::hand_out_until(std::int64_t ts_ns) {
-    while (!in_flight_.empty() && in_flight_.top().ts_ns < ts_ns) {
-        sink_.packet(in_flight_.top().frame, in_flight_.top().ts_ns);
-        in_flight_.pop();
+    while (!in_transit_.empty() && in_transit_.top().ts_ns < ts_ns) {
+        sink_.packet(in_transit_.top().frame, in_transit_.top().ts_ns);
+        in_transit_.pop();
     }
 }
 

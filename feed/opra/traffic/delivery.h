@@ -59,12 +59,12 @@ class Delivery final : public BlockSink {
     [[nodiscard]] std::int64_t longest_hole_ns() const { return longest_hole_ns_; }
 
   private:
-    struct InFlight {
+    struct InTransit {
         std::int64_t ts_ns = 0;
         std::uint64_t order = 0;  ///< order of sending, which decides between equal times
         std::vector<std::byte> frame;
 
-        friend bool operator>(const InFlight& a, const InFlight& b) {
+        friend bool operator>(const InTransit& a, const InTransit& b) {
             return a.ts_ns != b.ts_ns ? a.ts_ns > b.ts_ns : a.order > b.order;
         }
     };
@@ -102,7 +102,7 @@ class Delivery final : public BlockSink {
     Random random_;
     Random retransmissions_;               ///< separate, so that they change nothing else
     std::vector<std::vector<Lost>> lost_;  ///< by line: no later block was received yet
-    std::priority_queue<InFlight, std::vector<InFlight>, std::greater<>> in_flight_;
+    std::priority_queue<InTransit, std::vector<InTransit>, std::greater<>> in_transit_;
     std::vector<std::array<Path, streams_count>> paths_;
     std::vector<std::int64_t> last_first_ns_;  ///< by line: latest first arrival of a block
     std::int64_t first_arrival_ns_ = 0;        ///< of the block that is being sent

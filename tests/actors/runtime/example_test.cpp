@@ -23,14 +23,14 @@ class Summer : public MailboxActor {
 };
 
 TEST(Example, an_actor) {
-    Executor core;
-    auto& summer = core.add<Summer>();
+    Executor executor;
+    auto& summer = executor.add<Summer>();
     Sender<Number> to_summer = summer.numbers.sender();
     for (int i = 1; i <= 4; ++i) {
         EXPECT_EQ(to_summer.send({i}), Sent::sent);
     }
     to_summer.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(summer.sum, 1 + 2 + 3 + 4);
 }
 
@@ -47,14 +47,14 @@ class SummingScript : public Script<Number> {
 };
 
 TEST(Example, the_same_as_a_coroutine) {
-    Executor core;
-    auto& summer = core.add<SummingScript>();
+    Executor executor;
+    auto& summer = executor.add<SummingScript>();
     Sender<Number> to_summer = summer.inbox.sender();
     for (int i = 1; i <= 4; ++i) {
         EXPECT_EQ(to_summer.send({i}), Sent::sent);
     }
     to_summer.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(summer.sum, 1 + 2 + 3 + 4);
     EXPECT_TRUE(summer.ended()) << "its body has an end";
     EXPECT_EQ(to_summer.send({5}), Sent::stopped);
@@ -68,12 +68,12 @@ class FailingScript : public Script<Number> {
 };
 
 TEST(Example, a_story_that_throws_fails_its_actor) {
-    Executor core;
-    auto& failing = core.add<FailingScript>();
+    Executor executor;
+    auto& failing = executor.add<FailingScript>();
     Sender<Number> to = failing.inbox.sender();
     EXPECT_EQ(to.send({1}), Sent::sent);
     to.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_TRUE(failing.failed());
 }
 

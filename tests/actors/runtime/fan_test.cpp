@@ -37,23 +37,23 @@ std::vector<std::uint32_t> numbers(const std::vector<Item>& items) {
 }
 
 TEST(FanOut, tells_every_subscriber_and_says_who_could_not_be_told) {
-    Executor core{asleep_at_once};
-    auto& one = core.add<Keeper>(Bounds{.most = 2});
-    auto& two = core.add<Keeper>(Bounds{.most = 1});
-    auto& gone = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& one = executor.add<Keeper>(Bounds{.most = 2});
+    auto& two = executor.add<Keeper>(Bounds{.most = 1});
+    auto& gone = executor.add<Keeper>();
     FanOut<Item> fan;
     fan.subscribe(one.items.sender());
     fan.subscribe(two.items.sender());
     fan.subscribe(gone.items.sender());
     gone.stop();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(fan.send({}).sent, 2U);
     const SentToAll second = fan.send({});
     EXPECT_EQ(second.sent, 1U);
     EXPECT_EQ(second.full, 1U);
     EXPECT_EQ(second.stopped, 1U);
     fan.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(one.kept.size(), 2U);
     EXPECT_EQ(two.kept.size(), 1U);
 }
@@ -82,9 +82,9 @@ TEST(Workers, each_message_goes_to_the_least_loaded_one) {
 }
 
 TEST(FanOut, a_filter_takes_no_room_and_is_told_apart_from_a_full_mailbox) {
-    Executor core{asleep_at_once};
-    auto& picky = core.add<Third<0>>();
-    auto& all = core.add<Keeper>(Bounds{.most = 4});
+    Executor executor{asleep_at_once};
+    auto& picky = executor.add<Third<0>>();
+    auto& all = executor.add<Keeper>(Bounds{.most = 4});
     FanOut<Item> fan;
     fan.subscribe(picky.items.sender());
     fan.subscribe(all.items.sender());
@@ -100,7 +100,7 @@ TEST(FanOut, a_filter_takes_no_room_and_is_told_apart_from_a_full_mailbox) {
     EXPECT_EQ(sums.full, 2U);
     EXPECT_EQ(sums.sent, 6U);
     fan.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(numbers(picky.kept), (std::vector<std::uint32_t>{0, 3}));
     EXPECT_EQ(numbers(all.kept), (std::vector<std::uint32_t>{0, 1, 2, 3}));
 }
@@ -139,11 +139,11 @@ TEST(FanOut, an_actor_that_tells_a_slow_subscriber_waits_and_nobody_misses_anyth
 }
 
 TEST(Workers, of_equals_each_has_its_turn) {
-    Executor core{asleep_at_once};
+    Executor executor{asleep_at_once};
     Workers<Item> workers;
     std::array<Keeper*, 3> team{};
     for (Keeper*& worker : team) {
-        worker = &core.add<Keeper>(Bounds{.most = 8});
+        worker = &executor.add<Keeper>(Bounds{.most = 8});
         workers.add(worker->items.sender());
     }
     for (std::uint32_t i = 0; i < 24; ++i) {
@@ -151,7 +151,7 @@ TEST(Workers, of_equals_each_has_its_turn) {
     }
     EXPECT_EQ(workers.send({}), Sent::full) << "nobody has room";
     workers.flush();
-    core.drain(0);
+    executor.drain(0);
     std::set<std::uint32_t> done;
     for (const Keeper* worker : team) {
         EXPECT_EQ(worker->kept.size(), 8U);
@@ -164,9 +164,9 @@ TEST(Workers, of_equals_each_has_its_turn) {
 }
 
 TEST(Workers, a_message_goes_to_one_that_wants_it_however_loaded) {
-    Executor core{asleep_at_once};
-    auto& zero = core.add<Third<0>>();
-    auto& one = core.add<Third<1>>();
+    Executor executor{asleep_at_once};
+    auto& zero = executor.add<Third<0>>();
+    auto& one = executor.add<Third<1>>();
     Workers<Item> workers;
     workers.add(zero.items.sender());
     workers.add(one.items.sender());
@@ -174,14 +174,14 @@ TEST(Workers, a_message_goes_to_one_that_wants_it_however_loaded) {
         EXPECT_EQ(workers.send({0, i}), i % 3 == 2 ? Sent::unwanted : Sent::sent) << i;
     }
     workers.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(zero.kept.size(), 10U);
     EXPECT_EQ(one.kept.size(), 10U);
     zero.stop();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(workers.send({0, 0}), Sent::unwanted) << "who would want it has ended";
     one.stop();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(workers.send({0, 0}), Sent::stopped);
 }
 

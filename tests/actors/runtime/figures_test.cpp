@@ -39,8 +39,8 @@ class Figures : public testing::Test {
     [[nodiscard]] ActorReading look() const { return read(*keeper.figures(), time_ns); }
 
     std::int64_t takes_ns = 8;
-    Executor core{{.budget = 100, .linger = 0, .clock_ns = moved_clock}};
-    Keeper& keeper = core.add<Keeper>(Bounds{.most = 10'000});
+    Executor executor{{.budget = 100, .linger = 0, .clock_ns = moved_clock}};
+    Keeper& keeper = executor.add<Keeper>(Bounds{.most = 10'000});
     Sender<Item> sender = keeper.items.sender();
 };
 
@@ -52,7 +52,7 @@ TEST_F(Figures, exist_where_the_core_has_a_clock) {
 
 TEST_F(Figures, service_is_the_mean_of_an_activation_and_counts_for_each_message) {
     publish(20);
-    core.step(0);
+    executor.step(0);
     const auto service = look().service_ns;
     EXPECT_EQ(service.count, 20U);
     EXPECT_EQ(service.sum_ns, 20U * 8U);
@@ -63,7 +63,7 @@ TEST_F(Figures, service_is_the_mean_of_an_activation_and_counts_for_each_message
 TEST_F(Figures, waiting_is_from_publication_to_the_turn_of_the_message) {
     publish(5);
     time_ns += 300;
-    core.step(0);
+    executor.step(0);
     const auto waiting = look().waiting_ns;
     EXPECT_EQ(waiting.count, 5U) << "all that was published with it";
     EXPECT_EQ(waiting.highest_ns, 300U);
@@ -71,13 +71,13 @@ TEST_F(Figures, waiting_is_from_publication_to_the_turn_of_the_message) {
 
 TEST_F(Figures, waiting_behind_others_is_waiting) {
     publish(1);
-    core.step(0);  // the first stamp
+    executor.step(0);  // the first stamp
     for (std::uint64_t i = 1; i < every; ++i) {
         publish(1);  // without one
     }
     time_ns += 1'000;
     publish(2);  // with one, behind so many
-    core.step(0);
+    executor.step(0);
     const auto waiting = look().waiting_ns;
     EXPECT_EQ(waiting.count, 1U + 2U);
     EXPECT_EQ(waiting.highest_ns, (every - 1) * 8U);
@@ -88,12 +88,12 @@ TEST_F(Figures, one_stamp_at_a_time_is_on_its_way) {
         publish(1);
         time_ns += 1;
     }
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(look().waiting_ns.count, 1U);
     for (std::uint64_t i = 0; i < every; ++i) {
         publish(1);
     }
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(look().waiting_ns.count, 2U);
 }
 
@@ -101,7 +101,7 @@ TEST_F(Figures, no_message_costs_a_reading_of_the_clock) {
     constexpr std::uint64_t count = 100 * every;
     for (std::uint64_t i = 0; i < count; ++i) {
         publish(1);
-        core.step(0);
+        executor.step(0);
     }
     // Two readings for each timed activation, one for each stamp and one where it is read.
     EXPECT_EQ(readings, static_cast<int>(4 * count / every));
@@ -111,7 +111,7 @@ TEST_F(Figures, no_message_costs_a_reading_of_the_clock) {
     readings = 0;
     for (int i = 0; i < 10; ++i) {
         publish(static_cast<int>(every));  // several in an activation
-        core.step(0);
+        executor.step(0);
     }
     EXPECT_LE(readings, 4);
 }
@@ -119,7 +119,7 @@ TEST_F(Figures, no_message_costs_a_reading_of_the_clock) {
 TEST_F(Figures, what_was_handled_and_what_waits_has_arrived) {
     const ActorReading before = look();
     publish(150);
-    core.step(0);
+    executor.step(0);
     EXPECT_EQ(look().handled, 100U);
     EXPECT_EQ(look().backlog, 50U);
     time_ns = before.at_ns + 1'000'000;
@@ -127,7 +127,7 @@ TEST_F(Figures, what_was_handled_and_what_waits_has_arrived) {
     EXPECT_DOUBLE_EQ(rates.handled_per_second, 100e3);
     EXPECT_DOUBLE_EQ(rates.arrivals_per_second, 150e3);
     EXPECT_DOUBLE_EQ(rates.busy, 100.0 * 8 / 1'000'000);
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(look().backlog, 0U) << "it has fallen asleep";
 }
 
@@ -137,12 +137,12 @@ TEST_F(Figures, an_actor_that_waits_for_room_has_a_backlog) {
     Sender<Item> on = slow.items.sender(keeper);
     keeper.then = [&on](Item& item) { static_cast<void>(on.send(item)); };
     publish(40);
-    core.drain(0);
+    executor.drain(0);
     EXPECT_LT(look().handled, 40U);
     EXPECT_EQ(look().handled + look().backlog, 40U);
     for (int i = 0; i < 100; ++i) {
         other.drain(0);
-        core.drain(0);
+        executor.drain(0);
     }
     EXPECT_EQ(look().handled, 40U);
     EXPECT_EQ(look().backlog, 0U);
@@ -154,14 +154,14 @@ TEST_F(Figures, are_told_as_a_table_of_what_happened_since_the_last_one) {
     text.add("quiet", nullptr, time_ns);
     const std::int64_t begun_ns = time_ns;
     publish(150);
-    core.step(0);
+    executor.step(0);
     time_ns = begun_ns + 1'000'000;
     EXPECT_EQ(text.table(time_ns),
               "actor              arrivals/s    handled/s   backlog wait p50   p99 us serv p50   "
               "p99 us   busy\n"
               "keeper                 150000       100000        50     0.00     0.00    0.008    "
               "0.008    0 %\n"
-              "quiet            its core has no clock: not measured\n");
+              "quiet            its executor has no clock: not measured\n");
     time_ns += 1'000'000;
     EXPECT_NE(text.table(time_ns).find("keeper                      0            0        50"),
               std::string::npos);
@@ -171,7 +171,7 @@ TEST_F(Figures, are_told_as_metrics_since_the_start) {
     FiguresText text;
     text.add("a \"keeper\"", keeper.figures(), time_ns);
     publish(150);
-    core.step(0);
+    executor.step(0);
     EXPECT_TRUE(text.metrics("own_").starts_with(
         "# HELP own_runtime_actor_handled_total Messages and timers handled\n"
         "# TYPE own_runtime_actor_handled_total counter\n"
@@ -189,13 +189,13 @@ TEST_F(Figures, are_told_as_metrics_since_the_start) {
 
 TEST(FiguresOfThreads, are_read_while_messages_come) {
     constexpr std::uint64_t count = 200'000;
-    Executor core{{.clock_ns = steady_ns}};
-    auto& keeper = core.add<Keeper>(Bounds{.most = 1'000, .when_full = WhenFull::wait});
+    Executor executor{{.clock_ns = steady_ns}};
+    auto& keeper = executor.add<Keeper>(Bounds{.most = 1'000, .when_full = WhenFull::wait});
     Sender<Item> sender = keeper.items.sender();
     const ActorReading before = read(*keeper.figures(), steady_ns());
     ActorReading last = before;
     {
-        const ExecutorThread thread{core};
+        const ExecutorThread thread{executor};
         for (std::uint64_t i = 0; i < count; ++i) {
             ASSERT_EQ(sender.send({}), Sent::sent);
             if (i % 1'000 == 0) {

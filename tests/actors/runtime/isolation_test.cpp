@@ -56,7 +56,7 @@ Isolation measure_witness(Seen& seen, const IsolationOptions& options, Bounds bo
     const std::vector<Number> recorded(10);
     return measure_actor(
         options, std::span<const Number>{recorded}, &Witness::numbers,
-        [&](Executor& core) -> Witness& { return core.add<Witness>(seen, bounds); });
+        [&](Executor& executor) -> Witness& { return executor.add<Witness>(seen, bounds); });
 }
 
 TEST(Isolation, start_warm_pass_and_stop_are_not_counted) {
@@ -109,9 +109,9 @@ class Slow : public MailboxActor {
 
 TEST(Isolation, the_figure_is_that_of_one_message) {
     const std::vector<Number> recorded(4);
-    const Isolation measured =
-        measure_actor({.messages = 40, .batch = 4}, std::span<const Number>{recorded},
-                      &Slow::numbers, [](Executor& core) -> Slow& { return core.add<Slow>(); });
+    const Isolation measured = measure_actor(
+        {.messages = 40, .batch = 4}, std::span<const Number>{recorded}, &Slow::numbers,
+        [](Executor& executor) -> Slow& { return executor.add<Slow>(); });
     // A batch takes four times as long: by the least of them, so it can be told apart.
     EXPECT_GE(measured.copies[0].ns(0), 19'900);
     EXPECT_LT(measured.copies[0].ns(0), 4 * 20'000);
@@ -144,7 +144,8 @@ std::string complaint_of(bool fails, unsigned copies) {
     try {
         static_cast<void>(measure_actor(
             {.messages = 100, .batch = 10, .copies = copies}, std::span<const Number>{recorded},
-            &Ending::numbers, [&](Executor& core) -> Ending& { return core.add<Ending>(fails); }));
+            &Ending::numbers,
+            [&](Executor& executor) -> Ending& { return executor.add<Ending>(fails); }));
     } catch (const std::runtime_error& error) {
         return error.what();
     }
@@ -164,7 +165,7 @@ TEST(Isolation, nothing_to_measure_is_refused) {
     EXPECT_THROW(measure_witness(seen, {.copies = 0}), std::invalid_argument);
     EXPECT_THROW(static_cast<void>(measure_actor(
                      {}, std::span<const Number>{}, &Witness::numbers,
-                     [&](Executor& core) -> Witness& { return core.add<Witness>(seen); })),
+                     [&](Executor& executor) -> Witness& { return executor.add<Witness>(seen); })),
                  std::invalid_argument);
 }
 

@@ -28,13 +28,13 @@ class Litmus : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Again, Litmus, testing::Range(0, litmus::finds_fences ? 4 : 1));
 
 TEST_P(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
-    Executor core{asleep_at_once};
-    auto& keeper = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& keeper = executor.add<Keeper>();
     keeper.kept.reserve(rounds);
     auto to = keeper.items.sender();
     std::uint32_t lost = 0;
     std::uint32_t late = 0;
-    race([&](std::uint32_t) { core.step(0); },
+    race([&](std::uint32_t) { executor.step(0); },
          [&](std::uint32_t round) {
              EXPECT_EQ(to.send({0, round}), Sent::sent);
              to.flush();
@@ -43,8 +43,8 @@ TEST_P(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
              // Told at once, it stands in the queue and falls asleep in the next round.
              if (keeper.kept.size() <= round) {
                  ++late;
-                 lost += core.has_work() ? 0 : 1;
-                 core.step(0);
+                 lost += executor.has_work() ? 0 : 1;
+                 executor.step(0);
              }
          });
     EXPECT_EQ(lost, 0U);
@@ -56,7 +56,7 @@ TEST_P(Litmus, a_thread_sends_while_the_actor_falls_asleep) {
 /// Has mail for all rounds, and passes one on in each step.
 struct Relay {
     explicit Relay(Mailbox<Item>& to)
-        : keeper(core.add<Keeper>(Bounds{.most = rounds + 1})), out(to.sender(keeper)) {
+        : keeper(executor.add<Keeper>(Bounds{.most = rounds + 1})), out(to.sender(keeper)) {
         keeper.then = [this](Item& item) { EXPECT_EQ(out.send(item), Sent::sent); };
         auto feed = keeper.items.sender();
         for (std::uint32_t i = 0; i <= rounds; ++i) {
@@ -64,7 +64,7 @@ struct Relay {
         }
     }
 
-    Executor core{{.budget = 1, .linger = 0}};
+    Executor executor{{.budget = 1, .linger = 0}};
     Keeper& keeper;
     Sender<Item> out;
 };
@@ -74,7 +74,7 @@ TEST_P(Litmus, an_actor_sends_while_another_falls_asleep) {
     auto& keeper = there.add<Keeper>();
     Relay relay{keeper.items};
     std::uint32_t lost = 0;
-    race([&](std::uint32_t) { there.step(0); }, [&](std::uint32_t) { relay.core.step(0); },
+    race([&](std::uint32_t) { there.step(0); }, [&](std::uint32_t) { relay.executor.step(0); },
          [&](std::uint32_t round) {
              if (keeper.kept.size() <= round) {
                  lost += there.has_work() ? 0 : 1;
@@ -88,15 +88,15 @@ TEST_P(Litmus, room_is_made_while_the_sender_falls_asleep) {
     Executor there{asleep_at_once};
     auto& keeper = there.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait, .overflow = 0});
     Relay relay{keeper.items};
-    relay.core.step(0);
+    relay.executor.step(0);
     std::uint32_t lost = 0;
-    race([&](std::uint32_t) { relay.core.step(0); }, [&](std::uint32_t) { there.step(0); },
+    race([&](std::uint32_t) { relay.executor.step(0); }, [&](std::uint32_t) { there.step(0); },
          [&](std::uint32_t round) {
              // The keeper has taken one; the relay has sent the next, or must be about to.
              EXPECT_EQ(keeper.kept.size(), round + 1);
              if (relay.keeper.kept.size() == round + 1) {
-                 lost += relay.core.has_work() ? 0 : 1;
-                 relay.core.step(0);
+                 lost += relay.executor.has_work() ? 0 : 1;
+                 relay.executor.step(0);
              }
          });
     EXPECT_EQ(lost, 0U);
@@ -104,14 +104,14 @@ TEST_P(Litmus, room_is_made_while_the_sender_falls_asleep) {
 
 /// Each round has actors of its own: they end in it.
 TEST_P(Litmus, an_actor_is_stopped_while_it_falls_asleep) {
-    std::optional<Executor> core;
+    std::optional<Executor> executor;
     Keeper* keeper = nullptr;
-    const auto prepare = [&] { keeper = &core.emplace(asleep_at_once).add<Keeper>(); };
+    const auto prepare = [&] { keeper = &executor.emplace(asleep_at_once).add<Keeper>(); };
     prepare();
     std::uint32_t lost = 0;
-    race([&](std::uint32_t) { core->step(0); }, [&](std::uint32_t) { keeper->stop(); },
+    race([&](std::uint32_t) { executor->step(0); }, [&](std::uint32_t) { keeper->stop(); },
          [&](std::uint32_t) {
-             lost += keeper->ended() || core->has_work() ? 0 : 1;
+             lost += keeper->ended() || executor->has_work() ? 0 : 1;
              prepare();
          },
          closely);
@@ -120,16 +120,16 @@ TEST_P(Litmus, an_actor_is_stopped_while_it_falls_asleep) {
 
 /// Several senders, one behind the other, so that one of them comes while the mailbox closes.
 TEST_P(Litmus, senders_come_while_the_actor_ends) {
-    std::optional<Executor> core;
+    std::optional<Executor> executor;
     Keeper* keeper = nullptr;
     std::array<std::optional<Sender<Item>>, 8> senders;
     const auto prepare = [&] {
         senders = {};
-        keeper = &core.emplace(asleep_at_once).add<Keeper>();
+        keeper = &executor.emplace(asleep_at_once).add<Keeper>();
     };
     prepare();
     std::ptrdiff_t lost = 0;
-    race([&](std::uint32_t) { core->stop_all(); },
+    race([&](std::uint32_t) { executor->stop_all(); },
          [&](std::uint32_t) {
              for (auto& sender : senders) {
                  sender.emplace(keeper->items.sender());

@@ -46,15 +46,15 @@ TEST(Monitor, is_told_what_a_handler_threw) {
 }
 
 TEST(Monitor, is_told_of_a_plain_end_and_of_one_that_is_over) {
-    Executor core{asleep_at_once};
-    auto& mourner = core.add<Mourner>();
-    auto& late = core.add<Mourner>();
-    auto& keeper = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& mourner = executor.add<Mourner>();
+    auto& late = executor.add<Mourner>();
+    auto& keeper = executor.add<Keeper>();
     keeper.monitor(mourner.downs);
     keeper.stop();
-    core.drain(0);
+    executor.drain(0);
     keeper.monitor(late.downs);
-    core.drain(0);
+    executor.drain(0);
     ASSERT_EQ(mourner.heard.size(), 1U);
     EXPECT_FALSE(mourner.heard[0].failed);
     EXPECT_EQ(mourner.heard[0].reason(), "");
@@ -62,15 +62,15 @@ TEST(Monitor, is_told_of_a_plain_end_and_of_one_that_is_over) {
 }
 
 TEST(Monitor, cuts_a_long_reason) {
-    Executor core{asleep_at_once};
-    auto& mourner = core.add<Mourner>();
-    auto& keeper = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& mourner = executor.add<Mourner>();
+    auto& keeper = executor.add<Keeper>();
     keeper.monitor(mourner.downs);
     keeper.then = [](Item&) { throw std::runtime_error{std::string(500, 'x')}; };
     auto to = keeper.items.sender();
     EXPECT_EQ(to.send({}), Sent::sent);
     to.flush();
-    core.drain(0);
+    executor.drain(0);
     ASSERT_EQ(mourner.heard.size(), 1U);
     EXPECT_EQ(mourner.heard[0].reason(), std::string(110, 'x'));
 }
@@ -112,18 +112,18 @@ TEST(Monitor, is_told_wherever_an_actor_throws_and_whatever) {
     for (const auto where : {Thrower::Where::start, Thrower::Where::handler, Thrower::Where::timer,
                              Thrower::Where::stop}) {
         SCOPED_TRACE(static_cast<int>(where));
-        Executor core{asleep_at_once};
-        auto& mourner = core.add<Mourner>();
-        auto& other = core.add<Keeper>();
-        auto& thrower = core.add<Thrower>(where);
+        Executor executor{asleep_at_once};
+        auto& mourner = executor.add<Mourner>();
+        auto& other = executor.add<Keeper>();
+        auto& thrower = executor.add<Thrower>(where);
         thrower.monitor(mourner.downs);
         auto to = thrower.items.sender();
         EXPECT_EQ(to.send({}), Sent::sent);
         to.flush();
-        core.drain(10);
-        core.drain(20);
+        executor.drain(10);
+        executor.drain(20);
         thrower.stop();
-        core.drain(30);
+        executor.drain(30);
         ASSERT_EQ(mourner.heard.size(), 1U);
         EXPECT_TRUE(mourner.heard[0].failed && thrower.failed());
         EXPECT_EQ(mourner.heard[0].reason(), "something that is no std::exception");
@@ -131,8 +131,8 @@ TEST(Monitor, is_told_wherever_an_actor_throws_and_whatever) {
         auto still = other.items.sender();
         EXPECT_EQ(still.send({}), Sent::sent);
         still.flush();
-        core.drain(40);
-        EXPECT_EQ(other.kept.size(), 1U) << "its core goes on";
+        executor.drain(40);
+        EXPECT_EQ(other.kept.size(), 1U) << "its executor goes on";
     }
 }
 

@@ -1,7 +1,7 @@
-// Random programs: actors on several cores send to each other by a random graph of mailboxes of all
-// kinds, cores are stepped in a random order at random times, actors are stopped and fail. What
-// must hold whatever happens: each sender's messages are told in order and none twice; what was
-// answered `sent` is handled, or counted as dropped by an actor that has ended; and nobody is
+// Random programs: actors on several executors send to each other by a random graph of mailboxes of
+// all kinds, executors are stepped in a random order at random times, actors are stopped and fail.
+// What must hold whatever happens: each sender's messages are told in order and none twice; what
+// was answered `sent` is handled, or counted as dropped by an actor that has ended; and nobody is
 // stuck.
 #include "tests/actors/runtime/cast.h"
 
@@ -86,12 +86,12 @@ class Program {
   public:
     explicit Program(unsigned seed) : random_(seed) {
         for (int i = 0; i < 3; ++i) {
-            cores_.push_back(std::make_unique<Executor>(
+            executors_.push_back(std::make_unique<Executor>(
                 ExecutorOptions{.budget = 1 + random_.below(8), .linger = random_.below(3)}));
         }
         const std::size_t count = 2 + random_.below(8);
         for (std::size_t i = 0; i < count; ++i) {
-            nodes_.push_back(&cores_[random_.below(cores_.size())]->add<Node>(
+            nodes_.push_back(&executors_[random_.below(executors_.size())]->add<Node>(
                 some_bounds(), random_.below(1U << 30U)));
         }
         for (Node* from : nodes_) {
@@ -106,7 +106,7 @@ class Program {
 
     void run() {
         for (std::int64_t now = 0; now < 3000; ++now) {
-            cores_[random_.below(cores_.size())]->step(now);
+            executors_[random_.below(executors_.size())]->step(now);
             Node& any = *nodes_[random_.below(nodes_.size())];
             auto& feed = feeds_[random_.below(feeds_.size())];
             switch (random_.below(4000)) {
@@ -125,7 +125,7 @@ class Program {
         }
         for (int rounds = 0; has_work(); ++rounds) {
             ASSERT_LT(rounds, 1'000'000) << "it does not come to an end";
-            cores_[random_.below(cores_.size())]->step(3000);
+            executors_[random_.below(executors_.size())]->step(3000);
         }
     }
 
@@ -169,8 +169,8 @@ class Program {
     }
 
     [[nodiscard]] bool has_work() const {
-        for (const auto& core : cores_) {
-            if (core->has_work()) {
+        for (const auto& executor : executors_) {
+            if (executor->has_work()) {
                 return true;
             }
         }
@@ -178,7 +178,7 @@ class Program {
     }
 
     Random random_;
-    std::vector<std::unique_ptr<Executor>> cores_;
+    std::vector<std::unique_ptr<Executor>> executors_;
     std::vector<Node*> nodes_;
     std::vector<Node::Out> feeds_;
     std::uint32_t next_id_ = 0;
@@ -218,8 +218,8 @@ TEST(RuntimeProperty, order_is_kept_over_the_ends_of_chunks) {
     for (unsigned seed = 1; seed <= 2000; ++seed) {
         Random random{seed};
         const std::size_t most = 2 * chunk + random.below(6 * chunk);
-        Executor core{{.budget = chunk - 1 + random.below(3), .linger = 0}};
-        auto& keeper = core.add<LargeKeeper>(
+        Executor executor{{.budget = chunk - 1 + random.below(3), .linger = 0}};
+        auto& keeper = executor.add<LargeKeeper>(
             random.below(2) == 0 ? Bounds{.most = most} : Bounds::of_memory(most * sizeof(Large)));
         auto to = keeper.items.sender();
         std::uint32_t sent = 0;
@@ -229,10 +229,10 @@ TEST(RuntimeProperty, order_is_kept_over_the_ends_of_chunks) {
             }
             to.flush();
             for (unsigned left = random.below(4); left != 0; --left) {
-                core.step(0);
+                executor.step(0);
             }
         }
-        core.drain(0);
+        executor.drain(0);
         ASSERT_TRUE(keeper.in_order) << "seed " << seed;
         ASSERT_EQ(keeper.reported, sent) << "seed " << seed;
     }

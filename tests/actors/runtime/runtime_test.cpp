@@ -1,4 +1,4 @@
-// What the runtime promises, in one thread: cores are stepped by hand.
+// What the runtime promises, in one thread: executors are stepped by hand.
 #include "tests/actors/runtime/cast.h"
 
 #include <gtest/gtest.h>
@@ -14,35 +14,35 @@ namespace {
 constexpr Bounds waiting_four{.most = 4, .when_full = WhenFull::wait, .overflow = 2};
 
 TEST(Mailbox, is_told_in_order_and_after_on_start) {
-    Executor core{asleep_at_once};
-    auto& keeper = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& keeper = executor.add<Keeper>();
     auto to = keeper.items.sender();
     for (std::uint32_t i = 0; i < 200; ++i) {
         ASSERT_EQ(to.send({0, i}), Sent::sent);
     }
     EXPECT_FALSE(keeper.started);
     to.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_TRUE(keeper.started);
     ASSERT_EQ(keeper.kept.size(), 200U);
     for (std::uint32_t i = 0; i < 200; ++i) {
         EXPECT_EQ(keeper.kept[i].number, i);
     }
-    EXPECT_EQ(core.handled().read(), 200U);
-    EXPECT_FALSE(core.has_work()) << "it sleeps";
+    EXPECT_EQ(executor.handled().read(), 200U);
+    EXPECT_FALSE(executor.has_work()) << "it sleeps";
 }
 
 TEST(Mailbox, refuses_exactly_beyond_its_bound) {
     for (const std::size_t most : {1U, 2U, 7U, 100U, 1000U}) {
-        Executor core{asleep_at_once};
-        auto& keeper = core.add<Keeper>(Bounds{.most = most});
+        Executor executor{asleep_at_once};
+        auto& keeper = executor.add<Keeper>(Bounds{.most = most});
         auto to = keeper.items.sender();
         for (int round = 0; round < 5; ++round) {
             for (std::size_t i = 0; i < most; ++i) {
                 ASSERT_EQ(to.send({}), Sent::sent) << most;
             }
             EXPECT_EQ(to.send({}), Sent::full) << most;
-            core.drain(0);
+            executor.drain(0);
         }
         EXPECT_EQ(keeper.kept.size(), 5 * most);
         EXPECT_EQ(to.refused(), 5U);
@@ -50,8 +50,8 @@ TEST(Mailbox, refuses_exactly_beyond_its_bound) {
 }
 
 TEST(Mailbox, bounds_each_sender_by_itself) {
-    Executor core{asleep_at_once};
-    auto& keeper = core.add<Keeper>(Bounds{.most = 1});
+    Executor executor{asleep_at_once};
+    auto& keeper = executor.add<Keeper>(Bounds{.most = 1});
     auto one = keeper.items.sender();
     auto other = keeper.items.sender();
     EXPECT_EQ(one.send({}), Sent::sent);
@@ -60,16 +60,16 @@ TEST(Mailbox, bounds_each_sender_by_itself) {
 }
 
 TEST(Mailbox, grows_to_its_memory_and_then_refuses) {
-    Executor core{asleep_at_once};
+    Executor executor{asleep_at_once};
     constexpr std::size_t room = 10'000;
-    auto& keeper = core.add<Keeper>(Bounds::of_memory(room * sizeof(Item)));
+    auto& keeper = executor.add<Keeper>(Bounds::of_memory(room * sizeof(Item)));
     auto to = keeper.items.sender();
     for (std::uint32_t round = 0; round < 3; ++round) {
         for (std::uint32_t i = 0; i < room; ++i) {
             ASSERT_EQ(to.send({round, i}), Sent::sent);
         }
         EXPECT_EQ(to.send({}), Sent::full);
-        core.drain(0);
+        executor.drain(0);
         ASSERT_EQ(keeper.kept.size(), (round + 1) * room);
         EXPECT_EQ(keeper.kept.back().number, room - 1);
     }
@@ -87,8 +87,8 @@ class PlaceKeeper : public MailboxActor {
 };
 
 TEST(Mailbox, recycles_its_chunks) {
-    Executor core{asleep_at_once};
-    auto& keeper = core.add<PlaceKeeper>();
+    Executor executor{asleep_at_once};
+    auto& keeper = executor.add<PlaceKeeper>();
     auto to = keeper.items.sender();
     std::size_t places = 0;
     for (int round = 0; round < 100; ++round) {
@@ -96,7 +96,7 @@ TEST(Mailbox, recycles_its_chunks) {
             ASSERT_EQ(to.send({}), Sent::sent);
         }
         to.flush();
-        core.drain(0);
+        executor.drain(0);
         places = round == 10 ? keeper.places.size() : places;
     }
     EXPECT_EQ(keeper.places.size(), places) << "it has seen this depth: no further chunk";
@@ -108,8 +108,8 @@ TEST(Mailbox, recycles_its_chunks) {
 TEST(Mailbox, keeps_order_where_the_receiver_stands_at_the_end_of_a_chunk) {
     constexpr std::uint32_t chunk = 1024;
     for (std::uint32_t chunks = 1; chunks <= 5; ++chunks) {
-        Executor core{{.budget = chunk, .linger = 0}};
-        auto& keeper = core.add<Keeper>(Bounds::of_memory(1 << 20));
+        Executor executor{{.budget = chunk, .linger = 0}};
+        auto& keeper = executor.add<Keeper>(Bounds::of_memory(1 << 20));
         auto to = keeper.items.sender();
         std::uint32_t sent = 0;
         const auto send = [&](std::uint32_t count) {
@@ -119,9 +119,9 @@ TEST(Mailbox, keeps_order_where_the_receiver_stands_at_the_end_of_a_chunk) {
             to.flush();
         };
         send(chunks * chunk);
-        core.step(0);
+        executor.step(0);
         send(2 * chunk);
-        core.drain(0);
+        executor.drain(0);
         ASSERT_EQ(keeper.kept.size(), sent);
         for (std::uint32_t i = 0; i < sent; ++i) {
             ASSERT_EQ(keeper.kept[i].number, i) << "with " << chunks << " chunks";
@@ -139,13 +139,13 @@ class Owner : public MailboxActor {
 };
 
 TEST(Mailbox, moves_messages_that_own_something) {
-    Executor core{asleep_at_once};
-    auto& owner = core.add<Owner>();
+    Executor executor{asleep_at_once};
+    auto& owner = executor.add<Owner>();
     auto to = owner.gifts.sender();
     EXPECT_EQ(to.send(std::make_unique<int>(1)), Sent::sent);
-    core.drain(0);
+    executor.drain(0);
     to.flush();
-    core.drain(0);
+    executor.drain(0);
     ASSERT_EQ(owner.kept.size(), 1U);
     EXPECT_EQ(*owner.kept[0], 1);
     for (int i = 0; i < 100; ++i) {
@@ -157,24 +157,24 @@ TEST(Mailbox, moves_messages_that_own_something) {
 }
 
 TEST(Mailbox, takes_senders_that_come_and_go) {
-    Executor core{asleep_at_once};
-    auto& keeper = core.add<Keeper>();
-    core.drain(0);
+    Executor executor{asleep_at_once};
+    auto& keeper = executor.add<Keeper>();
+    executor.drain(0);
     for (std::uint32_t i = 0; i < 50; ++i) {
         auto to = keeper.items.sender();
         EXPECT_EQ(to.send({i, 0}), Sent::sent);
         if (i % 3 == 0) {
-            core.drain(0);
+            executor.drain(0);
         }
     }
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(keeper.kept.size(), 50U) << "what was sent before the sender went is told";
 }
 
 TEST(Mailbox, no_lane_starves_behind_another) {
-    Executor core{asleep_at_once};
-    auto& target = core.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
-    auto& relay = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& target = executor.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
+    auto& relay = executor.add<Keeper>();
     auto out = target.items.sender(relay);
     relay.then = [&](Item& item) { EXPECT_EQ(out.send(item), Sent::sent); };
     auto one = relay.items.sender();
@@ -186,7 +186,7 @@ TEST(Mailbox, no_lane_starves_behind_another) {
     one.flush();
     other.flush();
     for (int i = 0; i < 12; ++i) {
-        core.step(0);
+        executor.step(0);
     }
     std::size_t of_other = 0;
     for (const Item& item : relay.kept) {
@@ -210,15 +210,15 @@ class Picky : public Keeper {
 };
 
 TEST(Filter, unwanted_messages_take_no_room) {
-    Executor core{asleep_at_once};
-    auto& picky = core.add<Picky>();
+    Executor executor{asleep_at_once};
+    auto& picky = executor.add<Picky>();
     auto to = picky.numbers.sender();
     EXPECT_EQ(to.send(1), Sent::unwanted);
     EXPECT_EQ(to.send(2), Sent::sent);
     EXPECT_EQ(to.send(3), Sent::unwanted);
     EXPECT_EQ(to.send(4), Sent::sent);
     EXPECT_EQ(to.send(6), Sent::full);
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(picky.even, (std::vector<int>{2, 4}));
 }
 
@@ -242,8 +242,8 @@ TEST(BackPressure, a_sender_is_not_called_until_half_the_room_is_back) {
     to_bystander.flush();
     to_relay.flush();
     here.drain(0);
-    EXPECT_EQ(bystander.kept.size(), 1U) << "others of the core go on";
-    EXPECT_FALSE(here.has_work()) << "and the core may sleep";
+    EXPECT_EQ(bystander.kept.size(), 1U) << "others of the executor go on";
+    EXPECT_FALSE(here.has_work()) << "and the executor may sleep";
     there.drain(0);
     EXPECT_TRUE(here.has_work()) << "room wakes the one who waits for it";
     while (here.has_work() || there.has_work()) {
@@ -255,9 +255,9 @@ TEST(BackPressure, a_sender_is_not_called_until_half_the_room_is_back) {
 }
 
 TEST(BackPressure, overflow_of_one_call_is_bounded) {
-    Executor core{asleep_at_once};
-    auto& target = core.add<Keeper>(waiting_four);
-    auto& relay = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& target = executor.add<Keeper>(waiting_four);
+    auto& relay = executor.add<Keeper>();
     auto out = target.items.sender(relay);
     std::vector<Sent> answers;
     relay.then = [&](Item& item) {
@@ -268,7 +268,7 @@ TEST(BackPressure, overflow_of_one_call_is_bounded) {
     auto to_relay = relay.items.sender();
     EXPECT_EQ(to_relay.send({}), Sent::sent);
     to_relay.flush();
-    core.drain(0);
+    executor.drain(0);
     ASSERT_EQ(answers.size(), 8U);
     EXPECT_EQ(answers[5], Sent::sent) << "four, and two of overflow";
     EXPECT_EQ(answers[6], Sent::full);
@@ -276,11 +276,11 @@ TEST(BackPressure, overflow_of_one_call_is_bounded) {
 }
 
 TEST(BackPressure, a_circle_of_waiting_actors_is_refused) {
-    Executor core{asleep_at_once};
-    auto& a = core.add<Keeper>(waiting_four);
-    auto& b = core.add<Keeper>(waiting_four);
-    auto& c = core.add<Keeper>(waiting_four);
-    auto& loose = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& a = executor.add<Keeper>(waiting_four);
+    auto& b = executor.add<Keeper>(waiting_four);
+    auto& c = executor.add<Keeper>(waiting_four);
+    auto& loose = executor.add<Keeper>();
     auto ab = b.items.sender(a);
     auto bc = c.items.sender(b);
     EXPECT_THROW(static_cast<void>(a.items.sender(a)), std::invalid_argument);
@@ -321,9 +321,9 @@ TEST(BackPressure, one_who_waits_for_an_actor_that_ends_goes_on) {
 }
 
 TEST(BackPressureDeathTest, a_step_does_not_wait_as_threads_do) {
-    Executor core{asleep_at_once};
-    auto& target = core.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
-    auto& wrong = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& target = executor.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
+    auto& wrong = executor.add<Keeper>();
     auto out = target.items.sender();  // of a thread, not of the actor
     wrong.then = [&](Item& item) {
         EXPECT_EQ(out.send(item), Sent::sent);
@@ -332,12 +332,12 @@ TEST(BackPressureDeathTest, a_step_does_not_wait_as_threads_do) {
     auto to = wrong.items.sender();
     EXPECT_EQ(to.send({}), Sent::sent);
     to.flush();
-    EXPECT_DEATH(core.step(0), "inside_a_step");
+    EXPECT_DEATH(executor.step(0), "inside_a_step");
 }
 
 TEST(Ending, finish_ends_behind_the_handler) {
-    Executor core{asleep_at_once};
-    auto& keeper = core.add<Keeper>();
+    Executor executor{asleep_at_once};
+    auto& keeper = executor.add<Keeper>();
     auto to = keeper.items.sender();
     keeper.then = [&](Item& item) {
         if (item.number == 1) {
@@ -348,7 +348,7 @@ TEST(Ending, finish_ends_behind_the_handler) {
         EXPECT_EQ(to.send({0, i}), Sent::sent);
     }
     to.flush();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_EQ(keeper.kept.size(), 2U);
     EXPECT_TRUE(keeper.ended() && keeper.stopped && !keeper.failed());
     EXPECT_EQ(keeper.items.dropped(), 3U);
@@ -356,35 +356,35 @@ TEST(Ending, finish_ends_behind_the_handler) {
     EXPECT_EQ(to.refused(), 1U);
     EXPECT_EQ(keeper.items.sender().send({}), Sent::stopped) << "a new sender is told, too";
     keeper.stop();
-    core.drain(0);
-    EXPECT_FALSE(core.has_work());
+    executor.drain(0);
+    EXPECT_FALSE(executor.has_work());
 }
 
 TEST(Ending, a_stopped_actor_that_waits_for_room_ends) {
-    Executor core{asleep_at_once};
+    Executor executor{asleep_at_once};
     Executor never_stepped{asleep_at_once};
     auto& target = never_stepped.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
-    auto& relay = core.add<Keeper>();
+    auto& relay = executor.add<Keeper>();
     auto out = target.items.sender(relay);
     relay.then = [&](Item& item) { EXPECT_EQ(out.send(item), Sent::sent); };
     auto to = relay.items.sender();
     EXPECT_EQ(to.send({}), Sent::sent);
     to.flush();
-    core.drain(0);
+    executor.drain(0);
     relay.stop();
-    core.drain(0);
+    executor.drain(0);
     EXPECT_TRUE(relay.ended());
 }
 
 TEST(Ending, stop_all_ends_each_and_calls_on_stop_once_started) {
-    Executor core{asleep_at_once};
-    auto& one = core.add<Keeper>();
-    core.drain(0);
-    auto& never_started = core.add<Keeper>();
-    core.stop_all();
+    Executor executor{asleep_at_once};
+    auto& one = executor.add<Keeper>();
+    executor.drain(0);
+    auto& never_started = executor.add<Keeper>();
+    executor.stop_all();
     EXPECT_TRUE(one.ended() && one.stopped);
     EXPECT_TRUE(never_started.ended() && !never_started.stopped);
-    EXPECT_FALSE(core.has_work());
+    EXPECT_FALSE(executor.has_work());
 }
 
 struct Tick {};
@@ -402,54 +402,54 @@ class Clockwork : public Keeper {
 };
 
 TEST(Timer, tells_once_and_again_on_the_time_of_the_step) {
-    Executor core{asleep_at_once};
-    auto& clock = core.add<Clockwork>();
-    core.drain(100);
+    Executor executor{asleep_at_once};
+    auto& clock = executor.add<Clockwork>();
+    executor.drain(100);
     clock.tick.every(10);
     clock.later.after(25);
-    EXPECT_EQ(core.next_timer_ns(), 110);
+    EXPECT_EQ(executor.next_timer_ns(), 110);
     for (std::int64_t now = 100; now <= 140; ++now) {
-        core.drain(now);
+        executor.drain(now);
     }
     EXPECT_EQ(clock.told_at, (std::vector<std::int64_t>{110, 120, 130, 140}));
     ASSERT_EQ(clock.kept.size(), 1U);
     EXPECT_EQ(clock.kept[0].from, 7U);
     clock.told_at.clear();
-    core.drain(175);
-    core.drain(180);
+    executor.drain(175);
+    executor.drain(180);
     EXPECT_EQ(clock.told_at, (std::vector<std::int64_t>{175, 180})) << "on the grid, missed: once";
     clock.tick.cancel();
-    core.drain(1000);
+    executor.drain(1000);
     EXPECT_EQ(clock.told_at.size(), 2U);
 }
 
 TEST(Timer, waits_with_its_actor_for_room) {
-    Executor core{asleep_at_once};
+    Executor executor{asleep_at_once};
     Executor there{asleep_at_once};
     auto& target = there.add<Keeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
-    auto& clock = core.add<Clockwork>();
+    auto& clock = executor.add<Clockwork>();
     auto out = target.items.sender(clock);
     clock.then = [&](Item& item) { EXPECT_EQ(out.send(item), Sent::sent); };
-    core.drain(0);
+    executor.drain(0);
     clock.tick.every(10);
     auto to = clock.items.sender();
     EXPECT_EQ(to.send({}), Sent::sent);
     to.flush();
-    core.drain(1);
-    core.drain(35);
+    executor.drain(1);
+    executor.drain(35);
     EXPECT_TRUE(clock.told_at.empty());
     there.drain(0);
-    core.drain(36);
+    executor.drain(36);
     EXPECT_EQ(clock.told_at.size(), 1U) << "once for all that it missed";
 }
 
 TEST(Timer, many_come_in_their_order) {
-    Executor core{asleep_at_once};
+    Executor executor{asleep_at_once};
     std::vector<Clockwork*> clocks;
     for (std::int64_t i = 0; i < 100; ++i) {
-        clocks.push_back(&core.add<Clockwork>());
+        clocks.push_back(&executor.add<Clockwork>());
     }
-    core.drain(0);
+    executor.drain(0);
     for (std::int64_t i = 0; i < 100; ++i) {
         clocks[static_cast<std::size_t>(i)]->tick.after(1 + i * 37 % 101);
     }
@@ -457,7 +457,7 @@ TEST(Timer, many_come_in_their_order) {
         clocks[i]->tick.cancel();
     }
     for (std::int64_t now = 1; now <= 102; ++now) {
-        core.drain(now);
+        executor.drain(now);
     }
     for (std::int64_t i = 0; i < 100; ++i) {
         const auto& reported = clocks[static_cast<std::size_t>(i)]->told_at;

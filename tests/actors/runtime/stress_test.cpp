@@ -84,10 +84,10 @@ TEST(RuntimeThreads, stay_on_their_processor_however_they_wait) {
     const int last = static_cast<int>(std::thread::hardware_concurrency()) - 1;
     for (const unsigned spins : {0U, 100U, CoreThreadOptions::never}) {
         SCOPED_TRACE(spins);
-        Executor core{asleep_at_once};
-        auto& actor = core.add<Placed>();
+        Executor executor{asleep_at_once};
+        auto& actor = executor.add<Placed>();
         auto to = actor.items.sender();
-        const ExecutorThread thread{core, {.cpu = last, .spins = spins}};
+        const ExecutorThread thread{executor, {.cpu = last, .spins = spins}};
         for (std::uint64_t i = 1; i <= 20; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it may fall asleep
             ASSERT_EQ(to.send({}), Sent::sent);
@@ -102,18 +102,18 @@ TEST(RuntimeThreads, stay_on_their_processor_however_they_wait) {
 TEST(RuntimeThreads, sleep_between_messages_unless_they_are_to_spin) {
     constexpr std::uint64_t messages = 100;
     const auto sleeps_with = [](unsigned spins) {
-        Executor core{asleep_at_once};
-        auto& actor = core.add<Placed>();
+        Executor executor{asleep_at_once};
+        auto& actor = executor.add<Placed>();
         auto to = actor.items.sender();
-        const ExecutorThread thread{core, {.spins = spins}};
-        const std::uint64_t parked = core.sleeps().read();
+        const ExecutorThread thread{executor, {.spins = spins}};
+        const std::uint64_t parked = executor.sleeps().read();
         for (std::uint64_t i = 1; i <= messages; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
             EXPECT_EQ(to.send({}), Sent::sent);
             to.flush();
             wait_until([&] { return actor.heard.read() == i; });
         }
-        return core.sleeps().read() - parked;
+        return executor.sleeps().read() - parked;
     };
     EXPECT_GT(sleeps_with(0), messages / 2);
     EXPECT_GT(sleeps_with(100), messages / 2);
@@ -122,10 +122,10 @@ TEST(RuntimeThreads, sleep_between_messages_unless_they_are_to_spin) {
 
 TEST(RuntimeStress, threads_that_wait_for_room_lose_nothing) {
     constexpr std::uint32_t each = 50'000;
-    Executor core{asleep_at_once};
-    auto& actor = core.add<CountingActor>(Bounds{.most = 3, .when_full = WhenFull::wait});
+    Executor executor{asleep_at_once};
+    auto& actor = executor.add<CountingActor>(Bounds{.most = 3, .when_full = WhenFull::wait});
     {
-        const ExecutorThread thread{core, sleepy};
+        const ExecutorThread thread{executor, sleepy};
         std::vector<std::thread> senders;
         for (std::uint32_t from = 0; from < 3; ++from) {
             senders.emplace_back([&actor, from] {
@@ -141,7 +141,7 @@ TEST(RuntimeStress, threads_that_wait_for_room_lose_nothing) {
         wait_until([&] { return actor.count.read() == std::uint64_t{3} * each; });
     }
     EXPECT_TRUE(actor.in_order);
-    EXPECT_GT(core.sleeps().read(), 0U);
+    EXPECT_GT(executor.sleeps().read(), 0U);
 }
 
 /// Passes each item on.
@@ -161,8 +161,8 @@ class Passer : public MailboxActor {
     Counter count;
 };
 
-/// A chain across two cores, there and back, each link with room for two: suspended and resumed at
-/// nearly each message.
+/// A chain across two executors, there and back, each link with room for two: suspended and resumed
+/// at nearly each message.
 TEST(RuntimeStress, a_chain_of_waiting_actors_passes_everything_on) {
     constexpr std::uint32_t count = 50'000;
     constexpr Bounds two{.most = 2, .when_full = WhenFull::wait, .overflow = 1};
@@ -192,11 +192,11 @@ TEST(RuntimeStress, a_chain_of_waiting_actors_passes_everything_on) {
 /// Actors end while threads send to them: each message is refused, handled, or counted as dropped.
 TEST(RuntimeStress, the_account_of_an_end_balances) {
     for (int round = 0; round < 300; ++round) {
-        Executor core{asleep_at_once};
-        auto& actor = core.add<CountingActor>(Bounds{.most = 5, .when_full = WhenFull::wait});
+        Executor executor{asleep_at_once};
+        auto& actor = executor.add<CountingActor>(Bounds{.most = 5, .when_full = WhenFull::wait});
         std::atomic<std::uint64_t> sent{0};
         {
-            const ExecutorThread thread{core, sleepy};
+            const ExecutorThread thread{executor, sleepy};
             std::vector<std::thread> senders;
             for (std::uint32_t from = 0; from < 2; ++from) {
                 senders.emplace_back([&actor, &sent, from] {
@@ -231,13 +231,13 @@ class Ticking : public MailboxActor {
 };
 
 TEST(RuntimeStress, a_core_that_sleeps_wakes_for_its_timers) {
-    Executor core{asleep_at_once};
-    auto& ticking = core.add<Ticking>();
+    Executor executor{asleep_at_once};
+    auto& ticking = executor.add<Ticking>();
     {
-        const ExecutorThread thread{core, sleepy};
+        const ExecutorThread thread{executor, sleepy};
         wait_until([&] { return ticking.ticks.read() >= 20; });
     }
-    EXPECT_GT(core.sleeps().read(), 0U);
+    EXPECT_GT(executor.sleeps().read(), 0U);
 }
 
 TEST(RuntimeThreads, workers_on_two_cores_do_each_piece_of_work_once) {

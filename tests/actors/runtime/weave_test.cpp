@@ -50,23 +50,23 @@ void no_stuck(const std::string& trace) {
     ADD_FAILURE() << "stuck after: " << trace;
 }
 
-/// The loop of a core's thread that never spins, until `done`.
+/// The loop of an executor's thread that never spins, until `done`.
 template <class Done>
-void run(Executor& core, Done&& done) {
+void run(Executor& executor, Done&& done) {
     while (!done()) {
-        core.step(0);
-        if (!core.has_work() && !done()) {
-            core.park(0, done);
+        executor.step(0);
+        if (!executor.has_work() && !done()) {
+            executor.park(0, done);
         }
     }
 }
 
 struct OneKeeper {
-    explicit OneKeeper(Bounds bounds = {}) : keeper(core.add<Keeper>(bounds)) {
+    explicit OneKeeper(Bounds bounds = {}) : keeper(executor.add<Keeper>(bounds)) {
         sleepers().clear();
     }
 
-    Executor core{asleep_at_once};
+    Executor executor{asleep_at_once};
     Keeper& keeper;
     std::vector<Sender<Item>> senders;
 
@@ -87,8 +87,8 @@ TEST(WeaveBell, no_message_is_slept_over) {
         [&]() -> std::vector<Weaver::Body> {
             scene = std::make_unique<OneKeeper>();
             scene->senders.push_back(scene->keeper.items.sender());
-            scene->core.drain(0);  // the actor sleeps
-            return {[&] { run(scene->core, [&] { return scene->keeper.kept.size() == 2; }); },
+            scene->executor.drain(0);  // the actor sleeps
+            return {[&] { run(scene->executor, [&] { return scene->keeper.kept.size() == 2; }); },
                     [&] {
                         for (std::uint32_t i = 0; i < 2; ++i) {
                             EXPECT_EQ(scene->senders[0].send({0, i}), Sent::sent);
@@ -97,16 +97,17 @@ TEST(WeaveBell, no_message_is_slept_over) {
                     }};
         },
         [&] {
-            slept += scene->core.sleeps().read() != 0 ? 1 : 0;
+            slept += scene->executor.sleeps().read() != 0 ? 1 : 0;
             scene->expect_in_order(2, weaver.trace());
         },
         no_stuck, preemptions_max);
     EXPECT_GT(orders, 100U);
-    EXPECT_GT(slept, 0U) << "no order had the core asleep: the test walks too little";
+    EXPECT_GT(slept, 0U) << "no order had the executor asleep: the test walks too little";
 }
 
 /// Two senders ring at once, one of them over a lane that is new: the actor comes once to the ready
-/// list. Twice would tie the list into a knot, which the order of messages or a stuck core shows.
+/// list. Twice would tie the list into a knot, which the order of messages or a stuck executor
+/// shows.
 TEST(WeaveBell, two_senders_bring_it_to_the_ready_list_once) {
     Weaver weaver;
     std::unique_ptr<OneKeeper> scene;
@@ -114,13 +115,13 @@ TEST(WeaveBell, two_senders_bring_it_to_the_ready_list_once) {
     const std::size_t orders = weaver.walk(
         [&]() -> std::vector<Weaver::Body> {
             scene = std::make_unique<OneKeeper>();
-            auto& neighbour = scene->core.add<Keeper>();
+            auto& neighbour = scene->executor.add<Keeper>();
             other = std::make_unique<Keeper*>(&neighbour);
             scene->senders.push_back(scene->keeper.items.sender());
             scene->senders.push_back(neighbour.items.sender());
-            scene->core.drain(0);
+            scene->executor.drain(0);
             return {[&] {
-                        run(scene->core, [&] {
+                        run(scene->executor, [&] {
                             return scene->keeper.kept.size() == 2 && (*other)->kept.size() == 1;
                         });
                     },
@@ -148,8 +149,8 @@ TEST(WeaveRoom, a_thread_that_waits_is_woken) {
         [&]() -> std::vector<Weaver::Body> {
             scene = std::make_unique<OneKeeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
             scene->senders.push_back(scene->keeper.items.sender());
-            scene->core.drain(0);
-            return {[&] { run(scene->core, [&] { return scene->keeper.kept.size() == 3; }); },
+            scene->executor.drain(0);
+            return {[&] { run(scene->executor, [&] { return scene->keeper.kept.size() == 3; }); },
                     [&] {
                         for (std::uint32_t i = 0; i < 3; ++i) {
                             EXPECT_EQ(scene->senders[0].send({0, i}), Sent::sent);
@@ -161,7 +162,8 @@ TEST(WeaveRoom, a_thread_that_waits_is_woken) {
     EXPECT_GT(orders, 100U);
 }
 
-/// An actor that waits for room is suspended, its core sleeps, and the receiver's core wakes both.
+/// An actor that waits for room is suspended, its executor sleeps, and the receiver's executor
+/// wakes both.
 struct TwoCores : OneKeeper {
     TwoCores()
         : OneKeeper({.most = 1, .when_full = WhenFull::wait, .overflow = 0}),
@@ -173,7 +175,7 @@ struct TwoCores : OneKeeper {
             EXPECT_EQ(feed.send({0, i}), Sent::sent);
         }
         feed.flush();
-        core.drain(0);
+        executor.drain(0);
     }
 
     ~TwoCores() { senders.clear(); }  // before the actor whose they are
@@ -191,7 +193,7 @@ TEST(WeaveRoom, an_actor_that_waits_is_called_again) {
         [&]() -> std::vector<Weaver::Body> {
             scene = std::make_unique<TwoCores>();
             return {[&] { run(scene->here, [&] { return scene->relay.kept.size() == 3; }); },
-                    [&] { run(scene->core, [&] { return scene->keeper.kept.size() == 3; }); }};
+                    [&] { run(scene->executor, [&] { return scene->keeper.kept.size() == 3; }); }};
         },
         [&] {
             slept += scene->here.sleeps().read() != 0 ? 1 : 0;
@@ -212,7 +214,7 @@ TEST(WeaveEnding, nobody_waits_for_an_actor_that_is_gone) {
             scene = std::make_unique<TwoCores>();
             scene->keeper.stop();
             return {[&] { run(scene->here, [&] { return scene->relay.kept.size() == 3; }); },
-                    [&] { run(scene->core, [&] { return scene->keeper.ended(); }); }};
+                    [&] { run(scene->executor, [&] { return scene->keeper.ended(); }); }};
         },
         [&] {
             std::size_t sent = 0;
@@ -237,8 +239,8 @@ TEST(WeaveEnding, stop_is_not_slept_over_and_a_new_sender_is_refused) {
     weaver.walk(
         [&]() -> std::vector<Weaver::Body> {
             scene = std::make_unique<OneKeeper>(Bounds{.most = 1, .when_full = WhenFull::wait});
-            scene->core.drain(0);
-            return {[&] { run(scene->core, [&] { return scene->keeper.ended(); }); },
+            scene->executor.drain(0);
+            return {[&] { run(scene->executor, [&] { return scene->keeper.ended(); }); },
                     [&] { scene->keeper.stop(); },
                     [&] {
                         auto late = scene->keeper.items.sender();
@@ -257,7 +259,7 @@ TEST(WeaveEnding, stop_is_not_slept_over_and_a_new_sender_is_refused) {
 /// Each store from which a later load must not be reordered (bell.h, mailbox.cpp).
 TEST(WeaveFence, an_actor_that_falls_asleep) {
     OneKeeper scene;
-    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.core.drain(0); }),
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.executor.drain(0); }),
                  "bell:before_fence", "bell:armed");
 }
 
@@ -274,8 +276,8 @@ TEST(WeaveFence, an_actor_that_sends_and_one_that_makes_room) {
     EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.here.step(0); }), "lane:published",
                  "bell:before_take");
     scene.here.drain(0);  // the relay waits for room
-    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.core.step(0); }), "lane:released",
-                 "lane:before_clear_wanted");
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.executor.step(0); }),
+                 "lane:released", "lane:before_clear_wanted");
 }
 
 TEST(WeaveFence, an_actor_that_is_stopped) {
@@ -290,8 +292,8 @@ TEST(WeaveFence, a_mailbox_that_closes_and_a_sender_that_joins) {
     EXPECT_PRED3(weave::is_fenced,
                  weave::points_of([&] { sender.emplace(scene.keeper.items.sender()); }),
                  "stack:pushed", "inbox:joined");
-    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.core.stop_all(); }), "inbox:closed",
-                 "inbox:before_take");
+    EXPECT_PRED3(weave::is_fenced, weave::points_of([&] { scene.executor.stop_all(); }),
+                 "inbox:closed", "inbox:before_take");
 }
 
 /// A sender joins, sends and rings after the actor has served its mailbox and before it sleeps.
@@ -301,7 +303,7 @@ TEST(WeaveBell, a_new_lane_is_mail) {
     weaver.walk(
         [&]() -> std::vector<Weaver::Body> {
             scene = std::make_unique<OneKeeper>();
-            return {[&] { run(scene->core, [&] { return scene->keeper.kept.size() == 1; }); },
+            return {[&] { run(scene->executor, [&] { return scene->keeper.kept.size() == 1; }); },
                     [&] {
                         scene->senders.push_back(scene->keeper.items.sender());
                         EXPECT_EQ(scene->senders[0].send({0, 0}), Sent::sent);
