@@ -3,10 +3,10 @@
 
     allocations.py PINSTRIKE
 
-Every allocation is sampled and counted to the room whose code made it (the innermost of the stack).
-Two runs of different length tell what belongs to the start and what goes on afterwards; of hot
-threads the program itself counts, and there must be nothing: then this ends with 1. What is mapped
-(rings, books) is not the allocator's: the start tells of it.
+Every allocation is sampled and attributed to the module whose code made it (the innermost of the
+stack). Two runs of different length separate the allocations of the start from later ones. The
+program itself counts allocations of hot threads; if there are any, this ends with 1. Mapped memory
+(rings, books) does not come from the allocator and is not included.
 """
 
 import os
@@ -102,7 +102,7 @@ def main():
         long, hot = run(pinstrike, Path(folder), LONG_SECONDS)
     (rooms, places), (later, later_places) = by_room(short), by_room(long)
     seconds = LONG_SECONDS - SHORT_SECONDS
-    print("| room | bytes until it runs, about | bytes a second afterwards |\n|---|---|---|")
+    print("| module | bytes until it runs, about | bytes a second afterwards |\n|---|---|---|")
     for room in sorted(later, key=later.get, reverse=True):
         rate = (later[room] - rooms.get(room, 0)) / seconds
         print(f"| {room} | {rooms.get(room, 0):,} | {max(rate, 0):,.0f} |")

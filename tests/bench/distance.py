@@ -47,6 +47,6 @@ class Near:
         return bounce_ns >= self.near_to_ns
 
     def told(self):
-        return (f"Runs that were taken again, as the processors' distance had changed: "
+        return (f"Runs repeated because the distance of the processors had changed: "
                 f"{self.taken_again}" +
-                ("; some had to be taken at any distance." if self.waited > PATIENCE_SECONDS else "."))
+                ("; some runs were accepted at any distance." if self.waited > PATIENCE_SECONDS else "."))

@@ -43,20 +43,20 @@ def path_goal(parts, name, goal, unit, ratio):
     counted = "" if streams == "ab" else f", {instructions_of(instructed, stages):.0f} instructions"
     allowed /= 2 if name.endswith("unique") else 1
     receiving = ("" if of_core or not testpmd else
-                 f" Receiving alone, by testpmd, is {1e3 / testpmd:.0f} of them.")
-    return (f"the {'core' if of_core else 'poller'}: {total:.0f} ns a packet of {messages:.1f} messages "
-            f"by stage ({words}){counted}; the goal allows {allowed:.0f} ns, and at the rate that was "
-            f"found one had {allowed / ratio:.0f}.{receiving}")
+                 f" Receiving alone, by testpmd, takes {1e3 / testpmd:.0f} ns.")
+    return (f"the {'core' if of_core else 'poller'}: its stages take {total:.0f} ns for a packet of "
+            f"{messages:.1f} messages ({words}){counted}. The goal allows {allowed:.0f} ns; at the rate "
+            f"that was found a packet had {allowed / ratio:.0f} ns.{receiving}")
 
 
 def stops_goal(parts, name):
     stops = [stop for stop in parts["latency"].get("stops", []) if f"at {stop['share']}," in name]
     if not stops:
-        return "stops of the machine, which hit threads at work too; their histogram is not measured yet"
+        return "stops of the machine, also of threads at work; their histogram is not measured yet"
     told = "; ".join(f"{stop['thread']} {stop['per_second']:.0f} a second, {stop['percent']:.2f} % of "
                      f"its time, longest {stop['longest_us']:.0f} us" if stop["per_second"] else
-                     f"{stop['thread']}: it never was idle, so none is proved" for stop in stops)
-    return (f"the machine's own stops: {told}. One that hits a thread at work is not provable, and "
+                     f"{stop['thread']} was never idle, so no stop is detected" for stop in stops)
+    return (f"stops of the machine: {told}. A stop that hits a thread at work is not detected, and "
             "stays in these figures")
 
 
@@ -65,10 +65,10 @@ def median_latency_goal(parts, name):
     pop = parts["stages"]["stages"]["ordinary, A"]["ns"]["pop"]
     hop = row_of(parts, "ring", "64 B, round trip: pinstrike") / 2
     burst = "" if "10%" in name else (
-        "; what is above it is waiting for the packets before it, without end where the machine gave "
-        "less meanwhile than when the capacity was found")
-    return (f"its way alone: the poller {poller:.0f} ns, from core to core {hop:.0f} (half the ring's "
-            f"round trip), the core's loop {pop:.0f}: {poller + hop + pop:.0f} ns{burst}")
+        ". The rest is waiting for earlier packets, which grows without bound if the machine is slower "
+        "than when the capacity was measured")
+    return (f"the path alone: poller {poller:.0f} ns, from core to core {hop:.0f} ns (half the ring's "
+            f"round trip), the core's loop {pop:.0f} ns, in all {poller + hop + pop:.0f} ns{burst}")
 
 
 def row_of(parts, bench, start):
@@ -81,29 +81,29 @@ def bounce(parts):
 
 
 def between_cores(parts):
-    return ("From one of the two processors to the other and back, a line each way: "
+    return ("The round trip between the two processors, a cache line each way: "
             f"{parts['distance']['told']}.")
 
 
 def round_trip_goal(parts, *_):
     with_data = row_of(parts, "ring", "limit: two lines and their counts")
-    return (f"a record and the index that tells of it are a line each: two such lines there and two "
-            f"back, and nothing else, take {with_data:.0f} ns here; one line each way {bounce(parts):.0f}, "
-            "which only a queue with its state in the slot could come near to")
+    return (f"a record and the index that publishes it are in a cache line each. Two cache lines there "
+            f"and two back, without any other work, take {with_data:.0f} ns here; one each way takes "
+            f"{bounce(parts):.0f} ns, which only a queue with its state in the slots could approach")
 
 
 def single_goal(parts, *_):
     best = max(middle for name, _, middle, _, _ in parts["rows"]["rows"]["ring"]
                if name.startswith("64 B, single, capacity 8192") and "pinstrike" not in name)
-    return (f"a line a record from core to core: {1e3 / (bounce(parts) / 2):.0f} M records/s if none "
-            f"overlapped another; the best peer has {best:.0f}")
+    return (f"one cache line for each record goes from core to core: {1e3 / (bounce(parts) / 2):.0f} M "
+            f"records/s if no two overlapped; the best peer reaches {best:.0f} M")
 
 
 def small_batches_goal(parts, *_):
     small = row_of(parts, "ring", "8 B, batches, capacity 8192: pinstrike")
     large = row_of(parts, "ring", "64 B, batches, capacity 8192: pinstrike")
-    return (f"not the lines: {small / 8:.0f} M a second of eight records each, where records of 64 B "
-            f"make {large:.0f} M; what a record takes beside its line")
+    return (f"the cost of a record beside its cache line: {small / 8:.0f} M cache lines a second with "
+            f"eight records each, while records of 64 B reach {large:.0f} M cache lines")
 
 
 def book_goal(parts, *_):
@@ -111,26 +111,27 @@ def book_goal(parts, *_):
     rate = row_of(parts, "book", "skewed, plain quotes, pre")
     alone = row_of(parts, "book", "skewed, plain quotes, one")
     told = ("" if limit is None else
-            f" Reading as many records and touching a line of as large a table for each, and nothing "
-            f"else, makes {limit:.0f} M a second here, {1e3 / limit:.0f} ns of the {1e3 / rate:.0f} that a "
-            "quote takes.")
+            f" Reading as many records and touching a cache line of an equally large table for each, "
+            f"without any other work, reaches {limit:.0f} M a second here: {1e3 / limit:.0f} of the "
+            f"{1e3 / rate:.0f} ns that a quote takes.")
     cached = row_of(parts, "book", "20,000 series, which caches hold, pre")
     close = row_of(parts, "machine", "8,000 lines side")
     apart = row_of(parts, "machine", "8,000 lines in")
     work = ("" if cached is None or apart is None else
-            f" Of 20,000 series, whose lines caches hold, a quote takes {1e3 / cached:.1f} ns: so much are "
-            f"its instructions. The rest is waiting for lines and their pages: lines that a second cache "
-            f"holds take {close:.1f} ns each where they lie side by side, and {apart:.1f} all over a table.")
-    return (f"a quote's entry is a line of a table that no cache holds: without the prefetch "
-            f"{1e3 / alone:.0f} ns a quote.{told}{work}")
+            f" With 20,000 series, whose entries the caches hold, a quote takes {1e3 / cached:.1f} ns, the "
+            f"time of its instructions. The rest is waiting for cache lines and address translation: a "
+            f"line in the second-level cache takes {close:.1f} ns if the lines are adjacent, and "
+            f"{apart:.1f} ns if they are scattered over a table.")
+    return (f"the entry of a quote is a cache line of a table that no cache holds: without the prefetch "
+            f"a quote takes {1e3 / alone:.0f} ns.{told}{work}")
 
 
 def bounded_goal(parts, *_):
     alone = row_of(parts, "runtime", "bounded to 100, 100,000 sums of 1000: the work")
     ours = row_of(parts, "runtime", "bounded to 100, 100,000 sums of 1000")
-    return (f"the work alone takes one core {alone:.1f} ms; what is left is {10 * (ours - alone):.0f} "
-            "ns a message, for what goes from core to core: reckoned, a count there and one back, "
-            f"{bounce(parts):.0f} ns, for every twelve, and two lines of them")
+    return (f"the work alone takes one core {alone:.1f} ms. The other {10 * (ours - alone):.0f} ns of a "
+            "message are the exchange between the cores: by calculation, a count there and one back "
+            f"({bounce(parts):.0f} ns) for every twelve messages, and two cache lines of messages")
 
 
 def workload_goal(parts, *_):
@@ -143,11 +144,12 @@ def workload_goal(parts, *_):
     worst = max(cells, key=lambda name: cells[name]["ours"])
     work_ns = 1e9 * cells[worst]["alone_s"] / (1e5 * cells[worst]["actors"])
     return (f"{len(cells) - len(beyond)} of {len(cells)} cells are within {WITHIN}. In {len(sending)} "
-            "sending alone forbids it: one thread sends all, and with the work to be shared by two "
-            f"cores no less is possible than {WITHIN} ({'; '.join(sending)}). Others beyond it: "
-            f"{'; '.join(others) or 'none'}. The worst, {worst}: a message is {work_ns:.0f} ns of work, "
-            f"and a line of eight messages that goes to the other core and back, {bounce(parts):.0f} "
-            f"ns by the rings' part, costs each {bounce(parts) / 8:.0f}")
+            "cells the sender alone prevents it: one thread sends all messages, and two cores that "
+            f"share sending and work need at least {WITHIN} ({'; '.join(sending)}). Other cells above "
+            f"it: {'; '.join(others) or 'none'}. In the worst cell ({worst}) the work of a message takes "
+            f"{work_ns:.0f} ns; a cache line of eight messages takes {bounce(parts):.0f} ns to the other "
+            f"core and back, by the figures of the rings, which is {bounce(parts) / 8:.0f} ns for each "
+            "message")
 
 
 def least(cell):
@@ -162,18 +164,18 @@ def plain(sentence):
 
 EXPLAINED = [
     ("full", path_goal), ("ordinary", path_goal),
-    ("poll path with all metrics", plain("counters that share lines with what is written anyway")),
+    ("poll path with all metrics", plain("counters that share cache lines with data that is written anyway")),
     ("receive to actor", lambda parts, name, *_: (
         median_latency_goal(parts, name) if ", p50," in name else stops_goal(parts, name))),
-    ("ready with", plain("pages of rings and books, taken and zeroed by the kernel")),
+    ("ready with", plain("the kernel allocates and zeroes the pages of rings and books")),
     ("ring, 64 B, single", single_goal),
     ("ring, 8 B, batches", small_batches_goal),
-    ("ring, 64 B, batches", plain("memory between the cores: see the rows of its capacities")),
+    ("ring, 64 B, batches", plain("memory between the cores: see the rows of the other capacities")),
     ("ring, 64 B, round trip", round_trip_goal), ("ring, 8 B, round trip", round_trip_goal),
     ("book", book_goal),
     ("actor: empty handler", plain("the ring of a lane: see the single rows of 8 B")),
     ("bounded to 100", bounded_goal),
-    ("counter", plain("a load and a store of one line")),
+    ("counter", plain("a load and a store of one cache line")),
     ("histogram", plain("three loads and stores, and the bucket")),
     ("four pairs", plain("a lane of 8 B: see the single rows")),
     ("the worst workload", workload_goal),
@@ -199,12 +201,14 @@ def machine(parts):
     close = row_of(parts, "machine", "8,000 lines side")
     apart = row_of(parts, "machine", "8,000 lines in")
     pages = ("" if close is None or apart is None else
-             f" Of 8,000 lines, half a MiB, one takes {close:.1f} ns where they lie side by side, and "
-             f"{apart:.1f} in 250 MiB of huge pages: what it takes to find a page here.")
-    return (f"A thread gets {chain:.1f} G additions a second where each waits for the one before, and "
-            f"{beside:.1f} G of four side by side, of the {4 * chain:.0f} that a core with four units "
-            f"would give: {beside / (4 * chain):.0%} of a core. A line of memory takes {line:.0f} ns; "
-            f"{ahead:.0f} M lines a second come where 32 are asked for ahead.{pages} {between_cores(parts)}")
+             f" Of 8,000 cache lines (half a MiB), one takes {close:.1f} ns if they are adjacent, and "
+             f"{apart:.1f} ns if they are scattered over 250 MiB of huge pages; the difference is address "
+             "translation.")
+    return (f"A thread executes {chain:.1f} G additions a second if each depends on the one before, and "
+            f"{beside:.1f} G in four independent chains. A core with four adders would reach "
+            f"{4 * chain:.0f} G, so a thread gets {beside / (4 * chain):.0%} of a core. A cache line takes "
+            f"{line:.0f} ns from memory; {ahead:.0f} M a second arrive if 32 are requested "
+            f"ahead.{pages} {between_cores(parts)}")
 
 
 def table(parts):

@@ -228,11 +228,11 @@ class Figures:
         return statistics.median(self.messages[cell]) / statistics.median(self.packets[cell])
 
     def uncounted(self):
-        return ("While the machine took either processor away for more than a millisecond "
-                "nothing was offered, and the time is not counted: percent of a trial "
-                f"{spread(self.stood_still, 1)}. Trials that were taken again, as the processors' "
-                f"distance had changed: {self.taken_again}" +
-                (f"; searches that had to take any distance: {self.gave_up}" if self.gave_up else "")
+        return ("While the hypervisor took either processor away for more than a millisecond, "
+                "no packets were offered, and that time is not counted: percent of a trial "
+                f"{spread(self.stood_still, 1)}. Trials repeated because the distance of the "
+                f"processors had changed: {self.taken_again}" +
+                (f"; searches that accepted any distance: {self.gave_up}" if self.gave_up else "")
                 + ".")
 
     def table(self):

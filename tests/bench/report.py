@@ -49,7 +49,7 @@ class Report:
     def needed(self, name, what):
         """What another part left for those behind it."""
         if what not in self.parts.get(name, {}):
-            sys.exit(f"report.py: part {name} is not measured yet, and others need it")
+            sys.exit(f"report.py: other parts need part {name}, which is not measured yet")
         return self.parts[name][what]
 
     def section(self, title, *paragraphs):
@@ -71,9 +71,9 @@ class Report:
     def write(self):
         parts = [(name, self.parts[name]) for name in PARTS if name in self.parts]
         missing = [name for name in PARTS if name not in self.parts]
-        text = ["# How fast", "Made by `tests/bench/report.py`; each part says when and on what." +
-                (f" Not measured yet: {', '.join(missing)}." if missing else ""),
-                "## Goals\n\nA ratio of 1 or more: met.\n\n| what | goal | figure | ratio |\n"
+        text = ["# How fast", "Written by `tests/bench/report.py`. The last line of each part has its date "
+                "and machine." + (f" Not measured yet: {', '.join(missing)}." if missing else ""),
+                "## Goals\n\nA goal is met if its ratio is 1 or more.\n\n| what | goal | figure | ratio |\n"
                 "|---|---|---|---|\n" + "\n".join(
                     row for _, part in parts for row in part["goals"])]
         for _, part in parts:
@@ -87,8 +87,8 @@ def explain_limits(report, _):
                        ("rows", "rows"), ("workloads", "cells")):
         report.needed(part, what)
     report.section("What bounds the goals that are missed",
-                   "Each by figures of this report; stages and instructions as they stand in it and "
-                   "in `instructions.json`.", limits.table(report.parts),
+                   "Each explanation uses figures of this report, and instructions of "
+                   "`instructions.json`.", limits.table(report.parts),
                    limits.machine(report.parts))
 
 

@@ -3,8 +3,8 @@
 
     scaling.py PINSTRIKE BENCH_ONE_THREAD [--runs N]
 
-The model: what a message takes a poller and a core (cost by stage) divides among as many of each,
-for nothing is shared but memory. report.py holds it against what was measured on one thread and on
+The model divides the time that a message takes a poller and a core (cost by stage) by the numbers of
+pollers and cores, because they share only memory. report.py holds it against what was measured on one thread and on
 two. Run alone this prints the first of these: poller and core taking turns on one processor.
 """
 
@@ -79,8 +79,8 @@ def needs(costs):
     found = []
     for shape in ("full-mix, AB", "ordinary-mix, AB"):
         pollers, cores = (math.ceil(FULL_RATE * ns / 1e3) for ns in costs[shape])
-        found.append(f"{shape[:-4]}: {pollers} pollers and {cores} cores")
-    return "; ".join(found)
+        found.append(f"{pollers} pollers and {cores} cores for {shape[:-4]}")
+    return ", ".join(found)
 
 
 def threads_of(kind):
@@ -93,10 +93,11 @@ def carried(costs):
     pollers, cores = len(threads_of("poller")), len(threads_of("core"))
     rates = [min(pollers * 1e3 / costs[shape][0], cores * 1e3 / costs[shape][1])
              for shape in ("full-mix, AB", "ordinary-mix, AB")]
-    return (f"`config/{CONFIG.name}` has {pollers} pollers and {cores} cores: for a host on which a message of "
-            "full mix costs 30 ns of either, as it says. On this one's like, with no room for bursts, it "
-            f"would carry {rates[0]:.0f} M messages/s of full mix and {rates[1]:.0f} M of ordinary mix; "
-            "deploy/CAPACITY.md reckons what such a host needs.")
+    return (f"`config/{CONFIG.name}` has {pollers} pollers and {cores} cores, for a host on which a message "
+            "of full mix takes a poller and a core 30 ns each. On a host like this one, without a "
+            f"reserve for bursts, it would carry {rates[0]:.0f} M messages/s of full mix and "
+            f"{rates[1]:.0f} M of ordinary mix; deploy/CAPACITY.md computes how many pollers and cores "
+            "a host needs.")
 
 
 def gigabytes(lines):
@@ -109,13 +110,14 @@ def ring_bandwidth(costs, stages, ring_rate):
     name = "full-mix, AB"
     pop_ns = stages[name]["ns"]["pop"] / stages[name]["messages"]
     cores = math.ceil(FULL_RATE * costs[name][1] / 1e3)
-    return (f"A core's loop without an actor, the ring included, takes {pop_ns:.1f} ns a message of "
-            f"full mix: {1e3 / pop_ns:.0f} M messages/s; the ring alone carries {ring_rate:.0f} M "
+    return (f"A core's loop without an actor, including the ring, takes {pop_ns:.1f} ns for a message of "
+            f"full mix: {1e3 / pop_ns:.0f} M messages/s. The ring alone carries {ring_rate:.0f} M "
             f"records/s in batches (`bench_ring`, 64 B, capacity 65536). At {FULL_RATE} M messages/s "
-            f"each of {cores} cores takes {FULL_RATE / cores:.0f} M from its rings, so rings are not "
-            f"what ends the growth. The host's memory: {RECORDS} records of {RECORD_BYTES} bytes a message, "
-            f"written by one core and read by another, are {gigabytes(RECORDS):.0f} GB/s if all of it "
-            f"left the caches, and a line of the book, read and written, {gigabytes(1):.0f} GB/s.")
+            f"each of {cores} cores takes {FULL_RATE / cores:.0f} M from its rings, so the rings do not "
+            f"limit the growth. Memory: {RECORDS} records of {RECORD_BYTES} bytes for each message, "
+            f"written by one core and read by another, are {gigabytes(RECORDS):.0f} GB/s if all of them "
+            "leave the caches. A cache line of the book for each message, read and written, is "
+            f"{gigabytes(1):.0f} GB/s.")
 
 
 def section(costs, stages, one_thread, two_threads, ring_rate):
@@ -123,18 +125,20 @@ def section(costs, stages, one_thread, two_threads, ring_rate):
     medians = {f"{shape}, A": statistics.median(rates) for shape, rates in one_thread.items()}
     table, spans = points(costs, medians, two_threads)
     return [
-        "A poller's and a core's nanoseconds a message (cost by stage) divide among as many of "
-        "each; pollers share no line, cores share no series, and no ring has two writers, so "
-        "nothing else is shared but memory. One processor of a host is for control. The model is "
-        "held against two points of each shape: one thread, on which poller and core take turns "
-        "(`bench_one_thread`: the sum of both costs), and two (the whole path with a book: the "
-        "larger of both).", table,
-        f"On one thread {min(spans[1]):.2f} to {max(spans[1]):.2f} of the expected: no line goes from "
-        "one core's cache to another's there, which both costs contain, but poller and book share "
-        f"one cache. On two {min(spans[2]):.2f} to {max(spans[2]):.2f}. Costs and rates were measured "
-        "one after the other, and the machine's neighbours change from minute to minute what its "
-        "memory gives: so much the model may err by, either way. More than two threads were not measured: what follows is the model's.", hosts(costs),
-        f"For 96 lines at {FULL_RATE} M messages/s on both streams: {needs(costs)}. " +
+        "The model divides the nanoseconds that a message takes a poller and a core (cost by stage) by "
+        "the numbers of pollers and cores. Pollers share no line, cores share no series, and no ring "
+        "has two writers, so they share only memory. One processor of a host is for control. The "
+        "model is compared with two measurements of each shape: one thread, on which poller and core "
+        "take turns (`bench_one_thread`; expected: the sum of both costs), and two threads (the whole "
+        "path with a book; expected: the larger cost).", table,
+        f"One thread reached {min(spans[1]):.2f} to {max(spans[1]):.2f} of the expected rate: its "
+        "cache lines do not move between the caches of two cores, which both costs include, but "
+        f"poller and book share one cache. Two threads reached {min(spans[2]):.2f} to "
+        f"{max(spans[2]):.2f}. Costs and rates were measured one after the other, while other virtual "
+        "machines changed the available memory bandwidth from minute to minute, so the model may err "
+        "by as much in either direction. More than two threads were not measured: the following "
+        "figures are the model's.", hosts(costs),
+        f"For 96 lines at {FULL_RATE} M messages/s on both streams the model needs {needs(costs)}. " +
         carried(costs),
         ring_bandwidth(costs, stages, ring_rate)]
 

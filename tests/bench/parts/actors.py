@@ -40,16 +40,17 @@ def measure_workloads(report, options):
                      f" | {ours['allocations']} | {ours['parks']} | {ours['refusals']} |")
     report.section(
         "The classic workloads",
-        "`bench_workloads`: 100,000 messages to each actor; times as multiples of the work alone; "
-        "the last three columns are ours (parks: times a thread gave up its processor), and so are "
-        "the brackets, our quickest and slowest run as multiples of the work's median. "
-        f"{sum(fewer)} of {len(fewer)} peers' figures are of fewer runs than ours, which had "
-        f"{options.runs}: 5 s are what each got in a cell, or one run.",
-        "\n".join(lines), "Peers ahead of ours: " + ("; ".join(behind) or "none") + ". The work "
-        "alone deals actors to two cores, of 15 one gets 8: who lets the system move threads about can "
-        "come to 0.94 of it. Ours are placed so that both cores have as much to do, by what the work "
-        "and the sender alone took in the same run: whoever uses the runtime says where an actor "
-        "lives. Where peers' threads run, their scheduler or the system decides.")
+        "`bench_workloads`: one sender sends 100,000 messages to each actor. Times are multiples of "
+        "the work alone. Brackets: the fastest and the slowest run of Pinstrike, as multiples of the "
+        "median of the work alone. The last three columns are of Pinstrike (parks: how often a thread "
+        f"gave up its processor). {sum(fewer)} of {len(fewer)} figures of peers (other libraries) are "
+        f"of fewer than {options.runs} runs, because each peer had 5 s for a cell, or one run.",
+        "\n".join(lines), "Peers ahead of Pinstrike: " + ("; ".join(behind) or "none") + ". The work "
+        "alone assigns actors to two cores; of 15 actors one core gets 8. A scheduler that moves "
+        "threads between cores can therefore reach 0.94 of it. The actors of Pinstrike are placed so "
+        "that both cores have equal work, computed from the times of the work and of the sender alone "
+        "in the same run: the user of the runtime decides where an actor runs. The threads of a peer "
+        "run where its scheduler or the operating system puts them.")
     report.goal("the worst workload, of the work alone", limits.WITHIN, worst, "times", lower=True)
     report.part["cells"] = kept
 
@@ -66,10 +67,11 @@ def measure_actors(report, options):
              f"{row['millions_per_second_max']:.1f}) | {row['run_allocations']} |"
              for who, row in many.items()]
     report.section("Pairs of actors, and ten thousand",
-                   f"Four pairs, {each:.0f} M pings a pair in order, a \"more\" every 1000 "
-                   "(`bench_pairs`):",
-                   "\n".join(lines), "10,000 actors in a ring on two cores "
-                   "(`bench_many_actors`; across: each message goes to the other core):",
+                   f"Four pairs of actors, {each:.0f} M ordered pings in each; a \"more\" requests "
+                   "every 1000 pings (`bench_pairs`):",
+                   "\n".join(lines), "10,000 actors on two cores pass "
+                   "messages in a ring (`bench_many_actors`; across: each message goes to the other "
+                   "core):",
                    "\n".join(more))
     report.goal("four pairs, a more every 1000", 10,
                 1e3 * pairs["pinstrike"]["seconds_per_million"], "ms per M messages", lower=True)

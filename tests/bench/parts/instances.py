@@ -166,20 +166,22 @@ def measure_latency(report, options):
               " | ".join(map(str, stop["counts"].values())) + f" | {stop['longest_us']:.0f} |"
               for share, stop in stopped]
     report.section("Latency, receive to actor",
-                   "`pinstrike latency` of an instance that its simulator sends ordinary packets on "
-                   "both streams, at a share of what the same instance carries when nothing paces it: "
-                   f"{path.spread(carried, 1)} M messages/s. The poller makes what it takes, which is part of "
-                   "its work. Microseconds, from when each packet "
-                   "was due, whenever the poller looked (what a pause of the poller of more than "
-                   "10 ms keeps from being sent, as a NIC's ring would drop it, is not sent later). "
-                   f"Of each figure the median over {options.runs} runs of 10 s. {taker.told()}",
+                   "`pinstrike latency` of an instance whose simulator makes ordinary packets on both "
+                   "streams, at a share of its capacity. Capacity is the rate of the same instance "
+                   f"without pacing: {path.spread(carried, 1)} M messages/s. The poller makes the "
+                   "packets itself, which is part of its work. Latencies are in microseconds and begin "
+                   "when each packet was due, whenever the poller read it. Packets that are not sent "
+                   "because the poller paused for more than 10 ms are not sent later, as a NIC's ring "
+                   f"would drop them. Each figure is the median over {options.runs} runs of 10 s. "
+                   f"{taker.told()}",
                    "\n".join(lines),
-                   f"The machine's stops meanwhile, of all {options.runs} runs: turns of 5 us or more in which a thread "
-                   "did nothing, so that no slow handler is taken for one (`tests/actors/"
-                   "planted_stops_test.cpp` plants both, and finds the stops alone). What comes "
-                   "while a thread works off what a stop piled up is left out as well, for as long "
-                   "again at most. What hits a thread at work is not found, and stays in all "
-                   "figures.", "\n".join(found))
+                   f"Stops of the machine (preemption) during all {options.runs} runs: steps of 5 us or "
+                   "more in which a thread did no work, so that a slow handler is not counted "
+                   "(`tests/actors/threads/planted_stops_test.cpp` plants both and finds the stops "
+                   "only). Rows `without_stops` also exclude messages that arrive while a thread "
+                   "processes the backlog of a stop, for at most as long as the stop took. A stop "
+                   "that hits a thread at work is not detected, and stays in all figures.",
+                   "\n".join(found))
     report.part["stops"] = [{"share": f"{share:.0%}", **stop} for share, stop in stopped]
 
 
@@ -191,12 +193,13 @@ def measure_start(report, options):
         for _ in range(options.runs):
             with instance(options, STARTING.format(capture=capture)) as (_, until):
                 seconds.append(until)
-    report.section("Start", "From the program's start until its pollers poll, 96 lines and a book "
-                   f"of 1.5 M series, input from a capture: {path.spread(seconds, 2)} s.")
+    report.section("Start", "From the start of the program until its pollers poll, with 96 lines, a book "
+                   f"of 1.5 M series and input from a capture: {path.spread(seconds, 2)} s.")
     report.goal("ready with a book of 1.5 M series", 2, statistics.median(seconds), "s", lower=True)
 
 
 def measure_allocations(report, options):
     told = output_of(sys.executable, Path(__file__).parents[1] / "allocations.py", options.pinstrike)
-    report.section("What allocates, where and when", "`allocations.py`: all that was allocated, "
-                   "by the room whose code did; rings and books are mapped, and not in it.", told)
+    report.section("What allocates, where and when", "`allocations.py`: all heap allocations, by the "
+                   "module whose code made them. Rings and books are mapped, so they are not included.",
+                   told)

@@ -65,9 +65,9 @@ def measure_stages(report, options):
                                  *(path.spread(runs, 1) for runs in sums)]) + " |")
     picture = bars.stacked("Nanoseconds a packet, by stage", "ns", names,
                            [(name, ns) for name, _, ns, _ in shapes])
-    report.section("Cost by stage", "`pinstrike bench stages`; poller and core: the sums of a run, "
-                   "median, lowest and highest; a stage is the difference of two paths, which takes "
-                   "the noise of both. Core: the other thread's. " +
+    report.section("Cost by stage", "`pinstrike bench stages`. Poller and core are the sums of the "
+                   "stages of a run (median, lowest, highest); the core's stages are pop and book. A "
+                   "stage is the difference of two paths, so it has the noise of both. " +
                    taker.told(),
                    "\n".join(lines), report.plot("stages", picture))
     report.part["costs"] = costs
@@ -87,7 +87,7 @@ def measure_counting(report, options):
     lines = ["| shape | with counters, of without |", "|---|---|"]
     lines += [f"| {shape} | {path.spread(values, 3)} |" for shape, values in ratios.items()]
     report.section("What counting costs the poll path",
-                   "All counters and histograms on, beside a build in which they do nothing. " +
+                   "All counters and histograms on, relative to a build in which they do nothing. " +
                    taker.told(),
                    "\n".join(lines))
     worst = max(statistics.median(values) for values in ratios.values())

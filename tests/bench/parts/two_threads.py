@@ -14,18 +14,18 @@ def measure_distance(report, options):
     near = sorted(ns for _, ns in seen["samples"] if ns < seen["near_to_ns"])
     far = sorted(ns for _, ns in seen["samples"] if ns >= seen["near_to_ns"])
     told = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
-            f"{statistics.median(far):.0f} ns. Changes: {seen['changes']}; the line that parts "
-            f"them is {seen['near_to_ns']:.0f} ns" if far else
-            f"{statistics.median(near):.0f} ns in the median, {near[len(near) // 50]:.0f} to "
-            f"{near[-len(near) // 50]:.0f} but for a fiftieth at either end, which is near")
+            f"{statistics.median(far):.0f} ns; {seen['changes']} changes between the two; the limit "
+            f"of near is {seen['near_to_ns']:.0f} ns" if far else
+            f"{statistics.median(near):.0f} ns (median; 2nd to 98th percentile "
+            f"{near[len(near) // 50]:.0f} to {near[-len(near) // 50]:.0f} ns), which counts as near")
     report.section("How far the two processors lie from each other",
-                   "`bench_distance`: a line from one to the other and another back, sampled for a "
-                   f"minute in which nothing else ran: {told}. A virtual machine is not told where "
-                   "its processors are; what two threads pass to each other goes as fast as this. So "
-                   "figures of two threads below are of trials before and behind which they were "
-                   "near, where no other is named.",
+                   "`bench_distance`: the time of a cache line from one to the other and another "
+                   f"back, sampled for a minute in which nothing else ran: {told}. A virtual machine "
+                   "does not know where its processors are, and this time limits everything that two "
+                   "threads exchange. So the figures of two threads below are of trials before and "
+                   "after which the processors were near, unless another distance is named.",
                    report.plot("distance", bars.dots(
-                       "A line there and another back, between processors 0 and 1", "ns",
+                       "Round trip of a cache line between processors 0 and 1", "ns",
                        seen["samples"], seen["near_to_ns"])))
     report.part["near_to_ns"] = seen["near_to_ns"]
     report.part["told"] = told
@@ -49,14 +49,16 @@ def measure_path(report, options):
             for shape in path.SHAPES}
     report.section(
         "The whole path, on two cores",
-        "The highest offered rate at which nothing was missed, refused or lost, by `path.py`: one "
-        "poller, and one core that keeps a book of 1.5 M series or only empties its ring (drain); "
-        "trusting: UDP checksums are not summed here, as behind a NIC that gives its verdict. "
-        "A and B: each message is counted once. Frames: of the capture that is looped; of full blocks "
-        "without a book 2,000, which stay in the last cache, where a NIC puts what it receives. " +
-        figures.uncounted(), figures.table(), "A search's trials are of half a second. Rates that "
-        "lost nothing in ten seconds of such trials, tried downwards from the median by its "
-        "tenths (here the machine's worst half second of ten decides):",
+        "`path.py` searches the highest offered rate at which no packet is missed and no message "
+        "refused or lost, with one poller and one core. End *book*: the core keeps a book of 1.5 M "
+        "series. *book-trusting*: the same without computing UDP checksums, as with a NIC that "
+        "verifies them. *drain*: the core only empties its ring. With streams A and B each message "
+        "counts once. *frames* is the length of the capture, which is looped. Full blocks without a "
+        "book use 2,000 frames, which stay in the last-level cache, where a NIC puts received "
+        "packets. " +
+        figures.uncounted(), figures.table(), "A trial of a search takes half a second. The next "
+        "table has the rates at which ten seconds of such trials lost nothing, tried downwards from "
+        "the median in steps of a tenth of it. The worst half second of the ten seconds decides.",
         held_table(figures, held))
     for cell, goal in {("full", "a", "drain"): 150, ("full-mix", "a", "drain"): 120}.items():
         report.goal(" ".join(cell), goal, statistics.median(figures.messages[cell]),
@@ -83,7 +85,7 @@ def held_table(figures, held):
         packets = (rate or 0) / 1e6
         lines.append(f"| {cell[0]} | {packets:.2f} | {packets * figures.messages_per_packet(cell):.1f} "
                      f"| {packets / statistics.median(figures.packets[cell]):.2f} |" if rate else
-                     f"| {cell[0]} | not half of the median | | |")
+                     f"| {cell[0]} | below half of the median | | |")
     return "\n".join(lines)
 
 
@@ -99,8 +101,8 @@ def measure_both(report, options):
     figures = path.measure(path_options(report, options), cells, path.enough_hugepages())
     report.section(
         "The poll path alone, both streams",
-        "As above, without a book: the core only empties its ring. Each message is counted once, each "
-        "packet twice. " + figures.uncounted(), figures.table())
+        "As above, without a book: the core only empties its ring. Each message counts once; the "
+        "packets of both streams count. " + figures.uncounted(), figures.table())
     for shape, goal in {"full": 100, "full-mix": 85}.items():
         report.goal(f"{shape} ab drain", goal,
                     statistics.median(figures.messages[shape, "ab", "drain"]), "M messages/s")
@@ -113,7 +115,7 @@ def measure_far(report, options):
     """What it costs that the processors lie far apart."""
     title = "With the two processors far apart"
     if not report.needed("distance", "moves"):
-        report.section(title, "They never were: not measured.")
+        report.section(title, "Not measured, because the processors were never far apart.")
         return
     cells = [(shape, "a", end) for shape in ("full", "ordinary") for end in ("drain", "book")]
     close_by = report.needed("path", "packets")
@@ -124,9 +126,9 @@ def measure_far(report, options):
         lines.append(f"| {cell[0]} | A | {cell[2]} | {path.spread(rates, 2)} | {close:.2f} | " +
                      (f"{statistics.median(rates) / close:.2f} |" if rates else "- |"))
     rings = output_of(options.build / "tests/bench/bench_ring", options.runs, span(report, far=True))
-    report.section(title, "As in the whole path, while a line took the longer of the two ways: what a poller "
-                   "and a core may lose that share no cache. -: they did not lie so for "
-                   "long enough. " + (figures.uncounted() if figures.stood_still else ""),
-                   "\n".join(lines), "`bench_ring`, likewise: " +
-                   ("they did not lie so for long enough." if "given up" in rings else
+    report.section(title, "As in the whole path, while the round trip of a cache line was long: what a "
+                   "poller and a core lose if they share no cache. -: the processors were not far "
+                   "apart for long enough. " + (figures.uncounted() if figures.stood_still else ""),
+                   "\n".join(lines), "`bench_ring`, while the processors were far apart: " +
+                   ("not for long enough to be measured." if "given up" in rings else
                     "\n\n" + table(rows_of(rings))))
