@@ -1,18 +1,19 @@
 // path: cold
 //
-// Measures the time that each stage of a message's path takes. All paths of cut_path.h and the real
-// poller process whole loops of one capture in turn, chunk by chunk. After each chunk of the
-// poller, the other thread empties the rings: in one turn with a core without an actor, in the next
-// turn with a core that has a book. So no thread waits for another thread while it is measured. Its
-// caches are nevertheless in the same state as if both threads ran at the same time, because
-// another processor has written the records that it reads, or read the slots that it writes.
+// Measures the time that each stage of a message's path takes. Pollers that end after one stage
+// each, and the complete poller, process whole loops of one capture in turn, chunk by chunk. After
+// each chunk of the complete poller, the other thread empties the rings: in one turn with a core
+// without an actor, in the next turn with a core that has a book. So no thread waits for another
+// thread while it is measured. Its caches are nevertheless in the same state as if both threads ran
+// at the same time, because another processor has written the records that it reads, or read the
+// slots that it writes.
 //
 // The time of a chunk is measured by two clock reads around hundreds of packets. Preemptions do not
 // affect the median over the chunks.
 #pragma once
 
 #include "actors/appliance/venues.h"
-#include "actors/bench/stages/cut_path.h"
+#include "actors/bench/stages/cut_pollers.h"
 #include "actors/bench/stages/looped_capture.h"
 #include "actors/bench/stages/rationed_port.h"
 #include "actors/bench/stages/stage_figures.h"
@@ -36,6 +37,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -173,15 +175,17 @@ class OtherThread {
     std::thread thread_;
 };
 
-template <class Codec>
 class StageBench {
   public:
     /// `port` repeats a loop of `loop_packets` packets endlessly, and its next packet is the first
-    /// of the loop.
-    StageBench(nic::Port& port, std::size_t loop_packets, std::vector<feed::LineConfig> lines,
+    /// of the loop. `venue` is the kind of the feed, and `cut_pollers` have its codec.
+    StageBench(nic::Port& port, std::size_t loop_packets, std::string_view venue,
+               const CutPollers& cut_pollers, std::vector<feed::LineConfig> lines,
                const StageOptions& options)
         : port_(port),
           loop_packets_(loop_packets),
+          venue_(venue),
+          cut_pollers_(cut_pollers),
           lines_(std::move(lines)),
           options_(options),
           time_(clock_, options.counting),
@@ -206,6 +210,7 @@ class StageBench {
   private:
     static constexpr std::size_t chunk_packets = 256;
     static constexpr std::size_t ring_records = std::size_t{1} << 16;
+    static constexpr nic::Subnet no_source{{0xFFFF'FFFF}, 0xFFFF'FFFF};
 
     /// A path that is measured in turn with the others.
     class Turn {
@@ -262,37 +267,58 @@ class StageBench {
         return looped_setup(std::move(port), options_.udp_checksum, lines_);
     }
 
+    /// A poller whose path ends after stage `last`: its port returns no packets, or it allows no
+    /// source, or its codec ends the path.
     template <Stage last>
     class CutTurn final : public Turn {
       public:
-        explicit CutTurn(StageBench& bench)
-            : bench_(bench),
-              port_(*new RationedPort(bench.port_)),
-              path_(bench.setup_on(std::unique_ptr<nic::Port>{&port_}),
-                    bench.options_.cores_count) {}
+        explicit CutTurn(StageBench& bench) : bench_(bench) {
+            auto port = std::make_unique<RationedPort>(bench.port_, last == Stage::receive);
+            port_ = port.get();
+            PollerSetup setup = bench.setup_on(std::move(port));
+            std::vector<Producer<feed::Event>> producers;
+            for (unsigned core = 0; core < bench.options_.cores_count; ++core) {
+                auto ring = Ring<feed::Event>::make(ring_records);
+                producers.push_back(std::move(ring.producer));
+                rings_.push_back(std::move(ring.consumer));
+            }
+            Router router = router_to(std::move(producers), bench.lines_.size());
+            if constexpr (last <= Stage::parse) {
+                setup.ports.front().sources = {no_source};
+                poller_ = make_poller(bench.venue_, std::move(setup), std::move(router));
+            } else {
+                poller_ = bench.cut_pollers_[index_of(last)](std::move(setup), std::move(router),
+                                                             bench.options_.cores_count);
+            }
+        }
 
         void warm() override {
             bench_.loops(false, [this](std::size_t packets) {
-                port_.grant(packets);
-                steps(path_, port_, bench_.time_);
+                port_->grant(packets);
+                steps(*poller_, *port_, bench_.time_);
             });
         }
 
         void measure() override {
             ChunkTimes times;
             bench_.loops(true, [&](std::size_t packets) {
-                port_.grant(packets);
+                port_->grant(packets);
                 const std::int64_t begin_ns = bench_.clock_.wall_ns();
-                measured_steps<last>(path_, port_, bench_.time_);
+                measured_steps<last>(*poller_, *port_, bench_.time_);
                 times.add(packets, bench_.clock_.wall_ns() - begin_ns);
+                for (Consumer<feed::Event>& ring : rings_) {
+                    ring.release(ring.peek(ring_records).size());
+                }
             });
             bench_.note(last, times);
         }
 
       private:
         StageBench& bench_;
-        RationedPort& port_;  ///< owned by path_
-        CutPath<Codec, last> path_;
+        RationedPort* port_ = nullptr;  ///< owned by poller_
+        std::unique_ptr<PollerTask> poller_;
+        std::vector<Consumer<feed::Event>>
+            rings_;  ///< get only what no codec decodes: resets, gaps
     };
 
     /// The poller, its rings, and the cores that read them. If `last` is pop, the cores have no
@@ -301,18 +327,18 @@ class StageBench {
     class WholeTurn final : public Turn, private OtherThread::Work {
       public:
         explicit WholeTurn(StageBench& bench) : bench_(bench) {
-            auto port = std::make_unique<RationedPort>(bench.port_);
+            auto port = std::make_unique<RationedPort>(bench.port_, false);
             port_ = port.get();
             std::vector<Producer<feed::Event>> producers;
             for (unsigned core = 0; core < bench.options_.cores_count; ++core) {
                 auto ring = Ring<feed::Event>::make(ring_records);
                 producers.push_back(std::move(ring.producer));
-                cores_.push_back(bench.template make_core<last>(core, std::move(ring.consumer)));
+                cores_.push_back(bench.make_core<last>(core, std::move(ring.consumer)));
             }
             // Makes the poller with the function that the program uses. A poller that is
             // instantiated in this file would be compiled with other inlining, and the linker might
             // use it for the program as well.
-            poller_ = make_poller(Codec::name, bench.setup_on(std::move(port)),
+            poller_ = make_poller(bench.venue_, bench.setup_on(std::move(port)),
                                   router_to(std::move(producers), bench.lines_.size()));
             PINSTRIKE_CHECK(poller_ != nullptr);
             for (const std::unique_ptr<Core>& core : cores_) {
@@ -426,6 +452,8 @@ class StageBench {
 
     nic::Port& port_;
     std::size_t loop_packets_;
+    std::string_view venue_;
+    CutPollers cut_pollers_;
     std::vector<feed::LineConfig> lines_;
     StageOptions options_;
     nic::Clock clock_;

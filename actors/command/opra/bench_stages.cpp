@@ -5,6 +5,7 @@
 #include "actors/bench/stages/stage_bench.h"
 #include "actors/bench/stages/stage_figures.h"
 #include "actors/command/command.h"
+#include "actors/command/opra/cut_poller.h"
 #include "actors/topology/machine.h"
 #include "config/print_problems.h"
 #include "feed/opra/lines.h"
@@ -135,6 +136,17 @@ actors::LoopedCaptures open(const std::vector<Measured>& captures, bool hugepage
     return actors::open_looped(files, {.hugepages = hugepages}, problems);
 }
 
+actors::CutPollers cut_pollers() {
+    using actors::Stage;
+    actors::CutPollers pollers{};
+    pollers[index_of(Stage::find_line)] = make_cut_poller<Stage::find_line>;
+    pollers[index_of(Stage::check)] = make_cut_poller<Stage::check>;
+    pollers[index_of(Stage::arbitrate)] = make_cut_poller<Stage::arbitrate>;
+    pollers[index_of(Stage::decode)] = make_cut_poller<Stage::decode>;
+    pollers[index_of(Stage::route)] = make_cut_poller<Stage::route>;
+    return pollers;
+}
+
 Exit bench_stages(Arguments given) {
     Problems problems;
     std::optional<TemporaryFolder> folder;
@@ -156,8 +168,9 @@ Exit bench_stages(Arguments given) {
         feed::opra::published_lines(feed::opra::published_lines());
     std::vector<actors::StageFigures> figures;
     for (std::size_t i = 0; i < captures.size(); ++i) {
-        actors::StageBench<feed::opra::Opra> bench{*looped.ports[i], captures[i].packets, lines,
-                                                   given.bench};
+        actors::StageBench bench{
+            *looped.ports[i], captures[i].packets, feed::opra::Opra::name, cut_pollers(), lines,
+            given.bench};
         figures.push_back(bench.run());
         figures.back().name = captures[i].name;
     }
