@@ -77,7 +77,7 @@ std::vector<std::uint16_t> expanded(const std::vector<NumberRange>& ranges) {
 }  // namespace
 
 void Reader::wrong(const Node& node, const std::string& path, std::string_view expected) {
-    spoil(path);
+    mark_bad(path);
     if (node.kind != Node::Kind::refused) {
         const bool more = !also_word_.empty() && path == also_path_;
         report(node.mark, fmt::format("{}: found {}, expected {}{}{}", path, found_text(node),

@@ -62,7 +62,7 @@ class Reader {
     }
 
     /// Notes that the value at `path` could not be parsed.
-    void spoil(const std::string& path) { places_.spoil(path); }
+    void mark_bad(const std::string& path) { places_.mark_bad(path); }
 
     void note_place(const std::string& path, Mark mark) {
         places_.put(path, mark.line, mark.column);
@@ -252,7 +252,7 @@ Form<std::vector<T>> list_of(Form<T> form, std::string words) {
             return false;
         }
         if (node.children.size() > list_count_max) {
-            reader.spoil(path);
+            reader.mark_bad(path);
             reader.report(node.mark, fmt::format("{}: found a list of {}, expected at most {}",
                                                  path, node.children.size(), list_count_max));
             return false;

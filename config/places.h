@@ -39,13 +39,13 @@ class Places {
     }
 
     /// Notes that the value at `path` could not be parsed.
-    void spoil(const std::string& path) { spoiled_.insert(path); }
+    void mark_bad(const std::string& path) { bad_.insert(path); }
 
     /// True if neither the value at the path nor a section that encloses it failed to parse. Values
     /// inside it may have failed, so a list is reached although one of its elements is malformed.
     [[nodiscard]] bool reached(std::string_view path) const {
         while (!path.empty()) {
-            if (spoiled_.contains(std::string{path})) {
+            if (bad_.contains(std::string{path})) {
                 return false;
             }
             path = outer(path);
@@ -57,8 +57,8 @@ class Places {
     /// parsed. Rules check only such values, because the parser has already reported the others.
     [[nodiscard]] bool sound(const std::string& path) const {
         for (const char* inside : {".", "[", "#"}) {
-            const auto below = spoiled_.lower_bound(path + inside);
-            if (below != spoiled_.end() && below->starts_with(path + inside)) {
+            const auto below = bad_.lower_bound(path + inside);
+            if (below != bad_.end() && below->starts_with(path + inside)) {
                 return false;
             }
         }
@@ -76,7 +76,7 @@ class Places {
 
     std::string file_;
     std::map<std::string, Place> places_;
-    std::set<std::string> spoiled_;
+    std::set<std::string> bad_;
 };
 
 }  // namespace pinstrike

@@ -18,7 +18,7 @@ void report_unknown(const Node& child, const std::string& path, const std::strin
     }
     // The user probably meant this key, so its value is unknown: rules over it are not checked.
     for (const std::string& meant : nearest(child.key, known)) {
-        reader.spoil(path_of(path, meant));
+        reader.mark_bad(path_of(path, meant));
     }
     reader.report(child.key_mark, fmt::format("{}: found an unknown key, expected one of {}{}",
                                               path_of(path, shown_bare(child.key)), noun,
@@ -27,7 +27,7 @@ void report_unknown(const Node& child, const std::string& path, const std::strin
 
 void report_missing(const Node& section, const std::string& path, const std::string& words,
                     Reader& reader) {
-    reader.spoil(path);
+    reader.mark_bad(path);
     reader.report(section.mark, fmt::format("{}: found nothing, expected {}", path, words));
 }
 

@@ -134,12 +134,12 @@ bool has_terminal() {
 class ControlLoop {
   public:
     ControlLoop(actors::Appliance& appliance, const DriveOptions& options, DriveLog& log,
-                Reloader& reloader, AdminHandler& desk, ServiceLink& service)
+                Reloader& reloader, AdminHandler& handler, ServiceLink& service)
         : appliance_(appliance),
           options_(options),
           log_(log),
           reloader_(reloader),
-          desk_(desk),
+          handler_(handler),
           service_(service) {
         if (options.view) {
             view_.emplace(appliance.config().name, stdout, log.last_lines());
@@ -167,8 +167,8 @@ class ControlLoop {
                 return {End::Kind::port_lost,
                         "the interface of port " + lost_port_ + " is another one"};
             }
-            if (!desk_.drain_asked().empty()) {
-                return {End::Kind::asked, desk_.drain_asked()};
+            if (!handler_.drain_asked().empty()) {
+                return {End::Kind::asked, handler_.drain_asked()};
             }
             if (options_.for_ns &&
                 appliance_.seconds() * 1e9 >= static_cast<double>(*options_.for_ns)) {
@@ -187,7 +187,7 @@ class ControlLoop {
         }
         log_.step();
         service_.step(appliance_);
-        desk_.step();
+        handler_.step();
     }
 
     /// Takes one snapshot of the counters for all outputs.
@@ -216,7 +216,7 @@ class ControlLoop {
     const DriveOptions& options_;
     DriveLog& log_;
     Reloader& reloader_;
-    AdminHandler& desk_;
+    AdminHandler& handler_;
     ServiceLink& service_;
     std::optional<actors::LiveView> view_;
     double looked_s_ = 0;
@@ -283,8 +283,8 @@ End control(actors::Appliance& appliance, const actors::FeedConfig& config,
             const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
             const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
     Reloader reloader{config, options.config_file};
-    AdminHandler desk{std::move(admin), appliance, reloader, log};
-    return ControlLoop{appliance, options, log, reloader, desk, service}.run(signals);
+    AdminHandler handler{std::move(admin), appliance, reloader, log};
+    return ControlLoop{appliance, options, log, reloader, handler, service}.run(signals);
 }
 
 bool write_outputs(actors::Appliance& appliance, const actors::Account& account,

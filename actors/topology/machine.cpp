@@ -105,7 +105,7 @@ std::size_t read_memory_bytes(std::string_view name) {
     return 0;
 }
 
-void heed(const std::optional<CgroupMemory>& group, Machine& machine) {
+void apply_limit(const std::optional<CgroupMemory>& group, Machine& machine) {
     if (group && group->limit_bytes < machine.memory_bytes) {
         machine.memory_bytes = group->limit_bytes;
         machine.free_bytes = std::min(machine.free_bytes, group->free_bytes);
@@ -142,7 +142,7 @@ Machine read_machine() {
         read_pci(topology.get(), machine);
         machine.memory_bytes = read_memory_bytes("MemTotal:");
         machine.free_bytes = read_memory_bytes("MemAvailable:");
-        heed(read_cgroup_memory(), machine);
+        apply_limit(read_cgroup_memory(), machine);
     }
     return machine;
 }

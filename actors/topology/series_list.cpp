@@ -146,7 +146,7 @@ void read_file(const FeedConfig& config, SeriesList& list, const Complaints& com
     if (!rows) {
         return;
     }
-    list.rows[static_cast<std::size_t>(SeriesRow::spoilt)] = rows->malformed;
+    list.rows[static_cast<std::size_t>(SeriesRow::malformed)] = rows->malformed;
     list.malformed = std::move(rows->problems);
     if (rows->good == 0) {
         complaints.add(
@@ -190,7 +190,7 @@ std::string to_text(const SeriesList& list, const FeedConfig& config) {
                             list.counts[i], room.each_core);
     }
     for (const SeriesRow row :
-         {SeriesRow::repeated, SeriesRow::elsewhere, SeriesRow::test, SeriesRow::spoilt}) {
+         {SeriesRow::repeated, SeriesRow::elsewhere, SeriesRow::test, SeriesRow::malformed}) {
         if (list.count(row) != 0) {
             text += fmt::format("series left out: {} rows, {}\n", list.count(row),
                                 row_of(row).sentence);
@@ -199,7 +199,7 @@ std::string to_text(const SeriesList& list, const FeedConfig& config) {
     for (const Problem& problem : list.malformed) {
         text += fmt::format("{}: {}\n", problem.place.text(), problem.text);
     }
-    if (const std::uint64_t more = list.count(SeriesRow::spoilt) - list.malformed.size();
+    if (const std::uint64_t more = list.count(SeriesRow::malformed) - list.malformed.size();
         more != 0) {
         text += fmt::format("{}: and {} more such rows\n", list.file, more);
     }

@@ -21,7 +21,7 @@
     ROW(repeated, rows, "series that another row names too: the lowest line counts")      \
     ROW(elsewhere, rows, "series that come on lines the feed does not take")              \
     ROW(test, rows, "reserved test symbols, which the feed keeps from the cores")         \
-    ROW(spoilt, rows, "not to be understood as a series and its line")
+    ROW(malformed, rows, "not to be understood as a series and its line")
 
 // clang-format on
 

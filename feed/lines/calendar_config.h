@@ -23,7 +23,7 @@ struct DayHours {
 /// The times at which data is expected, in New York time (America/New_York).
 struct CalendarConfig {
     /// False: the hours below are ignored, and data is expected at any time.
-    bool heeded = false;
+    bool in_use = false;
     /// From a little before the start of day to a little after the end of day (OPRA Schedule of
     /// Daily OPRA Messages).
     DailyHours regular{std::chrono::hours{1}, std::chrono::hours{18} + std::chrono::minutes{15}};

@@ -123,7 +123,7 @@ Section<CalendarConfig> calendar_section() {
     Section<CalendarConfig> section{"a calendar"};
     section
         .key(
-            "hours", &CalendarConfig::heeded,
+            "hours", &CalendarConfig::in_use,
             choice<bool>({{"any", false, "data is expected at any time"},
                           {"session", true,
                            "data is expected in session hours; starts of day and what follows them "

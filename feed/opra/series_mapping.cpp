@@ -187,7 +187,7 @@ class RowReader {
         }
         SeriesMap map{};
         if (std::string wrong = parse_row(row, map); !wrong.empty()) {
-            spoil(std::move(wrong));
+            add_malformed(std::move(wrong));
         } else {
             ++rows_.good;
             take_(map);
@@ -199,7 +199,7 @@ class RowReader {
     void pass_over() {
         if (!passing_over_) {
             ++number_;
-            spoil("found a row without an end, expected six fields");
+            add_malformed("found a row without an end, expected six fields");
             passing_over_ = true;
         }
     }
@@ -207,7 +207,7 @@ class RowReader {
     [[nodiscard]] MappingRows rows() && { return std::move(rows_); }
 
   private:
-    void spoil(std::string wrong) {
+    void add_malformed(std::string wrong) {
         ++rows_.malformed;
         if (rows_.problems.size() < MappingRows::problems_max) {
             tell(rows_.problems, Place{file_, number_, 0}, std::move(wrong));

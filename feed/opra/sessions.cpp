@@ -54,7 +54,7 @@ SessionHours::Stretch session_of(const date::time_zone& zone, date::local_days t
 }  // namespace
 
 SessionHours session_hours(const CalendarConfig& calendar, bool gth, Days days) {
-    if (!calendar.heeded) {
+    if (!calendar.in_use) {
         return {};
     }
     const date::time_zone& zone = *date::locate_zone(exchange_zone);

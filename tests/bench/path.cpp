@@ -18,9 +18,9 @@
 // comes again, and has then lost the messages in between (feed/arbitration/reset_inference.h). By
 // then, all memory has been touched and the book is filled.
 //
-// A rate holds if two of at most three trials lose nothing, so that one disturbed trial never
+// A rate holds if two of at most three trials lose nothing, so that one preempted trial never
 // decides. The search bisects between the last rate that held and the last that did not, below a
-// rate that did not hold. Two disturbed trials make a rate fail, and the search then stays below
+// rate that did not hold. Two preempted trials make a rate fail, and the search then stays below
 // it. A single search therefore errs downwards, and path.py makes several.
 //
 //     bench_path CAPTURE [--seconds S] [--series N] [--no-book] [--trusting] [--hugepages]
@@ -284,7 +284,7 @@ class Search {
         const Trial free_run = bench_.run(unlimited);
         double low = 0;
         double high = free_run.packets / free_run.seconds;
-        while (holds(high)) {  // the free run was disturbed
+        while (holds(high)) {  // the free run was preempted
             low = high;
             high *= 1.25;
         }

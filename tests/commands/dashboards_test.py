@@ -45,7 +45,7 @@ def check_whole(dashboard):
 
 def check_query(where, expr):
     if "$feed" not in expr or "$instance" not in expr:
-        fail(f"{where}: does not heed the variables: {expr}")
+        fail(f"{where}: does not use the variables: {expr}")
     bare = re.sub(r"(?:rate|increase)\(" + A_COUNTER + r"\[\$__(?:rate_interval|range)\]\)", "",
                   expr)
     if re.search(A_COUNTER, bare):

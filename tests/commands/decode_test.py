@@ -3,7 +3,7 @@
 
     decode_test.py PINSTRIKE TESTS_FOLDER
 
-Captures are written here from blocks that are sound, odd, spoilt and cut, so that every rule of
+Captures are written here from blocks that are sound, odd, damaged and cut, so that every rule of
 what prints and what does not is met. Real packets: real_packets_test.py.
 """
 
@@ -59,8 +59,8 @@ def wordless(rows):
     return [{**row, "error": "?"} if "error" in row else row for row in rows]
 
 
-def spoilt(block, rng):
-    """One byte changed, anywhere; the checksum mended two times out of three."""
+def damaged(block, rng):
+    """One byte changed, anywhere; the checksum corrected two times out of three."""
     at = rng.randrange(len(block))
     bad = block[:at] + bytes(((block[at] + rng.randrange(1, 256)) & 255,)) + block[at + 1:]
     return checksummed(bad) if rng.randrange(3) else bad
@@ -85,7 +85,7 @@ def odd_frames(rng):
         yield frame(block[:10] + b"\x00" + block[11:])  # and a wrong checksum
         yield frame(block)[:-3]  # cut by the capture
         for _ in range(150):
-            yield frame(spoilt(block, rng))
+            yield frame(damaged(block, rng))
         cut = block[:21 + rng.randrange(len(block) - 21)]
         yield frame(checksummed(cut[:1] + struct.pack(">H", len(cut)) + cut[3:]))
     for length in range(24):

@@ -97,7 +97,7 @@ class Endings(unittest.TestCase):
         self.assertEqual(process.wait(timeout=seconds), status, self.log.read_text()[-3000:])
         self.assertIn(word, self.log.read_text())
 
-    # status: what a retry may mend is 1, what it cannot 78
+    # status 1: a retry may help; 78: it cannot
 
     def test_addresses_that_may_come_free_or_up(self):
         with socket.socket() as other:

@@ -26,18 +26,18 @@ LOSSY = REGULAR + ["--loss-a", "0.03", "--loss-b", "0.04", "--corrupt-a", "0.02"
 # What both streams lost comes again on the retransmission groups, amid what others asked for.
 RETRANSMITTED = LOSSY + ["--retransmit", "1", "--retransmit-others", "0.05"]
 # Everything late arrives in time, so nothing is lost and the book is exact.
-MENDED = REGULAR + ["--loss-a", "0.05", "--corrupt-a", "0.02", "--duplicate-b", "0.02", "--skew-b",
+REPAIRED = REGULAR + ["--loss-a", "0.05", "--corrupt-a", "0.02", "--duplicate-b", "0.02", "--skew-b",
                     "150", "--test-symbols", "0.02"]
 SESSIONS = {
     "regular": REGULAR,
     "gth": SMALL + ["--lines", "1-2,201-204"],
     "full": REGULAR + ["--shape", "full"],
-    "mended": MENDED,
+    "repaired": REPAIRED,
     "wrap": REGULAR + ["--first-sequence", "4294966000"],
     "announced wrap": REGULAR + ["--first-sequence", "4294966000", "--rollover-reset"],
     "restarts": REGULAR + ["--restarts", "3"],
     "disaster": REGULAR + ["--disaster"],
-    "restarts, one stream lossy": MENDED + ["--restarts", "2"],
+    "restarts, one stream lossy": REPAIRED + ["--restarts", "2"],
 }
 
 
@@ -124,7 +124,7 @@ class Generate(unittest.TestCase):
                 self.assertEqual(sorted(shown, key=key), sorted(truth, key=key))
 
     def test_the_independent_reading_agrees(self):
-        for name in ("regular", "gth", "mended"):
+        for name in ("regular", "gth", "repaired"):
             with self.subTest(name):
                 capture = self.with_truth(*SESSIONS[name])
                 lines, book = independent.session([capture])

@@ -84,7 +84,7 @@ TEST(HostReport, WhatIsNotThereIsToldAtOnce) {
     EXPECT_EQ(text_of(files.problems), ": port f: gone.pcap cannot be read\n");
 }
 
-TEST(HostReport, SaysWhatARetryMayMend) {
+TEST(HostReport, SaysWhatARetryMayFix) {
     const FeedConfig late = config_of("  - {name: u, kind: uring, interface: eth9}\n");
     EXPECT_EQ(exit_of(report(good_host(), late).problems), Exit::failed);
     const FeedConfig pages = config_of(

@@ -8,7 +8,7 @@
 namespace pinstrike {
 namespace {
 
-TEST(Problems, are_mended_by_a_retry_or_by_a_change) {
+TEST(Problems, are_fixed_by_a_retry_or_by_a_change) {
     for (const int error : {EADDRINUSE, EADDRNOTAVAIL, EMFILE, ENFILE, ENODEV, ENOMEM, ENOSPC}) {
         EXPECT_EQ(remedy_of(error), Remedy::retry) << error;
     }

@@ -89,7 +89,7 @@ TEST(Places, FallBackToTheSectionAround) {
 
 TEST(Places, SoundnessOfWhatIsAroundAndBelow) {
     Places places;
-    places.spoil("ports[1].pci");
+    places.mark_bad("ports[1].pci");
     EXPECT_FALSE(places.sound("ports"));
     EXPECT_FALSE(places.sound("ports[1]"));
     EXPECT_FALSE(places.sound("ports[1].pci"));

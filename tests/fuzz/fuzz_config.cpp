@@ -22,7 +22,7 @@ void check_hours(const pinstrike::actors::FeedConfig& config) {
     for (const bool separate : {false, true}) {
         const auto hours = pinstrike::feed::venue_services(config.kind)
                                .session_hours(config.calendar, separate, days);
-        PINSTRIKE_CHECK(config.calendar.heeded != hours.stretches().empty());
+        PINSTRIKE_CHECK(config.calendar.in_use != hours.stretches().empty());
         std::int64_t behind_ns = 0;
         for (const auto& stretch : hours.stretches()) {
             PINSTRIKE_CHECK(behind_ns <= stretch.begin_ns && stretch.begin_ns <= stretch.end_ns);

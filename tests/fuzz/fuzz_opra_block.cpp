@@ -31,15 +31,15 @@ void print(const opra::wire::Block& block) {
 
 int fuzz_one(std::span<const std::byte> bytes) {
     PINSTRIKE_CHECK(opra::disagreement(bytes, true).empty());
-    std::vector<std::byte> mended(bytes.begin(), bytes.end());
-    if (mended.size() >= opra::block::header_bytes) {
-        const std::size_t size = opra::get<opra::block::size>(mended.data());
-        if (size >= opra::block::header_bytes && size <= mended.size()) {
-            opra::fix_checksum(std::span{mended}.first(size));
+    std::vector<std::byte> repaired(bytes.begin(), bytes.end());
+    if (repaired.size() >= opra::block::header_bytes) {
+        const std::size_t size = opra::get<opra::block::size>(repaired.data());
+        if (size >= opra::block::header_bytes && size <= repaired.size()) {
+            opra::fix_checksum(std::span{repaired}.first(size));
         }
     }
-    PINSTRIKE_CHECK(opra::disagreement(mended, true).empty());
-    if (const auto parsed = opra::parse_block(mended, true); parsed.block) {
+    PINSTRIKE_CHECK(opra::disagreement(repaired, true).empty());
+    if (const auto parsed = opra::parse_block(repaired, true); parsed.block) {
         print(*parsed.block);
     }
     return 0;

@@ -180,9 +180,9 @@ plant(("actors",), [
     ("a ring begins anew though it is not empty", "if (released_ != claimed_) { next_return_",
      "if (claimed_ == 0) { next_return_"),
     ("data fills a ring whole", "config.when_full == WhenFull::refuse ? capacity / spare_share : 0;", "0;"),
-    ("data goes before a control that is owed", "output.closed = output.ring.capacity() + 1;", ""),
-    ("a debt behind a control is forgotten", "before_.add(after_); after_ = {};", "after_ = {};"),
-    ("a debt over the wrap", "return static_cast<std::int32_t>(a - b) < 0;", "return a < b;"),
+    ("data goes before a pending control", "output.closed = output.ring.capacity() + 1;", ""),
+    ("a pending event behind a control is forgotten", "before_.add(after_); after_ = {};", "after_ = {};"),
+    ("a pending event over the wrap", "return static_cast<std::int32_t>(a - b) < 0;", "return a < b;"),
     ("half a message is handed to an actor", "next = at + header.records; if (next > end) { break; }",
      "next = at + header.records;"),
     ("text is withheld from who wants symbols", "if (symbols.empty() || kind == feed::EventKind::text) {",
@@ -365,7 +365,7 @@ plant(("field_captures",), [
 ])
 
 plant(("config",), [
-    ("one problem that a retry mends hides one that it does not", "return retry ? Exit::failed : Exit::config;",
+    ("one problem that a retry fixes hides one that it does not", "return retry ? Exit::failed : Exit::config;",
      "return retry || problems.size() > 1 ? Exit::failed : Exit::config;"),
     ("an address that is not there yet needs a change", "EADDRINUSE, EADDRNOTAVAIL,", "EADDRINUSE,"),
     ("a file that failed replaces the last good one", "if (std::fclose(file) == 0 && error == 0) {",

@@ -126,7 +126,7 @@ TEST(ClockDiscipline, CountsACounterThatWentBackByLittle) {
     EXPECT_EQ(discipline.steps_count(), 1U);
 }
 
-TEST(ClockDiscipline, ABurstOfNoisySamplesDoesNotSpoilTheRate) {
+TEST(ClockDiscipline, ABurstOfNoisySamplesDoesNotShiftTheRate) {
     Machine machine;
     ClockDiscipline discipline = begin(machine);
     std::mt19937_64 random(3);

@@ -8,8 +8,8 @@
 // stream delivered in time), the line is not `exact`, and only what always holds is checked.
 #pragma once
 
+#include "tests/sim/packet_log.h"
 #include "tests/sim/truth.h"
-#include "tests/sim/witness.h"
 
 #include <array>
 #include <cstddef>

@@ -42,7 +42,7 @@ std::int64_t after_stops(const std::vector<Stop>& stops, std::size_t thread, std
 actors::LineHours hours_of(const Plan& plan) {
     using namespace std::chrono;
     feed::CalendarConfig calendar;
-    calendar.heeded = plan.calendar;
+    calendar.in_use = plan.calendar;
     const feed::Days days{local_days{2026y / 3 / 1}, local_days{2026y / 4 / 30}};
     return {feed::venue_services("opra").session_hours(calendar, false, days),
             feed::venue_services("opra").session_hours(calendar, true, days)};

@@ -15,9 +15,9 @@
 #include "actors/recovery/recovery_task.h"
 #include "actors/telemetry/account.h"
 #include "tests/sim/link_port.h"
+#include "tests/sim/packet_log.h"
 #include "tests/sim/plan.h"
 #include "tests/sim/twin.h"
-#include "tests/sim/witness.h"
 
 #include <cstddef>
 #include <cstdint>

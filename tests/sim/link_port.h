@@ -7,7 +7,7 @@
 
 #include "config/check.h"
 #include "nic/port.h"
-#include "tests/sim/witness.h"
+#include "tests/sim/packet_log.h"
 
 #include <algorithm>
 #include <cstddef>

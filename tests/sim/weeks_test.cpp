@@ -214,7 +214,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
     [[nodiscard]] static actors::LineHours hours() {
         using namespace std::chrono;
         feed::CalendarConfig calendar;
-        calendar.heeded = true;
+        calendar.in_use = true;
         const feed::Days days{local_days{2026y / 2 / 1}, local_days{2026y / 5 / 1}};
         return {feed::venue_services("opra").session_hours(calendar, false, days),
                 feed::venue_services("opra").session_hours(calendar, true, days)};

@@ -128,21 +128,21 @@ TEST(FlatTable, KeepsWhatAMapKeepsInManyGroups) {
 
 /// Of keys with hashes of their own nearly all lie in one of their two slots, in a table that is as
 /// full as may be.
-TEST(FlatTable, FewLieAstray) {
+TEST(FlatTable, FewAreDisplaced) {
     constexpr std::uint64_t count = 100'000;
     Table table(count, load);
     for (std::uint64_t i = 0; i < count; ++i) {
         ASSERT_NE(table.insert(Key{crowd_end + i}), nullptr) << i;
     }
     EXPECT_EQ(table.insert(Key{crowd_end + count}), nullptr) << "more than it has room for";
-    std::uint64_t astray = 0;
+    std::uint64_t displaced = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
         const Key key{crowd_end + i};
         const Entry* const entry = table.find(key);
         ASSERT_NE(entry, nullptr) << i;
-        astray += table.places(hash(key)).of(key) == entry ? 0 : 1;
+        displaced += table.places(hash(key)).of(key) == entry ? 0 : 1;
     }
-    EXPECT_LT(astray, count / 100);
+    EXPECT_LT(displaced, count / 100);
 }
 
 TEST(FlatTable, ASweepTakesOutWhatItIsTold) {

@@ -586,7 +586,7 @@ TEST(PeerSession, AStrangerHasLittleTime) {
 
 // --- bytes corrupted on the way: the client passes on only blocks that the server kept ---
 
-TEST(PeerSession, SpoiltBytesBringNothingFalse) {
+TEST(PeerSession, DamagedBytesBringNothingFalse) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);

@@ -144,7 +144,7 @@ TEST(Router, what_a_full_ring_refuses_is_told_as_one_gap_when_there_is_room) {
     EXPECT_EQ(counters.pushed.read(), taken + 1);
 }
 
-TEST(Router, no_data_goes_before_a_control_that_is_owed) {
+TEST(Router, no_data_goes_before_a_pending_control) {
     Scene scene;
     scene.route_many(1, slots - spare);
     for (std::uint32_t i = 0; i < spare; ++i) {
@@ -154,7 +154,7 @@ TEST(Router, no_data_goes_before_a_control_that_is_owed) {
         control_of('K', Forget::quotes, 7));  // not even the spare slots are left
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0], 2 * spare - 1).size(), 2 * spare - 1);
-    scene.route(quote_of(series_of("A"), 8));  // room, but not enough to tell what is owed
+    scene.route(quote_of(series_of("A"), 8));  // room, but not enough for the pending events
     EXPECT_EQ(scene.router->offer(1), nullptr);
     EXPECT_EQ(drain(scene.rings[0], 1).size(), 1U);
     scene.route(quote_of(series_of("A"), 9));
@@ -286,14 +286,14 @@ TEST(Router, controls_have_room_in_a_ring_that_is_full_of_data) {
 
 /// The core stands still while controls without end arrive: memory stays bounded, and in the end
 /// it learns the strongest control and how much it missed, before and after it.
-TEST(Router, a_core_that_stands_still_is_owed_the_strongest_control_and_the_losses) {
+TEST(Router, for_a_core_that_stands_still_the_strongest_control_and_the_losses_are_pending) {
     Scene scene;
     scene.route_many(1, slots - spare);
     for (std::uint32_t i = 0; i < spare; ++i) {
         scene.router->broadcast(control_of('E', Forget::nothing, 10'000 + i));
     }
     scene.route_many(20'000, 3);                                       // refused
-    scene.router->broadcast(control_of('P', Forget::quotes, 20'003));  // owed
+    scene.router->broadcast(control_of('P', Forget::quotes, 20'003));  // pending
     scene.route_many(20'004, 2);                                       // refused
     scene.router->broadcast(control_of('C', Forget::day, 0));          // replaces P
     scene.route_many(1, 4);                                            // refused, new day

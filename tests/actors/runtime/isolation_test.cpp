@@ -24,9 +24,9 @@ struct Seen {
     std::atomic<bool> out_of_place{false};  ///< before the start, or behind the stop
 };
 
-class Witness : public MailboxActor {
+class Recorder : public MailboxActor {
   public:
-    explicit Witness(Seen& seen, Bounds bounds = {}) : numbers(this, bounds), seen_(seen) {}
+    explicit Recorder(Seen& seen, Bounds bounds = {}) : numbers(this, bounds), seen_(seen) {}
 
     Mailbox<Number> numbers;
 
@@ -52,16 +52,16 @@ class Witness : public MailboxActor {
     bool running_ = false;
 };
 
-Isolation measure_witness(Seen& seen, const IsolationOptions& options, Bounds bounds = {}) {
+Isolation measure_recorder(Seen& seen, const IsolationOptions& options, Bounds bounds = {}) {
     const std::vector<Number> recorded(10);
     return measure_actor(
-        options, std::span<const Number>{recorded}, &Witness::numbers,
-        [&](Executor& executor) -> Witness& { return executor.add<Witness>(seen, bounds); });
+        options, std::span<const Number>{recorded}, &Recorder::numbers,
+        [&](Executor& executor) -> Recorder& { return executor.add<Recorder>(seen, bounds); });
 }
 
 TEST(Isolation, start_warm_pass_and_stop_are_not_counted) {
     Seen seen;
-    const Isolation measured = measure_witness(seen, {.messages = 100, .batch = 8});
+    const Isolation measured = measure_recorder(seen, {.messages = 100, .batch = 8});
     ASSERT_EQ(measured.copies.size(), 1U);
     EXPECT_EQ(measured.copies[0].messages(), 100U);
     EXPECT_EQ(measured.copies[0].batches(), 13U);  // 12 of 8, one of 4
@@ -75,14 +75,14 @@ TEST(Isolation, start_warm_pass_and_stop_are_not_counted) {
 TEST(Isolation, a_batch_is_no_larger_than_the_mailbox) {
     Seen seen;
     const Isolation measured =
-        measure_witness(seen, {.messages = 100, .batch = 50}, Bounds{.most = 5});
+        measure_recorder(seen, {.messages = 100, .batch = 50}, Bounds{.most = 5});
     EXPECT_EQ(measured.copies[0].messages(), 100U);
     EXPECT_EQ(measured.copies[0].batches(), 20U);
 }
 
 TEST(Isolation, every_copy_is_measured) {
     Seen seen;
-    const Isolation measured = measure_witness(seen, {.messages = 1000, .batch = 10, .copies = 3});
+    const Isolation measured = measure_recorder(seen, {.messages = 1000, .batch = 10, .copies = 3});
     ASSERT_EQ(measured.copies.size(), 3U);
     for (const ServiceTimes& copy : measured.copies) {
         EXPECT_EQ(copy.messages(), 1000U);
@@ -160,22 +160,23 @@ TEST(Isolation, an_actor_that_ends_too_early_is_told) {
 
 TEST(Isolation, nothing_to_measure_is_refused) {
     Seen seen;
-    EXPECT_THROW(measure_witness(seen, {.messages = 0}), std::invalid_argument);
-    EXPECT_THROW(measure_witness(seen, {.batch = 0}), std::invalid_argument);
-    EXPECT_THROW(measure_witness(seen, {.copies = 0}), std::invalid_argument);
-    EXPECT_THROW(static_cast<void>(measure_actor(
-                     {}, std::span<const Number>{}, &Witness::numbers,
-                     [&](Executor& executor) -> Witness& { return executor.add<Witness>(seen); })),
+    EXPECT_THROW(measure_recorder(seen, {.messages = 0}), std::invalid_argument);
+    EXPECT_THROW(measure_recorder(seen, {.batch = 0}), std::invalid_argument);
+    EXPECT_THROW(measure_recorder(seen, {.copies = 0}), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(measure_actor({}, std::span<const Number>{}, &Recorder::numbers,
+                                                 [&](Executor& executor) -> Recorder& {
+                                                     return executor.add<Recorder>(seen);
+                                                 })),
                  std::invalid_argument);
 }
 
 TEST(Isolation, the_table_has_a_row_a_copy_and_one_for_all) {
     Seen seen;
-    const std::string one = isolation_text("witness", measure_witness(seen, {.messages = 100}));
+    const std::string one = isolation_text("recorder", measure_recorder(seen, {.messages = 100}));
     EXPECT_EQ(std::count(one.begin(), one.end(), '\n'), 2);
     EXPECT_NE(one.find("alone"), std::string::npos);
     const std::string two =
-        isolation_text("witness", measure_witness(seen, {.messages = 100, .copies = 2}));
+        isolation_text("recorder", measure_recorder(seen, {.messages = 100, .copies = 2}));
     EXPECT_EQ(std::count(two.begin(), two.end(), '\n'), 4);
     EXPECT_NE(two.find("copy 2 of 2"), std::string::npos);
     EXPECT_NE(two.find("all together"), std::string::npos);

@@ -106,7 +106,7 @@ TEST(WeaveBell, no_message_is_slept_over) {
 }
 
 /// Two senders ring at once, one of them over a lane that is new: the actor comes once to the ready
-/// list. Twice would tie the list into a knot, which the order of messages or a stuck executor
+/// list. Twice would make the list a cycle, which the order of messages or a stuck executor
 /// shows.
 TEST(WeaveBell, two_senders_bring_it_to_the_ready_list_once) {
     Weaver weaver;

@@ -84,7 +84,7 @@ struct Scene {
     std::unique_ptr<Core> core;
 };
 
-TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is_disturbed) {
+TEST(Stops, a_long_turn_in_which_nothing_was_done_is_one_and_what_overlaps_it_is_preempted) {
     Scene scene;
     scene.spin(10);
     scene.arrive(scene.now_ns + 10 * us);  // in the middle of it

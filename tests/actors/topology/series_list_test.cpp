@@ -101,7 +101,7 @@ TEST_F(SeriesListTest, takes_the_series_of_its_lines_once) {
     EXPECT_EQ(gth(list.by_core[0][0]), std::pair(false, std::uint16_t{1}));
     EXPECT_EQ(gth(list.by_core[0][1]), std::pair(true, std::uint16_t{201}));
     for (const SeriesRow row :
-         {SeriesRow::elsewhere, SeriesRow::repeated, SeriesRow::test, SeriesRow::spoilt}) {
+         {SeriesRow::elsewhere, SeriesRow::repeated, SeriesRow::test, SeriesRow::malformed}) {
         EXPECT_EQ(list.count(row), 1U) << row_of(row).name;
     }
     EXPECT_EQ(list.count(SeriesRow::announced), 2U);

@@ -377,7 +377,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"two that the faster stream lost, and brings in disorder what is behind them",
             "A500@1 B500 A3@13 A1@22 A4@14 A2@23 BK0@10 B1@11 B2@12 B3@13 B4@14 BK0@20 B1@22 A3@24",
             "500 resetK0:quotes 1 2 3 4 resetK0:quotes 1 2 3", "", 8},
-        Row{"out of order from before what is suspected, though it ends with the same number",
+        Row{"out of order from before the reset candidate, though it ends with the same number",
             "A1@1 B1 A2@2 A3@3 A6@6 A2+4@40 A4+2@5 A6@41 BK1@30 A7@42 wait",
             "1 2 3 4 5 6 resetK1:quotes 2 3 4 5 6 7", "", 12},
         Row{"what is behind the first may not bear out the second",

@@ -305,8 +305,8 @@ std::string disagreement(std::span<const std::byte> payload, bool verify_checksu
     const Parsed parsed = parse_block(exact, verify_checksum);
     std::string found = compare_blocks(result, block, parsed);
     // If the checksum is not verified, it may be wrong, and encoding then corrects it.
-    const bool mended = !verify_checksum && found.starts_with("encoded");
-    if (!result.accepted || (!found.empty() && !mended)) {
+    const bool repaired = !verify_checksum && found.starts_with("encoded");
+    if (!result.accepted || (!found.empty() && !repaired)) {
         return found;
     }
     const bool gth = block.sequence % 2 == 0;

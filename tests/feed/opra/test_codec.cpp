@@ -100,7 +100,7 @@ TEST(Layout, NumbersGoOnPastTheLargestToOne) {
     EXPECT_EQ(sequence_of(0, 0), 0U);
 }
 
-/// A block of `messages` whose bytes a test may change. mend() corrects the checksum.
+/// A block of `messages` whose bytes a test may change. sum() corrects the checksum.
 struct Sample {
     Bytes bytes;
 
@@ -111,7 +111,7 @@ struct Sample {
         return *this;
     }
 
-    Sample& mend() {
+    Sample& sum() {
         fix_checksum(std::span{bytes}.first(get<block::size>(bytes.data())));
         return *this;
     }
@@ -131,13 +131,13 @@ TEST(Check, RefusesWholeBlocks) {
     Sample shortened{quotes};
     shortened.bytes.resize(20);
     EXPECT_TRUE(only(shortened.parse(), BlockReject::payload_short));
-    EXPECT_TRUE(only(Sample{quotes}.set(0, 5).mend().parse(), BlockReject::version_unknown));
-    EXPECT_TRUE(only(Sample{quotes}.set(3, 'P').mend().parse(), BlockReject::feed_unknown));
+    EXPECT_TRUE(only(Sample{quotes}.set(0, 5).sum().parse(), BlockReject::version_unknown));
+    EXPECT_TRUE(only(Sample{quotes}.set(3, 'P').sum().parse(), BlockReject::feed_unknown));
     EXPECT_TRUE(only(Sample{quotes}.set(1, 0).set(2, 20).parse(), BlockReject::size_bad));
     EXPECT_TRUE(only(Sample{quotes}.set(1, 3).set(2, 0xE9).parse(), BlockReject::size_bad));
     EXPECT_TRUE(only(Sample{quotes}.set(2, 110).parse(), BlockReject::size_bad));
     EXPECT_TRUE(only(Sample{quotes}.set(30, 0x55).parse(), BlockReject::checksum_bad));
-    EXPECT_TRUE(only(Sample{quotes}.set(10, 0).mend().parse(), BlockReject::no_messages));
+    EXPECT_TRUE(only(Sample{quotes}.set(10, 0).sum().parse(), BlockReject::no_messages));
     EXPECT_TRUE(parse_block(Sample{quotes}.set(30, 0x55).bytes, false).result.accepted);
 }
 
@@ -145,13 +145,13 @@ TEST(Check, LetsOdditiesPass) {
     // 21 bytes of header, 58 of messages, and the pad.
     const auto quotes = samples::short_quotes(2);
     Sample pad{quotes};
-    pad.set(pad.bytes.size() - 1, 0x77).mend();
+    pad.set(pad.bytes.size() - 1, 0x77).sum();
     EXPECT_TRUE(pad.parse().result.accepted);
     EXPECT_EQ(pad.parse().result.reasons, 0U);
 
     Sample odd{quotes};
     odd.bytes.pop_back();
-    odd.set(2, static_cast<std::uint8_t>(odd.bytes.size())).mend();
+    odd.set(2, static_cast<std::uint8_t>(odd.bytes.size())).sum();
     EXPECT_EQ(odd.parse().result.reasons, 0U);
     EXPECT_EQ(odd.parse().block->messages.size(), 2U);
 
@@ -160,12 +160,12 @@ TEST(Check, LetsOdditiesPass) {
     EXPECT_EQ(behind.parse().result.reasons, reason_bit(BlockReject::bytes_after_block));
     EXPECT_EQ(behind.parse().block->messages.size(), 2U);
 
-    const Parsed unknown = Sample{quotes}.set(4, 'W').mend().parse();
+    const Parsed unknown = Sample{quotes}.set(4, 'W').sum().parse();
     EXPECT_EQ(unknown.result.reasons, reason_bit(BlockReject::retransmission_unknown));
     EXPECT_EQ(unknown.result.reasons & ~remarks, 0U);
 
     // The types and participants are open sets, so unknown ones are accepted.
-    const Parsed type = Sample{quotes}.set(21, '*').set(23, '#').mend().parse();
+    const Parsed type = Sample{quotes}.set(21, '*').set(23, '#').sum().parse();
     EXPECT_EQ(type.result.reasons, 0U);
 }
 
@@ -173,7 +173,7 @@ TEST(Check, UndecodableMessageEndsItsBlock) {
     constexpr std::size_t second = 21 + 29;
     const auto quotes = samples::short_quotes(3);
     const auto ends = [&](std::size_t at, std::uint8_t value, BlockReject reason) {
-        const Parsed parsed = Sample{quotes}.set(second + at, value).mend().parse();
+        const Parsed parsed = Sample{quotes}.set(second + at, value).sum().parse();
         EXPECT_TRUE(parsed.result.accepted);
         EXPECT_EQ(parsed.result.reasons, reason_bit(reason)) << "at " << at;
         EXPECT_EQ(parsed.block->messages.size(), 1U);
@@ -193,7 +193,7 @@ TEST(Check, EveryDenominatorCodeIsLookedAt) {
     const auto messages = samples::one_of_each();
     const auto damaged = [&](std::size_t index, std::size_t at) {
         Sample sample{{messages[index]}};
-        sample.set(21 + at, 'J').mend();
+        sample.set(21 + at, 'J').sum();
         const Parsed parsed = sample.parse();
         EXPECT_TRUE(has(parsed, BlockReject::denominator_bad)) << index << " at " << at;
         EXPECT_TRUE(parsed.block->messages.empty());
@@ -231,7 +231,7 @@ TEST(Check, EveryDenominatorCodeIsLookedAt) {
         for (std::size_t at = 0; at < 2; ++at) {
             if (at == 0 ? first : second) {
                 Sample sample{{samples::quote_with(indicator)}};
-                sample.set(21 + 29 + 10 * at + 1, '@').mend();
+                sample.set(21 + 29 + 10 * at + 1, '@').sum();
                 EXPECT_TRUE(has(sample.parse(), BlockReject::denominator_bad)) << indicator;
             }
         }
@@ -243,18 +243,18 @@ TEST(Check, TrailingBytesLetTheMessagesStand) {
         // 21 bytes of header, 12 of the message, and the pad.
         Sample sample{{samples::control('J')}};
         sample.bytes.resize(33 + behind);
-        sample.set(2, static_cast<std::uint8_t>(33 + behind)).mend();
+        sample.set(2, static_cast<std::uint8_t>(33 + behind)).sum();
         EXPECT_EQ(has(sample.parse(), BlockReject::trailing_bytes), behind > 1) << behind;
         EXPECT_EQ(sample.parse().block->messages.size(), 1U);
     }
     Sample sample{samples::short_quotes(3)};
-    sample.set(10, 2).mend();
+    sample.set(10, 2).sum();
     const Parsed parsed = sample.parse();
     EXPECT_TRUE(parsed.result.accepted);
     EXPECT_EQ(parsed.result.reasons, reason_bit(BlockReject::trailing_bytes));
     EXPECT_EQ(parsed.block->messages.size(), 2U);
 
-    const Parsed missing = Sample{samples::short_quotes(3)}.set(10, 4).mend().parse();
+    const Parsed missing = Sample{samples::short_quotes(3)}.set(10, 4).sum().parse();
     EXPECT_EQ(missing.result.reasons, reason_bit(BlockReject::message_truncated));
     EXPECT_EQ(missing.block->messages.size(), 3U);
 }

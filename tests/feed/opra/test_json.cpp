@@ -363,7 +363,7 @@ TEST_F(SeriesMappingFiles, ALargeFileGivesWhatItsTextGives) {
     }
 }
 
-TEST_F(SeriesMappingFiles, ARowWithoutAnEndIsOneSpoiltRow) {
+TEST_F(SeriesMappingFiles, ARowWithoutAnEndIsOneMalformedRow) {
     const std::string row = "SPY,L2923,,5.5,4,\n";
     std::ofstream{folder_ / "long.csv"} << row << std::string(5 << 20, 'x') << '\n'
                                         << row << "bad\n";

@@ -114,7 +114,7 @@ TEST(Property, EveryCutBlockGivesItsWholeMessagesAndACountedError) {
     }
 }
 
-TEST(Property, EverySpoiltByteIsRefusedByTheChecksumOrBefore) {
+TEST(Property, EveryDamagedByteIsRefusedByTheChecksumOrBefore) {
     for (const Bytes& whole : sample_blocks()) {
         Bytes damaged = whole;
         for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -129,7 +129,7 @@ TEST(Property, EverySpoiltByteIsRefusedByTheChecksumOrBefore) {
     }
 }
 
-TEST(Property, EverySpoiltByteBehindAGoodChecksumEndsInMessagesOrACountedError) {
+TEST(Property, EveryDamagedByteBehindAGoodChecksumEndsInMessagesOrACountedError) {
     for (const Bytes& whole : sample_blocks()) {
         Bytes damaged = whole;
         for (std::size_t at = 0; at < whole.size(); ++at) {

@@ -26,20 +26,20 @@ Days days(int year, unsigned month, unsigned first, unsigned last) {
     return {day(first), day(last)};
 }
 
-CalendarConfig heeded() {
+CalendarConfig in_use() {
     CalendarConfig calendar;
-    calendar.heeded = true;
+    calendar.in_use = true;
     calendar.holidays = {std::chrono::year{2026} / 11 / 26};  // Thanksgiving
     return calendar;
 }
 
-TEST(Sessions, AreAlwaysOnWhereTheCalendarIsNotHeeded) {
+TEST(Sessions, AreAlwaysOnWhereTheCalendarIsNotInUse) {
     EXPECT_TRUE(session_hours({}, false, days(2026, 11, 21, 22)).on_air(0));
 }
 
 TEST(Sessions, RegularIsOnFromMondayToFridayInNewYork) {
     // Friday 20 November 2026 is in winter time, five hours behind UTC.
-    const SessionHours hours = session_hours(heeded(), false, days(2026, 11, 19, 30));
+    const SessionHours hours = session_hours(in_use(), false, days(2026, 11, 19, 30));
     EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 20, 5h + 59min)));
     EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 20, 6h)));
     EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 20, 23h + 14min)));
@@ -52,13 +52,13 @@ TEST(Sessions, RegularIsOnFromMondayToFridayInNewYork) {
 }
 
 TEST(Sessions, FollowSummerTime) {
-    const SessionHours hours = session_hours(heeded(), false, days(2026, 7, 1, 10));
+    const SessionHours hours = session_hours(in_use(), false, days(2026, 7, 1, 10));
     EXPECT_FALSE(hours.on_air(utc_ns(2026, 7, 1, 4h + 59min)));
     EXPECT_TRUE(hours.on_air(utc_ns(2026, 7, 1, 5h)));
 }
 
 TEST(Sessions, GthBeginsOnTheEveningBeforeATradeDateAndRunsOnHolidays) {
-    const SessionHours hours = session_hours(heeded(), true, days(2026, 11, 20, 30));
+    const SessionHours hours = session_hours(in_use(), true, days(2026, 11, 20, 30));
     EXPECT_TRUE(hours.on_air(utc_ns(2026, 11, 20, 1h)));            // Thursday evening
     EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 20, 17h)));          // Friday noon
     EXPECT_FALSE(hours.on_air(utc_ns(2026, 11, 21, 1h)));           // Friday evening
@@ -69,7 +69,7 @@ TEST(Sessions, GthBeginsOnTheEveningBeforeATradeDateAndRunsOnHolidays) {
 }
 
 TEST(Sessions, GthDoesNotRunOnItsOwnHolidays) {
-    CalendarConfig calendar = heeded();
+    CalendarConfig calendar = in_use();
     calendar.gth_holidays = {std::chrono::year{2026} / 12 / 25};
     const SessionHours hours = session_hours(calendar, true, days(2026, 12, 20, 30));
     EXPECT_TRUE(hours.on_air(utc_ns(2026, 12, 24, 1h)));
@@ -79,7 +79,7 @@ TEST(Sessions, GthDoesNotRunOnItsOwnHolidays) {
 }
 
 TEST(Sessions, ADayMayHaveHoursOfItsOwn) {
-    CalendarConfig calendar = heeded();
+    CalendarConfig calendar = in_use();
     const std::chrono::year_month_day friday = std::chrono::year{2026} / 11 / 27;
     calendar.days = {{friday, DailyHours{1h, 15h + 30min}, {}},
                      {std::chrono::year{2026} / 11 / 30, {}, DailyHours{20h, 9h}}};

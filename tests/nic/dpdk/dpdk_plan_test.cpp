@@ -105,7 +105,7 @@ TEST(Memory, GrowsWithQueuesDescriptorsAndCaptures) {
               one.buffers_per_queue + port.descriptors_count);
 }
 
-TEST(Memory, TooFewHugepagesAreToldWithTheMendingCommand) {
+TEST(Memory, TooFewHugepagesAreReportedWithTheCommandThatFixesIt) {
     PortDemand demand{vdev_port("a0", "net_null0"), 1, 0};
     demand.config.hugepages = true;
     const std::vector<Hugepages> few{{2 * mebibyte, 0, 16, 6}, {1024 * mebibyte, 0, 0, 0}};

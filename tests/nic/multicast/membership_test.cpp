@@ -208,7 +208,7 @@ TEST(GroupMembership, AnswersAGroupQueryForThatGroupAlone) {
     EXPECT_EQ(wire.sent.size(), 1U) << "one answer a query";
 }
 
-TEST(GroupMembership, ALaterQueryNeverDelaysAnAnswerOwed) {
+TEST(GroupMembership, ALaterQueryNeverDelaysAPendingAnswer) {
     GroupMembership membership(config_of(1), 9);
     Recorder wire;
     membership.on_frame(v3_query(10), 0);

@@ -168,7 +168,7 @@ TEST(Latency, WithoutStopsIsWhatRemains) {
     const auto rest = without_preemption(stage);
     EXPECT_EQ(rest.count, 19'998U);
     EXPECT_EQ(rest.sum_ns, stage.all.sum_ns - 39'000'000U);
-    StageReading torn = stage;  // read while it moved: more disturbed than all
+    StageReading torn = stage;  // read while it moved: more preempted samples than samples
     std::swap(torn.all, torn.preempted);
     EXPECT_EQ(without_preemption(torn).count, 0U);
 }

@@ -134,7 +134,7 @@ TEST(Log, subjectsAndCodesAreLimitedEachByItself) {
     for (int i = 0; i < 3; ++i) {
         written.log.tell(gap("line 1"), at(0));
         written.log.tell(gap("line 2"), at(0));
-        written.log.tell({LogCode::gap_mended, "line 1", "mended"}, at(0));
+        written.log.tell({LogCode::gap_mended, "line 1", "repaired"}, at(0));
     }
     EXPECT_EQ(written.lines.size(), 3U);
 }

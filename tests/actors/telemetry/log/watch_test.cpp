@@ -178,7 +178,7 @@ TEST(Watch, saysWhatCameAfterAll) {
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
                                "4 messages came late, 3 by retransmission; 1 lost")));
-    // A line that is lost and mended between two looks, more mended than lost.
+    // A line that is lost and repaired between two looks, more repaired than lost.
     watched.line().counts[feed::LineCount::gaps] = 2;
     watched.line().counts[feed::LineCount::lost] = 0;
     watched.line().counts[feed::LineCount::late] = 6;

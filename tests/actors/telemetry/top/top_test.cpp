@@ -190,7 +190,7 @@ TEST(Top, sorts_by_any_column_and_back) {
     EXPECT_EQ(texts(screen, readings).size(), 24U) << "left of the first is the last";
 }
 
-TEST(Top, keeps_the_chosen_line_chosen_and_in_sight) {
+TEST(Top, keeps_the_chosen_line_chosen_and_visible) {
     Screen screen;
     const Readings readings = two_readings();
     static_cast<void>(texts(screen, readings));

@@ -246,13 +246,14 @@ TEST(Delivery, WhatBothStreamsLostComesAgainAmidWhatOthersAskedFor) {
 
     for (std::size_t i = 0; i < once.account["lines"].size(); ++i) {
         const auto& lossy = once.account["lines"][i];
-        const auto& mended = again.account["lines"][i];
+        const auto& repaired = again.account["lines"][i];
         EXPECT_GT(lossy["lost"], 0);
-        EXPECT_EQ(mended["lost"], 0);
-        EXPECT_EQ(mended["delivered"], lossy["highest"]);
-        EXPECT_EQ(mended["repaired"], lossy["lost"]);
-        EXPECT_EQ(mended["repaired"].get<std::uint64_t>() + mended["unasked"].get<std::uint64_t>(),
-                  retransmitted[mended["line"].get<std::uint16_t>()]);
+        EXPECT_EQ(repaired["lost"], 0);
+        EXPECT_EQ(repaired["delivered"], lossy["highest"]);
+        EXPECT_EQ(repaired["repaired"], lossy["lost"]);
+        EXPECT_EQ(
+            repaired["repaired"].get<std::uint64_t>() + repaired["unasked"].get<std::uint64_t>(),
+            retransmitted[repaired["line"].get<std::uint16_t>()]);
     }
 }
 

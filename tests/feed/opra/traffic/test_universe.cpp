@@ -24,17 +24,17 @@ TEST(ActivityCurve, HasTheSkewOfTheDesignLoad) {
         std::size_t rank;
         double share;
         int seen = 0;
-    } knots[] = {{1'000, 0.09}, {10'000, 0.23}, {100'000, 0.59}, {300'000, 0.82}};
+    } points[] = {{1'000, 0.09}, {10'000, 0.23}, {100'000, 0.59}, {300'000, 0.82}};
 
     for (int i = 0; i < picks; ++i) {
         const SeriesIndex index = curve.pick(random);
         ASSERT_LT(index, series_count);
-        for (auto& knot : knots) {
-            knot.seen += index < knot.rank ? 1 : 0;
+        for (auto& point : points) {
+            point.seen += index < point.rank ? 1 : 0;
         }
     }
-    for (const auto& knot : knots) {
-        EXPECT_NEAR(static_cast<double>(knot.seen) / picks, knot.share, 0.005) << knot.rank;
+    for (const auto& point : points) {
+        EXPECT_NEAR(static_cast<double>(point.seen) / picks, point.share, 0.005) << point.rank;
     }
 }
 
