@@ -133,7 +133,7 @@ struct Host {
     std::vector<std::string> hardware_clocks;  ///< "ptp0"
 
     // limits of the kernel and of this process
-    std::map<std::string, std::int64_t> sysctls;  ///< "net.core.rmem_max"; only those that exist
+    std::map<std::string, std::int64_t> sysctls;  ///< "net/core/rmem_max"; only those that exist
     std::optional<HostLimits> limits;
     nic::dpdk::Capabilities capabilities;
     std::vector<HostDisk> disks;

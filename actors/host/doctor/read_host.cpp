@@ -183,9 +183,7 @@ void read_sysctls(const fs::path& root, Host& host) {
                                       "net/ipv4/igmp_max_memberships", "kernel/numa_balancing"};
     for (const std::string name : names) {
         if (const auto value = read_number(root / "proc/sys" / name)) {
-            std::string dotted = name;
-            std::replace(dotted.begin(), dotted.end(), '/', '.');
-            host.sysctls[dotted] = *value;
+            host.sysctls[name] = *value;
         }
     }
 }
