@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 namespace pinstrike::actors::doctor {
@@ -101,34 +100,26 @@ std::string block(const Finding& finding) {
     return out;
 }
 
-bool is_blank(const Fix& fix) {
-    return fix.command.empty() && fix.advice.empty();
-}
-
 }  // namespace
 
 std::string fix_script(const Findings& findings) {
     std::string blocks;
-    bool boot_loader = false;
     for (const Finding& finding : findings) {
-        if (finding.severity >= Severity::advice && !is_blank(finding.fix)) {
+        if (finding.severity >= Severity::advice && !finding.fix.is_blank()) {
             blocks += block(finding);
-            boot_loader = boot_loader || finding.fix.boot_loader;
         }
     }
+    const auto calls = [&](std::string_view function) {
+        return blocks.find(fmt::format("\n{} ", function)) != std::string::npos;
+    };
     std::string out{head};
     // Includes only the functions that are used, so that the script is short to read.
-    if (blocks.find("\nset_value ") != std::string::npos) {
-        out += function_set_value;
-    }
-    if (blocks.find("\nkeep ") != std::string::npos) {
-        out += function_keep;
-    }
-    if (boot_loader) {
-        out += function_boot_parameters;
-    }
+    out += calls("set_value") ? function_set_value : "";
+    out += calls("keep") ? function_keep : "";
+    out += calls("boot_parameters") ? function_boot_parameters : "";
     out += blocks.empty() ? "\n# Nothing is to be mended.\n" : blocks;
-    return boot_loader ? out + std::string{tail_boot} : out;
+    out += calls("boot_parameters") ? tail_boot : "";
+    return out;
 }
 
 }  // namespace pinstrike::actors::doctor

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/host/doctor/read_host.h"
 
-#include "actors/host/doctor/read_devices.h"
 #include "actors/host/doctor/read_files.h"
 #include "actors/topology/cgroup_memory.h"
 #include "config/units.h"
@@ -86,8 +85,7 @@ std::vector<IdleState> read_idle_states(const fs::path& folder) {
                               0, read_number(state / "latency").value_or(0))),
                           .disabled = read_number(state / "disable").value_or(0) != 0});
     }
-    std::sort(states.begin(), states.end(),
-              [](const IdleState& a, const IdleState& b) { return a.number < b.number; });
+    std::ranges::sort(states, {}, &IdleState::number);
     return states;
 }
 
@@ -175,7 +173,6 @@ void read_time(const fs::path& root, Host& host) {
     const fs::path source = root / "sys/devices/system/clocksource/clocksource0";
     host.clock_source = read_word(source / "current_clocksource").value_or("");
     host.clock_sources = words_of(read_word(source / "available_clocksource").value_or(""));
-    host.hardware_clocks = names_in(root / "sys/class/ptp");
 }
 
 void read_sysctls(const fs::path& root, Host& host) {

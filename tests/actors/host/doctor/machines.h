@@ -90,7 +90,6 @@ inline Host tuned_server() {
     host.clock_source = "tsc";
     host.clock_sources = {"tsc", "hpet"};
     host.clock = ClockState{true, 12, 300, 40};
-    host.hardware_clocks = {"ptp0"};
     host.sysctls = {{"net/core/rmem_max", 268435456},
                     {"net/core/netdev_max_backlog", 32768},
                     {"net/ipv4/igmp_max_memberships", 20},

@@ -33,6 +33,15 @@ TEST(Show, TextFitsAndSaysTheSum) {
               std::string::npos);
 }
 
+TEST(Show, TextIsWrappedByCharactersNotBytes) {
+    std::string words;
+    for (int i = 0; i < 35; ++i) {
+        words += "\u00b5 ";  // two bytes
+    }
+    // "ok       x: " and 34 words with a blank between fill 79 columns.
+    EXPECT_EQ(findings_text({{"a", Severity::ok, "x", words, "", "", {}}}).find('\n'), 79U + 34U);
+}
+
 TEST(Show, JsonHasItAll) {
     const auto json = nlohmann::json::parse(findings_json(some()));
     EXPECT_EQ(json["worst"], "warning");
