@@ -24,7 +24,7 @@ struct CheckRow {
     ROW(machine, "machine", "kind of machine", "bare metal that does nothing else", "", "") \
     ROW(machine_in_container, "", "", "", \
         "processors, interrupts, limits and the clock are the host's: what is seen here may not " \
-        "be all, and much of it cannot be mended from inside", \
+        "be all, and much of it cannot be fixed from inside", \
         "run doctor on the host itself as well") \
     ROW(machine_is_virtual, "", "", "", \
         "a hypervisor stops processors for tens of microseconds, unseen from inside; frequency " \

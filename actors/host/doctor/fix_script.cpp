@@ -117,7 +117,7 @@ std::string fix_script(const Findings& findings) {
     out += calls("set_value") ? function_set_value : "";
     out += calls("keep") ? function_keep : "";
     out += calls("boot_parameters") ? function_boot_parameters : "";
-    out += blocks.empty() ? "\n# Nothing is to be mended.\n" : blocks;
+    out += blocks.empty() ? "\n# Nothing has to be fixed.\n" : blocks;
     out += calls("boot_parameters") ? tail_boot : "";
     return out;
 }

@@ -34,8 +34,8 @@ void add_text(std::string& out, const Finding& finding) {
         add_part(out, "seen", finding.seen);
         add_part(out, "wanted", finding.wanted);
         add_part(out, "why", finding.why);
-        add_part(out, "mend", finding.fix.command);
-        add_part(out, finding.fix.command.empty() ? "mend" : "", finding.fix.advice);
+        add_part(out, "fix", finding.fix.command);
+        add_part(out, finding.fix.command.empty() ? "fix" : "", finding.fix.advice);
     }
 }
 
@@ -46,7 +46,7 @@ Json json_of(const Finding& finding) {
             {"seen", finding.seen},
             {"wanted", finding.wanted},
             {"why", finding.why},
-            {"mend",
+            {"fix",
              {{"command", finding.fix.command},
               {"advice", finding.fix.advice},
               {"until_boot", finding.fix.now},
