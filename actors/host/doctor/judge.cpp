@@ -39,7 +39,7 @@ Measured kind_of_machine(const Host& host) {
     if (host.hypervisor) {
         return {advice, "virtual machine", {}, Check::machine_is_virtual};
     }
-    return host.battery ? Measured{advice, "has a battery: a laptop", {}, Check::machine_is_laptop}
+    return host.battery ? Measured{advice, "laptop (has a battery)", {}, Check::machine_is_laptop}
                         : Measured{ok, "bare metal"};
 }
 
@@ -71,7 +71,7 @@ Measured time_stamp_counter(const Host& host) {
                                        : "neither";
     if (host.hypervisor) {  // it may hide features of the CPU
         return {warning, seen,
-                advice_fix("let the hypervisor show the flag (invtsc) to the machine")};
+                advice_fix("let the hypervisor pass the flag invtsc to the machine")};
     }
     return {error, seen};
 }
@@ -98,10 +98,10 @@ Measured clock(const Host& host) {
     const std::string seen =
         fmt::format("{}{}; error {} us estimated, {} us at most; offset {} us",
                     clock.synchronised ? "synchronised" : "not synchronised",
-                    programs.empty() ? ", by nobody that is seen here" : " by " + programs,
+                    programs.empty() ? ", by no visible program" : " by " + programs,
                     clock.estimated_error_us, clock.maximum_error_us, clock.offset_ns / 1000);
     if (!clock.synchronised && !host.container.empty() && programs.empty()) {
-        return {warning, seen, advice_fix("on the host, not in the container: chrony or PTP")};
+        return {warning, seen, advice_fix("run chrony or PTP on the host, not in the container")};
     }
     if (clock.synchronised && clock.estimated_error_us > error_us_max) {
         return {warning, seen};
@@ -110,7 +110,7 @@ Measured clock(const Host& host) {
         return {ok, seen};
     }
     const Fix chrony{"apt-get install chrony",
-                     "or ptp4l and phc2sys (package linuxptp), where the network has PTP",
+                     "or ptp4l and phc2sys (package linuxptp), if the network has PTP",
                      {},
                      {"apt-get install --yes chrony", "systemctl enable --now chrony.service"}};
     return clock.synchronised ? Measured{advice, seen, chrony, Check::clock_by_timesyncd}
@@ -173,7 +173,7 @@ Findings judge(const Host& host, const Need& need) {
     Findings findings;
     add_finding(findings, Check::machine, kind_of_machine(host));
     if (need.configs == 0) {
-        add_finding(findings, Check::config, {unknown, "none was named"});
+        add_finding(findings, Check::config, {unknown, "none was given"});
     }
     judge_memory(host, need, findings);
     judge_nics(host, need, findings);

@@ -74,7 +74,8 @@ Fix hugepage_fix(int node, std::size_t count) {
                                       node),
                           std::to_string(count)}});
     fix.advice =
-        "memory in small pieces gives fewer than asked for: look again, early after boot is best";
+        "fragmented memory gives fewer pages than requested, so check again; early after boot is "
+        "best";
     return fix;
 }
 
@@ -91,7 +92,7 @@ Measured hugepages(const Host& host, int node, std::size_t need_bytes) {
         return {ok, seen};
     }
     if (pages.total_bytes >= need_bytes && host.runs("pinstrike")) {
-        return {advice, seen + ", and an instance runs: it may be what uses them"};
+        return {advice, seen + ", which the running instance may use"};
     }
     return {error, seen, hugepage_fix(node, pages_wanted(host, pages, need_bytes))};
 }

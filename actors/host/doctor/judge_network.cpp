@@ -21,8 +21,8 @@ constexpr std::int64_t backlog_packets = 16384;
 
 Measured interface_state(const PortNeed& port, const HostInterface* interface) {
     if (interface == nullptr) {
-        return {error, "there is none of this name",
-                advice_fix("`ip link` lists those there are; write it into the config")};
+        return {error, "no interface has this name",
+                advice_fix("`ip link` lists the interfaces; write the right name into the config")};
     }
     if (interface->up && interface->multicast) {
         return interface->running ? Measured{ok, "up, multicast"}
@@ -32,7 +32,10 @@ Measured interface_state(const PortNeed& port, const HostInterface* interface) {
                                             interface->up ? "multicast on" : "up");
     return {error,
             interface->up ? "up, but without MULTICAST" : "down",
-            {command, "and in the host's network configuration, for the next boot", {command}, {}}};
+            {command,
+             "also change the host's network configuration, for the next boot",
+             {command},
+             {}}};
 }
 
 /// Switches accept IGMP reports only with a valid source address. `own`: the one in the config, if
@@ -48,7 +51,7 @@ Measured address(const PortNeed& port, const HostInterface& interface, const std
     return {warning,
             seen.empty() ? "none" : joined(seen),
             {"ip address add ADDRESS/PREFIX dev " + shell_word(port.interface),
-             own.empty() ? "" : "or the interface's own in `source_address`",
+             own.empty() ? "" : "or set `source_address` to an address of the interface",
              {},
              {}}};
 }
@@ -88,11 +91,13 @@ Measured setting(const Host& host, const std::string& key, std::int64_t least, S
 Measured membership(const nic::PortConfig& port) {
     return port.membership == nic::Membership::igmp
                ? Measured{unknown,
-                          "the port will report them itself, from " +
+                          "the port will send IGMP reports from " +
                               nic::text_of(port.source_address),
-                          advice_fix("`show ip igmp snooping groups` on the switch once it runs")}
-               : Measured{unknown, "membership: static, the switch must send them unasked",
-                          advice_fix("static groups on the switch's port")};
+                          advice_fix("run `show ip igmp snooping groups` on the switch while the "
+                                     "program runs")}
+               : Measured{unknown,
+                          "membership: static, so the switch must send them without reports",
+                          advice_fix("configure static groups on the switch's port")};
 }
 
 /// A service that cannot listen at its address does not start. For one config `check` has more
@@ -106,7 +111,7 @@ Measured endpoints(const std::multimap<std::string, std::string>& endpoints) {
             feeds.push_back(first->second);
         }
         if (feeds.size() > 1) {
-            shared.push_back(address + " is that of " + joined(feeds, " and "));
+            shared.push_back(address + " is used by " + joined(feeds, " and "));
         }
     }
     return shared.empty() ? Measured{ok, fmt::format("{}, all different", endpoints.size())}

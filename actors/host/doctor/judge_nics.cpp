@@ -23,13 +23,13 @@ Measured iommu(const Host& host) {
     fix.advice = host.hypervisor ? "the hypervisor must give the machine an IOMMU as well"
                                  : "enable VT-d or AMD-Vi in the firmware's settings as well";
     return host.vfio_without_iommu
-               ? Measured{warning, "off; vfio is told to do without (enable_unsafe_noiommu_mode)",
-                          fix}
+               ? Measured{warning,
+                          "off; vfio is set to work without it (enable_unsafe_noiommu_mode)", fix}
                : Measured{error, "off: no groups in /sys/kernel/iommu_groups", fix};
 }
 
 Measured vfio(const Host& host) {
-    return host.vfio_pci ? Measured{ok, "there"}
+    return host.vfio_pci ? Measured{ok, "available"}
                          : Measured{error,
                                     "not loaded",
                                     {"modprobe vfio-pci",
@@ -45,8 +45,8 @@ Fix binding_fix(const Host& host, const HostNic& nic) {
     if (interface != host.interfaces.end() && interface->second.default_route) {
         return {command,
                 nic.interface +
-                    " carries the default route of this host: give the feed another NIC, or move "
-                    "the route first. The script leaves it alone",
+                    " carries the default route of this host, so the script does not bind it; give "
+                    "the feed another NIC, or move the route first",
                 {},
                 {}};
     }
@@ -77,7 +77,7 @@ Measured iommu_group(const HostNic& nic) {
             fmt::format("group {}, {}", *nic.iommu_group,
                         !others.empty()             ? "with " + joined(others)
                         : nic.group_members.empty() ? "alone"
-                                                    : "nobody else's in use")};
+                                                    : "no other device in use")};
 }
 
 Measured nic_node(const Host& host, const Need& need, const HostNic& nic) {

@@ -44,10 +44,8 @@ Measured boot_list(std::string_view name, std::string_view words, Severity lacki
     }
     Fix fix = boot_fix(name, fmt::format("{}={}{}", name, words, cpus_text(with(*seen, hot))));
     fix.advice = fmt::format(
-        "take an older {}= out of the command line first{}", name,
-        hot.contains(0)
-            ? "; cpu 0, where the kernel keeps time, can be freed of little: move its thread"
-            : "");
+        "first remove an older {}= from the command line{}", name,
+        hot.contains(0) ? "; move the thread of cpu 0, because the kernel keeps time there" : "");
     return {lacking, text, fix};
 }
 
@@ -169,17 +167,17 @@ Measured irqbalance(const Host& host, const CpuSet& hot) {
         if (!host.container.empty()) {
             return {unknown, "not visible from a container"};
         }
-        return host.processes.empty() ? Measured{unknown, "not visible: no process of others is"}
+        return host.processes.empty() ? Measured{unknown, "not visible: no other process is"}
                                       : Measured{ok, "does not run"};
     }
     if (!host.irqbalance_seen) {
-        return {unknown, "runs; what it was told may not be read by this user"};
+        return {unknown, "runs; this user may not read its options"};
     }
     // Without options, irqbalance excludes isolated and tickless CPUs.
     const CpuSet spared = host.irqbalance_banned.value_or(
         with(host.isolated.value_or(CpuSet{}), host.tickless.value_or(CpuSet{})));
     const std::string seen =
-        "runs, spares " + (spared.empty() ? "none" : "cpus " + cpus_text(spared));
+        "runs, excludes " + (spared.empty() ? "none" : "cpus " + cpus_text(spared));
     if (without(hot, spared).empty()) {
         return {ok, seen};
     }
@@ -188,7 +186,7 @@ Measured irqbalance(const Host& host, const CpuSet& hot) {
     return {warning,
             seen,
             {"systemctl disable --now irqbalance",
-             "or let it spare them, as the script does",
+             "or let it exclude hot cpus, as the script does",
              {},
              {"keep /etc/systemd/system/irqbalance.service.d/pinstrike.conf '[Service]' " +
                   shell_word(variable),

@@ -47,7 +47,7 @@ Measured processors(const Host& host, const Need& need) {
             wrong.push_back(place + " not allowed to this process");
         }
         if (const auto [other, fresh] = taken.emplace(thread.cpu, thread.name); !fresh) {
-            wrong.push_back(fmt::format("{} is {}'s too", place, other->second));
+            wrong.push_back(fmt::format("{} is also used by {}", place, other->second));
         }
     }
     return wrong.empty() ? Measured{ok, "cpus " + cpus_text(need.hot_cpus()) + ", all online"}
@@ -85,14 +85,14 @@ Siblings siblings_of(const Host& host, const Need& need) {
 Measured smt(const Host& host, const Need& need) {
     const Siblings siblings = siblings_of(host, need);
     if (!siblings.shared.empty()) {
-        return {warning, "one core for two: " + joined(siblings.shared)};
+        return {warning, "threads that share a core: " + joined(siblings.shared)};
     }
     if (!siblings.free.empty()) {
         std::vector<FileValue> values;
         for (const CpuIndex cpu : siblings.free) {
             values.push_back({fmt::format("/sys/devices/system/cpu/cpu{}/online", cpu), "0"});
         }
-        return {warning, "open to any program: cpus " + cpus_text(siblings.free),
+        return {warning, "available to any program: cpus " + cpus_text(siblings.free),
                 sysfs_fix("smt", values)};
     }
     if (!host.symmetric_threads) {
@@ -150,7 +150,7 @@ Measured caches(const Host& host, const Need& need) {
         return {unknown, "not visible: the kernel does not say which processors share one"};
     }
     if (caches.size() == 1) {
-        return {ok, host.hypervisor ? "one for all, as the hypervisor says" : "one for all"};
+        return {ok, host.hypervisor ? "one for all, according to the hypervisor" : "one for all"};
     }
     Names parts;
     for (const auto& [cpus, threads] : caches) {
@@ -160,9 +160,8 @@ Measured caches(const Host& host, const Need& need) {
     if (roomy.empty()) {
         return {ok, joined(parts, "; "), {}, Check::cache_too_small};
     }
-    return {
-        advice, joined(parts, "; "),
-        advice_fix("processors of one cache in the config: " + cpus_text(roomy) + " share one")};
+    return {advice, joined(parts, "; "),
+            advice_fix("use processors of one cache in the config, such as " + cpus_text(roomy))};
 }
 
 }  // namespace
