@@ -2,6 +2,7 @@
 #include "config/explain.h"
 
 #include "config/nearest.h"
+#include "config/wrapped.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,28 +17,6 @@ std::string last_word(const std::string& path) {
 }
 
 constexpr std::size_t columns = 78;
-
-/// Wraps words at 78 columns. The first text line begins at column `used`; later ones are indented.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
-    std::string out;
-    std::size_t column = used;
-    bool first = true;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        if (!first && column + 1 + end > columns) {
-            out.append("\n").append(indent, ' ');
-            column = indent;
-        } else if (!first) {
-            out += ' ';
-            ++column;
-        }
-        first = false;
-        out += text.substr(0, end);
-        column += end;
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return out + "\n";
-}
 
 }  // namespace
 
@@ -75,15 +54,16 @@ Explanation explanation_of(const KeyDoc& doc) {
 }
 
 std::string explain_text(const Explanation& explanation) {
-    std::string out = explanation.name + "\n  " + wrapped(explanation.sentence, 2, 2);
+    std::string out =
+        explanation.name + "\n  " + wrapped(explanation.sentence, 2, 2, columns) + "\n";
     std::size_t word_columns = 7;
     for (const Fact& fact : explanation.facts) {
         word_columns = std::max(word_columns, fact.word.size());
     }
     const std::size_t indent = 2 + word_columns + 2;
     for (const Fact& fact : explanation.facts) {
-        out += fmt::format("  {:<{}}{}", fact.word + ":", word_columns + 2,
-                           wrapped(fact.text, indent, indent));
+        out += fmt::format("  {:<{}}{}\n", fact.word + ":", word_columns + 2,
+                           wrapped(fact.text, indent, indent, columns));
     }
     for (const ChoiceDoc& choice : explanation.choices) {
         out += fmt::format("    {:<12} {}\n", choice.word, choice.sentence);

@@ -33,13 +33,9 @@ void add_obstacles(const actors::FeedConfig& config, actors::doctor::Findings& f
     static_cast<void>(actors::hours_of(config, problems));
     actors::check_listening(config, actors::read_listening_rights(), problems);
     for (const Problem& problem : problems) {
-        findings.push_back({.id = "start." + config.name,
-                            .severity = actors::doctor::Severity::error,
-                            .what = "start of feed " + config.name,
-                            .seen = problem.text,
-                            .wanted = "nothing that forbids it",
-                            .why = "the program would end with status 78, and not be started again",
-                            .fix = {}});
+        actors::doctor::add_finding(findings, actors::doctor::Check::start,
+                                    {actors::doctor::Severity::error, problem.text},
+                                    fmt::arg("feed", config.name));
     }
 }
 

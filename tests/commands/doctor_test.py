@@ -91,7 +91,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(rows["rmem_max"]["wanted"], f"{64 << 20:,} or more")
         self.assertEqual(rows["nofile"]["wanted"], f"{8 * 2 + 128} or more")
         self.assertEqual(rows["interface.lo"]["severity"], "error")  # lo has no MULTICAST
-        self.assertEqual(rows["interface.lo"]["mend"]["command"],
+        self.assertEqual(rows["interface.lo"]["fix"]["command"],
                          "ip link set dev lo multicast on")
 
     def test_wrong_configs_are_78_and_nothing_else_is_said(self):
@@ -113,7 +113,7 @@ class Doctor(unittest.TestCase):
 
 
 class FixScript(unittest.TestCase):
-    def test_is_sound_shell_with_a_block_for_each_mend(self):
+    def test_is_sound_shell_with_a_block_for_each_fix(self):
         for configs in ([], *([config] for config in CONFIGS)):
             script = doctor("--fix-script", *configs).stdout
             self.assertIn("\nset -eu\n", script)
@@ -123,9 +123,9 @@ class FixScript(unittest.TestCase):
             for row in rows.values():
                 block = f"# --- {row['severity']}: {row['id']} ---\n"
                 wanted = SEVERITIES.index(row["severity"]) > 1 and \
-                    (row["mend"]["command"] or row["mend"]["advice"])
+                    (row["fix"]["command"] or row["fix"]["advice"])
                 self.assertEqual(block in script, bool(wanted), row["id"])
-                for line in row["mend"]["until_boot"] + row["mend"]["kept"] if wanted else []:
+                for line in row["fix"]["until_boot"] + row["fix"]["kept"] if wanted else []:
                     self.assertIn(f"\n{line}\n", script)
 
     @unittest.skipUnless(shutil.which("shellcheck"), "shellcheck is not installed")

@@ -310,9 +310,8 @@ def check_that_planted_are_found(table, commands):
 
 def check_tuning():
     """The page on tuning and `doctor` speak of the same things, by the same names, and each source is listed."""
-    judges = "".join(path.read_text() for path in sorted((ROOT / "actors/host/doctor").glob("judge*.cpp")))
-    findings = set(re.findall(r'\.id =\s*[^,;"]*"([a-z_]+)', judges)) - {"config"}
-    findings |= set(re.findall(r'\{\s*"([a-z_]+)", "(?:hot cpus|net\.)', judges))
+    table = (ROOT / "actors/host/doctor/finding_rows.h").read_text()
+    findings = set(re.findall(r'ROW\(\w+, "([a-z_]+)', table)) - {"config", "start"}
     page = (ROOT / "deploy/TUNING.md").read_text()
     rules, sources = page.split("## Sources")
     cells = re.findall(r"^\|.*\| ([^|]*) \|$", rules, re.M) + re.findall(r"Doctor: ([^.]*)", rules)

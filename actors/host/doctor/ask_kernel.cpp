@@ -34,16 +34,12 @@ std::optional<ClockState> ask_clock() {
                       .offset_ns = nanoseconds ? clock.offset : clock.offset * 1000};
 }
 
-struct FreeAddresses {
-    void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
-};
-
 void ask_addresses(Host& host) {
     ifaddrs* list = nullptr;
     if (::getifaddrs(&list) != 0) {
         return;
     }
-    const std::unique_ptr<ifaddrs, FreeAddresses> owned{list};
+    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owned{list, &::freeifaddrs};
     for (auto& [name, interface] : host.interfaces) {
         interface.addresses.emplace();
     }
@@ -81,15 +77,6 @@ void ask_driver(int any_socket, HostNic& nic) {
     }
 }
 
-void ask_disk(const std::string& path, Host& host) {
-    struct statvfs disk {};
-
-    if (::statvfs(path.c_str(), &disk) == 0) {
-        host.disks.push_back({path, std::uint64_t{disk.f_bavail} * disk.f_frsize,
-                              std::uint64_t{disk.f_blocks} * disk.f_frsize});
-    }
-}
-
 }  // namespace
 
 void ask_kernel(Host& host) {
@@ -102,8 +89,15 @@ void ask_kernel(Host& host) {
     if (any_socket >= 0) {
         ::close(any_socket);
     }
-    ask_disk("/var/log", host);  // the journal
-    ask_disk("/var/lib", host);  // captures, series maps
+    for (const char* path : {"/var/log", "/var/lib"}) {  // the journal; captures and series maps
+
+        struct statvfs disk {};
+
+        if (::statvfs(path, &disk) == 0) {
+            host.disks.push_back({path, std::uint64_t{disk.f_bavail} * disk.f_frsize,
+                                  std::uint64_t{disk.f_blocks} * disk.f_frsize});
+        }
+    }
 }
 
 }  // namespace pinstrike::actors::doctor

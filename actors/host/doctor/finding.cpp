@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/host/doctor/finding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -14,6 +16,19 @@ constexpr std::array<std::string_view, 5> words{"ok", "unknown", "advice", "warn
 
 std::string_view word_of(Severity severity) {
     return words[static_cast<std::size_t>(severity)];
+}
+
+void add_finding(Findings& findings, Check check, Measured measured, fmt::format_args values) {
+    const auto text = [&](std::string_view CheckRow::*column) {
+        const std::string_view own = row_of(measured.special.value_or(check)).*column;
+        return fmt::vformat(own.empty() ? row_of(check).*column : own, values);
+    };
+    if (measured.severity > Severity::unknown && measured.fix.is_blank()) {
+        measured.fix.advice = text(&CheckRow::fix);
+    }
+    findings.push_back({text(&CheckRow::id), measured.severity, text(&CheckRow::what),
+                        std::move(measured.seen), text(&CheckRow::wanted), text(&CheckRow::why),
+                        std::move(measured.fix)});
 }
 
 std::vector<std::size_t> counts_of(const Findings& findings) {

@@ -3,9 +3,15 @@
 // The result of one check of a host.
 #pragma once
 
+#include "actors/host/doctor/finding_rows.h"
+
+#include <fmt/core.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pinstrike::actors::doctor {
@@ -23,6 +29,8 @@ struct Fix {
     std::vector<std::string> now;
     std::vector<std::string> lasting;
     bool boot_loader = false;  ///< `lasting` changes the kernel's command line
+
+    [[nodiscard]] bool is_blank() const { return command.empty() && advice.empty(); }
 };
 
 struct Finding {
@@ -36,6 +44,23 @@ struct Finding {
 };
 
 using Findings = std::vector<Finding>;
+
+/// The parts of a finding that are not in the table of checks.
+struct Measured {
+    Severity severity = Severity::ok;
+    std::string seen;
+    Fix fix = {};                       ///< blank: the advice of the row, if something is wrong
+    std::optional<Check> special = {};  ///< a case of the check, whose texts apply
+};
+
+/// Adds the finding of a check. `values` are those of the names in the row's texts.
+void add_finding(Findings& findings, Check check, Measured measured, fmt::format_args values);
+
+template <typename... Values>
+void add_finding(Findings& findings, Check check, Measured measured, const Values&... values) {
+    add_finding(findings, check, std::move(measured),
+                fmt::format_args{fmt::make_format_args(values...)});
+}
 
 /// The number of findings of each severity, indexed by its value.
 [[nodiscard]] std::vector<std::size_t> counts_of(const Findings& findings);

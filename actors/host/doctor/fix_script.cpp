@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 namespace pinstrike::actors::doctor {
@@ -11,28 +10,30 @@ namespace {
 
 constexpr std::string_view head = R"script(#!/bin/sh
 #
-# What `pinstrike doctor` would change on this host. Read it before you run it, as root: it changes
-# the kernel's settings and files in /etc. Nothing ran it for you. It may be run again.
+# Fixes for what `pinstrike doctor` found on this host. Read this script before you run it as root,
+# because it changes settings of the kernel and files in /etc. Nothing has run it. You can run it
+# more than once.
 #
-# Each block is one finding. "Until the next boot": acts at once, and is gone then. "Kept": a file
-# that acts from the next boot on. "Boot loader": kernel parameters, which need a boot to act.
+# Each block is one finding. "Until the next boot": commands that apply at once, but not after a
+# boot. "Kept": files that apply from the next boot on. "Boot loader": kernel parameters, which
+# apply from the next boot on.
 set -eu
 
 if [ "$(id -u)" -ne 0 ]; then
-    echo "this changes the host: run it as root" >&2
+    echo "run this script as root, because it changes the host" >&2
     exit 1
 fi
 )script";
 
 constexpr std::string_view function_set_value = R"script(
-# set_value FILE VALUE: into a file of the kernel's
+# set_value FILE VALUE: writes the value to a file of the kernel
 set_value() {
     printf '%s\n' "$2" >"$1"
 }
 )script";
 
 constexpr std::string_view function_keep = R"script(
-# keep FILE LINE...: a file of our own, written anew
+# keep FILE LINE...: replaces a file that only this script writes
 keep() {
     file=$1
     shift
@@ -42,7 +43,7 @@ keep() {
 )script";
 
 constexpr std::string_view function_boot_parameters = R"script(
-# boot_parameters NAME WORDS: for the kernel's command line, by GRUB (update-grub, at the end)
+# boot_parameters NAME WORDS: adds words to the kernel's command line, for update-grub at the end
 boot_parameters() {
     variable=GRUB_CMDLINE_LINUX_DEFAULT
     mkdir -p /etc/default/grub.d
@@ -55,9 +56,9 @@ constexpr std::string_view tail_boot = R"script(
 # The boot loader
 if command -v update-grub >/dev/null; then
     update-grub
-    echo "boot to make the kernel parameters act" >&2
+    echo "boot to apply the kernel parameters" >&2
 else
-    echo "no update-grub here: add these to the kernel's command line, and boot:" >&2
+    echo "update-grub is missing: add these to the kernel's command line, and boot:" >&2
     sed -n 's/^.*DEFAULT //; s/"$//p' /etc/default/grub.d/pinstrike-*.cfg >&2
 fi
 )script";
@@ -101,34 +102,26 @@ std::string block(const Finding& finding) {
     return out;
 }
 
-bool is_blank(const Fix& fix) {
-    return fix.command.empty() && fix.advice.empty();
-}
-
 }  // namespace
 
 std::string fix_script(const Findings& findings) {
     std::string blocks;
-    bool boot_loader = false;
     for (const Finding& finding : findings) {
-        if (finding.severity >= Severity::advice && !is_blank(finding.fix)) {
+        if (finding.severity >= Severity::advice && !finding.fix.is_blank()) {
             blocks += block(finding);
-            boot_loader = boot_loader || finding.fix.boot_loader;
         }
     }
+    const auto calls = [&](std::string_view function) {
+        return blocks.find(fmt::format("\n{} ", function)) != std::string::npos;
+    };
     std::string out{head};
     // Includes only the functions that are used, so that the script is short to read.
-    if (blocks.find("\nset_value ") != std::string::npos) {
-        out += function_set_value;
-    }
-    if (blocks.find("\nkeep ") != std::string::npos) {
-        out += function_keep;
-    }
-    if (boot_loader) {
-        out += function_boot_parameters;
-    }
-    out += blocks.empty() ? "\n# Nothing is to be mended.\n" : blocks;
-    return boot_loader ? out + std::string{tail_boot} : out;
+    out += calls("set_value") ? function_set_value : "";
+    out += calls("keep") ? function_keep : "";
+    out += calls("boot_parameters") ? function_boot_parameters : "";
+    out += blocks.empty() ? "\n# Nothing has to be fixed.\n" : blocks;
+    out += calls("boot_parameters") ? tail_boot : "";
+    return out;
 }
 
 }  // namespace pinstrike::actors::doctor

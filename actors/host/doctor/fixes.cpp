@@ -24,13 +24,13 @@ std::string shell_word(std::string_view text) {
 Fix sysctl_fix(std::string_view key, std::int64_t value) {
     std::string file{key};
     std::replace(file.begin(), file.end(), '/', '-');
-    Fix fix;
-    fix.command = "sysctl -w " + shell_word(fmt::format("{}={}", key, value));
-    fix.now = {fix.command};
-    fix.lasting = {fmt::format("keep {} {}",
-                               shell_word(fmt::format("/etc/sysctl.d/60-pinstrike-{}.conf", file)),
-                               shell_word(fmt::format("{} = {}", key, value)))};
-    return fix;
+    const std::string command = "sysctl -w " + shell_word(fmt::format("{}={}", key, value));
+    return {command,
+            "",
+            {command},
+            {fmt::format("keep {} {}",
+                         shell_word(fmt::format("/etc/sysctl.d/60-pinstrike-{}.conf", file)),
+                         shell_word(fmt::format("{} = {}", key, value)))}};
 }
 
 Fix sysfs_fix(std::string_view name, const std::vector<FileValue>& values) {
@@ -48,20 +48,16 @@ Fix sysfs_fix(std::string_view name, const std::vector<FileValue>& values) {
 }
 
 Fix boot_fix(std::string_view name, std::string_view parameters) {
-    Fix fix;
-    fix.command = fmt::format(
-        "kernel command line: {} (GRUB_CMDLINE_LINUX_DEFAULT, update-grub, "
-        "boot)",
-        parameters);
-    fix.lasting = {fmt::format("boot_parameters {} {}", name, shell_word(parameters))};
-    fix.boot_loader = true;
-    return fix;
+    return {fmt::format("kernel command line: {} (GRUB_CMDLINE_LINUX_DEFAULT, update-grub, boot)",
+                        parameters),
+            "",
+            {},
+            {fmt::format("boot_parameters {} {}", name, shell_word(parameters))},
+            true};
 }
 
 Fix advice_fix(std::string advice) {
-    Fix fix;
-    fix.advice = std::move(advice);
-    return fix;
+    return {"", std::move(advice), {}, {}};
 }
 
 }  // namespace pinstrike::actors::doctor

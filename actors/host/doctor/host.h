@@ -8,6 +8,7 @@
 #include "actors/topology/feed_config.h"
 #include "nic/dpdk/host.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -130,10 +131,9 @@ struct Host {
     std::string clock_source;
     std::set<std::string> clock_sources;
     std::optional<ClockState> clock;
-    std::vector<std::string> hardware_clocks;  ///< "ptp0"
 
     // limits of the kernel and of this process
-    std::map<std::string, std::int64_t> sysctls;  ///< "net.core.rmem_max"; only those that exist
+    std::map<std::string, std::int64_t> sysctls;  ///< "net/core/rmem_max"; only those that exist
     std::optional<HostLimits> limits;
     nic::dpdk::Capabilities capabilities;
     std::vector<HostDisk> disks;
@@ -141,15 +141,26 @@ struct Host {
     /// Short names of all visible processes except this one.
     std::set<std::string> processes;
 
-    [[nodiscard]] const HostCpu* find_cpu(CpuIndex index) const;
-    [[nodiscard]] const HostNic* find_nic(const std::string& address) const;
+    /// nullptr: there is none.
+    [[nodiscard]] const HostCpu* find_cpu(CpuIndex index) const {
+        const auto found = std::ranges::find(cpus, index, &HostCpu::index);
+        return found == cpus.end() ? nullptr : &*found;
+    }
+
+    [[nodiscard]] const HostNic* find_nic(const std::string& address) const {
+        const auto found = std::ranges::find(nics, address, &HostNic::address);
+        return found == nics.end() ? nullptr : &*found;
+    }
 
     [[nodiscard]] bool runs(const std::string& process) const {
         return processes.contains(process);
     }
 
     /// Highest NUMA node of any CPU, plus one; at least 1.
-    [[nodiscard]] int nodes_count() const;
+    [[nodiscard]] int nodes_count() const {
+        const auto highest = std::ranges::max_element(cpus, {}, &HostCpu::node);
+        return highest == cpus.end() ? 1 : std::max(highest->node, 0) + 1;
+    }
 };
 
 }  // namespace pinstrike::actors::doctor

@@ -12,12 +12,14 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
+using enum Severity;
+
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t page_bytes = 2 * mebibyte;
 constexpr int any_node = -1;
 
-std::size_t mebibytes(std::size_t bytes) {
-    return (bytes + mebibyte - 1) / mebibyte;
+std::string mebibytes_text(std::size_t bytes) {
+    return grouped((bytes + mebibyte - 1) / mebibyte);
 }
 
 /// Bytes of hugepages by NUMA node. Ports need them on the node of their device. All others, and
@@ -28,15 +30,10 @@ std::map<int, std::size_t> hugepage_needs(const Host& host, const Need& need) {
     for (const nic::dpdk::PortDemand& port : need.dpdk) {
         const std::size_t bytes = nic::dpdk::memory_need(port).total_bytes;
         const HostNic* nic = host.find_nic(nic::dpdk::device_name(port.config));
-        if (nic != nullptr && nic->node >= 0) {
-            needs[nic->node] += bytes;
-        } else {
-            anywhere += bytes;
-        }
+        (nic != nullptr && nic->node >= 0 ? needs[nic->node] : anywhere) += bytes;
     }
     const auto most =
-        std::max_element(needs.begin(), needs.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::ranges::max_element(needs, {}, [](const auto& entry) { return entry.second; });
     needs[most == needs.end() ? any_node : most->first] += anywhere;
     return needs;
 }
@@ -68,124 +65,83 @@ std::size_t pages_wanted(const Host& host, const PagesOfNode& pages, std::size_t
 }
 
 Fix hugepage_fix(int node, std::size_t count) {
-    const std::string pages = "hugepages/hugepages-2048kB/nr_hugepages";
     if (node == any_node) {
         return sysctl_fix("vm/nr_hugepages", static_cast<std::int64_t>(count));
     }
-    Fix fix = sysfs_fix(
-        fmt::format("hugepages-node{}", node),
-        {{fmt::format("/sys/devices/system/node/node{}/{}", node, pages), std::to_string(count)}});
+    Fix fix = sysfs_fix(fmt::format("hugepages-node{}", node),
+                        {{fmt::format("/sys/devices/system/node/node{}/hugepages/"
+                                      "hugepages-2048kB/nr_hugepages",
+                                      node),
+                          std::to_string(count)}});
     fix.advice =
-        "memory in small pieces gives fewer than asked for: look again, early after boot is best";
+        "fragmented memory gives fewer pages than requested, so check again; early after boot is "
+        "best";
     return fix;
 }
 
-void judge_hugepages(const Host& host, int node, std::size_t need_bytes, Findings& findings) {
-    const PagesOfNode pages = pages_on(host, node);
-    const std::string where = node == any_node ? "" : fmt::format(" on node {}", node);
-    Finding finding{
-        .id = node == any_node ? "hugepages" : fmt::format("hugepages.node{}", node),
-        .severity = Severity::ok,
-        .what = "hugepages" + where,
-        .seen = fmt::format("{} MiB free of {} MiB", grouped(pages.free_bytes / mebibyte),
-                            grouped(pages.total_bytes / mebibyte)),
-        .wanted = fmt::format("{} MiB free ({} pages of 2 MiB)", grouped(mebibytes(need_bytes)),
-                              grouped((need_bytes + page_bytes - 1) / page_bytes)),
-        .why =
-            "NICs write packets into them; short of them, or on another node than the NIC, the "
-            "program does not start, or each packet crosses between sockets",
-        .fix = {}};
+Measured hugepages(const Host& host, int node, std::size_t need_bytes) {
     if (host.hugepages.empty()) {
-        finding.severity = host.container.empty() ? Severity::error : Severity::unknown;
-        finding.seen = "the kernel shows none";
-        finding.fix = advice_fix("a kernel with CONFIG_HUGETLBFS (Debian's has it)");
-    } else if (pages.free_bytes < need_bytes) {
-        const bool perhaps_its_own = pages.total_bytes >= need_bytes && host.runs("pinstrike");
-        finding.severity = perhaps_its_own ? Severity::advice : Severity::error;
-        if (perhaps_its_own) {
-            finding.seen += ", and an instance runs: it may be what uses them";
-        } else {
-            finding.fix = hugepage_fix(node, pages_wanted(host, pages, need_bytes));
-        }
+        return {host.container.empty() ? error : unknown, "the kernel shows none",
+                advice_fix("a kernel with CONFIG_HUGETLBFS (Debian's has it)")};
     }
-    findings.push_back(std::move(finding));
+    const PagesOfNode pages = pages_on(host, node);
+    const std::string seen =
+        fmt::format("{} MiB free of {} MiB", grouped(pages.free_bytes / mebibyte),
+                    grouped(pages.total_bytes / mebibyte));
+    if (pages.free_bytes >= need_bytes) {
+        return {ok, seen};
+    }
+    if (pages.total_bytes >= need_bytes && host.runs("pinstrike")) {
+        return {advice, seen + ", which the running instance may use"};
+    }
+    return {error, seen, hugepage_fix(node, pages_wanted(host, pages, need_bytes))};
 }
 
-void judge_ordinary_memory(const Host& host, const Need& need, Findings& findings) {
-    Finding finding{.id = "memory",
-                    .severity = Severity::ok,
-                    .what = "memory beside hugepages",
-                    .seen = "not visible: /proc/meminfo cannot be read",
-                    .wanted = fmt::format("{} MiB free", grouped(mebibytes(need.memory_bytes))),
-                    .why =
-                        "rings, books and histories are claimed at the start; with more than is "
-                        "free the kernel kills something, most likely this",
-                    .fix = {}};
+Measured ordinary_memory(const Host& host, std::size_t need_bytes) {
     if (!host.free_bytes) {
-        finding.severity = Severity::unknown;
-    } else {
-        finding.seen = fmt::format("{} MiB free", grouped(*host.free_bytes / mebibyte));
-        if (*host.free_bytes < need.memory_bytes) {
-            finding.severity = host.runs("pinstrike") ? Severity::advice : Severity::error;
-            finding.seen += host.runs("pinstrike") ? ", and an instance runs" : "";
-            finding.fix = advice_fix("more memory, or less of ring_slots, series_capacity, hold");
-        }
+        return {unknown, "not visible: /proc/meminfo cannot be read"};
     }
-    findings.push_back(std::move(finding));
+    const std::string seen = grouped(*host.free_bytes / mebibyte) + " MiB free";
+    if (*host.free_bytes >= need_bytes) {
+        return {ok, seen};
+    }
+    return host.runs("pinstrike") ? Measured{advice, seen + ", and an instance runs"}
+                                  : Measured{error, seen};
 }
 
-void judge_transparent(const Host& host, Findings& findings) {
-    Finding finding{.id = "transparent_hugepages",
-                    .severity = Severity::ok,
-                    .what = "transparent hugepages",
-                    .seen = host.transparent_hugepages,
-                    .wanted = "madvise",
-                    .why =
-                        "with always, the kernel moves memory of any program together and stops "
-                        "its threads meanwhile; with madvise only what asks for it, as the "
-                        "book's tables do",
-                    .fix = {}};
-    if (host.transparent_hugepages.empty()) {
-        finding.severity = Severity::unknown;
-        finding.seen = "not visible";
-    } else if (host.transparent_hugepages != "madvise") {
-        finding.severity =
-            host.transparent_hugepages == "always" ? Severity::warning : Severity::advice;
-        finding.fix =
-            sysfs_fix("thp", {{"/sys/kernel/mm/transparent_hugepage/enabled", "madvise"}});
+Measured transparent_hugepages(const std::string& seen) {
+    if (seen.empty() || seen == "madvise") {
+        return seen.empty() ? Measured{unknown, "not visible"} : Measured{ok, seen};
     }
-    findings.push_back(std::move(finding));
-}
-
-void judge_numa_balancing(const Host& host, Findings& findings) {
-    const auto value = host.sysctls.find("kernel.numa_balancing");
-    if (host.nodes_count() < 2 || value == host.sysctls.end()) {
-        return;  // one node, or a kernel without NUMA balancing
-    }
-    const bool off = value->second == 0;
-    findings.push_back({.id = "numa_balancing",
-                        .severity = off ? Severity::ok : Severity::warning,
-                        .what = "automatic NUMA balancing",
-                        .seen = off ? "off" : "on",
-                        .wanted = "off",
-                        .why = "the kernel takes pages away to see who misses them: hot threads "
-                               "stop for page faults",
-                        .fix = off ? Fix{} : sysctl_fix("kernel/numa_balancing", 0)});
+    return {seen == "always" ? warning : advice, seen,
+            sysfs_fix("thp", {{"/sys/kernel/mm/transparent_hugepage/enabled", "madvise"}})};
 }
 
 }  // namespace
 
 void judge_memory(const Host& host, const Need& need, Findings& findings) {
-    if (!need.dpdk.empty()) {
-        for (const auto& [node, bytes] : hugepage_needs(host, need)) {
-            judge_hugepages(host, node, bytes, findings);
-        }
+    for (const auto& [node, bytes] :
+         need.dpdk.empty() ? std::map<int, std::size_t>{} : hugepage_needs(host, need)) {
+        add_finding(findings, Check::hugepages, hugepages(host, node, bytes),
+                    fmt::arg("of_node", node == any_node ? "" : fmt::format(".node{}", node)),
+                    fmt::arg("on_node", node == any_node ? "" : fmt::format(" on node {}", node)),
+                    fmt::arg("need_mib", mebibytes_text(bytes)),
+                    fmt::arg("need_pages", grouped((bytes + page_bytes - 1) / page_bytes)));
     }
     if (need.configs != 0) {
-        judge_ordinary_memory(host, need, findings);
+        add_finding(findings, Check::memory, ordinary_memory(host, need.memory_bytes),
+                    fmt::arg("need_mib", mebibytes_text(need.memory_bytes)));
     }
-    judge_transparent(host, findings);
-    judge_numa_balancing(host, findings);
+    add_finding(findings, Check::transparent_hugepages,
+                transparent_hugepages(host.transparent_hugepages));
+    // Neither one node nor a kernel without NUMA balancing needs the check.
+    const auto balancing = host.sysctls.find("kernel/numa_balancing");
+    if (host.nodes_count() > 1 && balancing != host.sysctls.end()) {
+        add_finding(findings, Check::numa_balancing,
+                    balancing->second == 0
+                        ? Measured{ok, "off"}
+                        : Measured{warning, "on", sysctl_fix("kernel/numa_balancing", 0)});
+    }
 }
 
 }  // namespace pinstrike::actors::doctor

@@ -1,9 +1,10 @@
 // path: cold
 //
-// Judges the state of the CPUs of hot threads.
+// Checks the state of the CPUs of hot threads, and the interrupts that reach them.
 #include "actors/host/doctor/fixes.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_files.h"
+#include "config/joined.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,8 @@
 
 namespace pinstrike::actors::doctor {
 namespace {
+
+using enum Severity;
 
 /// The longest wake-up time of a sleep state for a hot CPU. Rings hold 5 ms, but each wake-up adds
 /// latency.
@@ -24,148 +27,170 @@ CpuSet without(const CpuSet& cpus, const CpuSet& taken) {
     return rest;
 }
 
-struct BootList {
-    const char* id;
-    const char* what;
-    const char* parameter;  ///< the list of CPUs follows it
-    const char* why;
-    Severity lacking;
-};
-
-constexpr BootList isolation{
-    "isolcpus", "hot cpus isolated", "isolcpus=domain,managed_irq,",
-    "the scheduler puts any program on a processor that is not: each turn of it stops the feed for "
-    "up to milliseconds",
-    Severity::warning};
-constexpr BootList tickless{
-    "nohz_full", "hot cpus without tick",
-    "nohz_full=", "the tick stops a thread 100 to 1000 times a second, a few microseconds each",
-    Severity::warning};
-constexpr BootList callback_free{
-    "rcu_nocbs", "hot cpus without RCU's work",
-    "rcu_nocbs=", "what the kernel frees late is otherwise freed on the hot processor",
-    Severity::advice};
-
-/// A list of CPUs on the kernel's command line.
-void judge_boot_list(const BootList& list, const std::optional<CpuSet>& seen, const CpuSet& hot,
-                     Findings& findings) {
-    Finding finding{.id = list.id,
-                    .severity = Severity::ok,
-                    .what = list.what,
-                    .seen = "",
-                    .wanted = "cpus " + cpus_text(hot),
-                    .why = list.why,
-                    .fix = {}};
-    if (!seen) {
-        finding.severity = Severity::unknown;
-        finding.seen = "not visible: the kernel was built without it, or does not show it";
-        findings.push_back(std::move(finding));
-        return;
-    }
-    finding.seen = seen->empty() ? "none" : "cpus " + cpus_text(*seen);
-    if (const CpuSet lacking = without(hot, *seen); !lacking.empty()) {
-        finding.severity = list.lacking;
-        CpuSet all = *seen;
-        all.insert(hot.begin(), hot.end());
-        finding.fix = boot_fix(list.id, list.parameter + cpus_text(all));
-        finding.fix.advice =
-            fmt::format("take an older {}= out of the command line first", list.id);
-    }
-    if (hot.contains(0) && finding.severity != Severity::ok) {
-        finding.fix.advice +=
-            "; cpu 0, where the kernel keeps time, can be freed of little: move its thread";
-    }
-    findings.push_back(std::move(finding));
+CpuSet with(CpuSet cpus, const CpuSet& more) {
+    cpus.insert(more.begin(), more.end());
+    return cpus;
 }
 
-void judge_governor(const Host& host, const CpuSet& hot, Findings& findings) {
-    Finding finding{.id = "governor",
-                    .severity = Severity::ok,
-                    .what = "frequency of hot cpus",
-                    .seen = "governor performance",
-                    .wanted = "governor performance",
-                    .why =
-                        "others let the frequency sink in quiet times, and the burst that follows "
-                        "is taken slowly",
-                    .fix = {}};
+/// A list of CPUs on the kernel's command line. The list follows `words` there.
+Measured boot_list(std::string_view name, std::string_view words, Severity lacking,
+                   const std::optional<CpuSet>& seen, const CpuSet& hot) {
+    if (!seen) {
+        return {unknown, "not visible: the kernel was built without it, or does not show it"};
+    }
+    const std::string text = seen->empty() ? "none" : "cpus " + cpus_text(*seen);
+    if (without(hot, *seen).empty()) {
+        return {ok, text};
+    }
+    Fix fix = boot_fix(name, fmt::format("{}={}{}", name, words, cpus_text(with(*seen, hot))));
+    fix.advice = fmt::format(
+        "first remove an older {}= from the command line{}", name,
+        hot.contains(0) ? "; move the thread of cpu 0, because the kernel keeps time there" : "");
+    return {lacking, text, fix};
+}
+
+Measured governor(const Host& host, const CpuSet& hot) {
     std::set<std::string> others;
     std::vector<FileValue> values;
     bool visible = false;
-    for (const CpuIndex index : hot) {
-        const HostCpu* cpu = host.find_cpu(index);
-        const std::string governor = cpu == nullptr ? "" : cpu->governor;
-        visible = visible || !governor.empty();
-        if (!governor.empty() && governor != "performance") {
-            others.insert(governor);
+    for (const HostCpu& cpu : host.cpus) {
+        if (!hot.contains(cpu.index) || cpu.governor.empty()) {
+            continue;
+        }
+        visible = true;
+        if (cpu.governor != "performance") {
+            others.insert(cpu.governor);
             values.push_back(
-                {fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", index),
+                {fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu.index),
                  "performance"});
         }
     }
     if (!visible) {
-        finding.severity = Severity::unknown;
-        finding.seen = host.hypervisor ? "not visible: the hypervisor decides"
-                                       : "not visible: no cpufreq driver; the firmware decides";
-    } else if (!others.empty()) {
-        finding.severity = Severity::warning;
-        finding.seen =
-            fmt::format("governor {} on {} of {}", *others.begin(), values.size(), hot.size());
-        finding.fix = sysfs_fix("governor", values);
-        finding.fix.command =
-            fmt::format("cpupower --cpu {} frequency-set --governor performance", cpus_text(hot));
+        return {unknown, host.hypervisor ? "not visible: the hypervisor decides"
+                                         : "not visible: no cpufreq driver; the firmware decides"};
     }
-    findings.push_back(std::move(finding));
+    if (others.empty()) {
+        return {ok, "governor performance"};
+    }
+    Fix fix = sysfs_fix("governor", values);
+    fix.command =
+        fmt::format("cpupower --cpu {} frequency-set --governor performance", cpus_text(hot));
+    return {warning,
+            fmt::format("governor {} on {} of {}", *others.begin(), values.size(), hot.size()),
+            fix};
 }
 
-/// The settings that disable the deepest sleep states in use.
-std::vector<FileValue> deep_states(const Host& host, const CpuSet& hot, std::string& deepest) {
-    std::vector<FileValue> values;
-    for (const CpuIndex index : hot) {
-        const HostCpu* cpu = host.find_cpu(index);
-        for (const IdleState& state :
-             cpu == nullptr ? std::vector<IdleState>{} : cpu->idle_states) {
-            if (state.exit_us > exit_us_max && !state.disabled) {
+Measured idle_states(const Host& host, const Need& need, const CpuSet& hot) {
+    std::vector<FileValue> values;  // that disable the deep states in use
+    std::string deepest;
+    bool visible = false;
+    for (const HostCpu& cpu : host.cpus) {
+        visible = visible || !cpu.idle_states.empty();
+        for (const IdleState& state : cpu.idle_states) {
+            if (hot.contains(cpu.index) && state.exit_us > exit_us_max && !state.disabled) {
                 values.push_back(
-                    {fmt::format("/sys/devices/system/cpu/cpu{}/cpuidle/state{}/disable", index,
+                    {fmt::format("/sys/devices/system/cpu/cpu{}/cpuidle/state{}/disable", cpu.index,
                                  state.number),
                      "1"});
                 deepest = fmt::format("{}, {} us to wake", state.name, state.exit_us);
             }
         }
     }
-    return values;
-}
-
-void judge_idle_states(const Host& host, const Need& need, const CpuSet& hot, Findings& findings) {
-    Finding finding{.id = "c_states",
-                    .severity = Severity::ok,
-                    .what = "sleep states of hot cpus",
-                    .seen = "none deeper",
-                    .wanted = fmt::format("none that takes more than {} us to wake", exit_us_max),
-                    .why =
-                        "a processor that sleeps deeply answers late; threads that spin never "
-                        "sleep, but those that park do",
-                    .fix = {}};
-    const bool visible = std::any_of(host.cpus.begin(), host.cpus.end(),
-                                     [](const HostCpu& cpu) { return !cpu.idle_states.empty(); });
+    if (!visible) {
+        return {unknown, host.hypervisor ? "not visible: the hypervisor decides" : "not visible"};
+    }
+    if (values.empty()) {
+        return {ok, host.hypervisor ? "none deeper here; the hypervisor's own are not visible"
+                                    : "none deeper"};
+    }
     const bool parks =
         std::any_of(need.threads.begin(), need.threads.end(),
                     [](const HotThread& thread) { return thread.cpu >= 0 && !thread.spins; });
-    std::string deepest;
-    const std::vector<FileValue> values = deep_states(host, hot, deepest);
-    if (!visible) {
-        finding.severity = Severity::unknown;
-        finding.seen = host.hypervisor ? "not visible: the hypervisor decides" : "not visible";
-    } else if (!values.empty()) {
-        finding.severity = parks ? Severity::warning : Severity::advice;
-        finding.seen = "deepest in use: " + deepest;
-        finding.fix = sysfs_fix("c-states", values);
-        finding.fix.command = fmt::format("cpupower --cpu {} idle-set --disable-by-latency {}",
-                                          cpus_text(hot), exit_us_max);
-    } else if (host.hypervisor) {
-        finding.seen = "none deeper here; the hypervisor's own are not visible";
+    Fix fix = sysfs_fix("c-states", values);
+    fix.command = fmt::format("cpupower --cpu {} idle-set --disable-by-latency {}", cpus_text(hot),
+                              exit_us_max);
+    return {parks ? warning : advice, "deepest in use: " + deepest, fix};
+}
+
+/// The script moves them one by one now. From the next boot on, the kernel places them when it
+/// creates them.
+Fix interrupt_fix(const std::vector<unsigned>& numbers, const CpuSet& others) {
+    if (others.empty()) {
+        return {};
     }
-    findings.push_back(std::move(finding));
+    const std::string list = cpus_text(others);
+    Fix fix = boot_fix("irqaffinity", "irqaffinity=" + list);
+    fix.command = fmt::format("echo {} > /proc/irq/{}/smp_affinity_list", list, numbers.front());
+    fix.advice = numbers.size() > 1 ? "the same for each" : "";
+    for (const unsigned number : numbers) {
+        // The kernel refuses to move the interrupts that it manages. The others are moved.
+        fix.now.push_back(fmt::format(
+            "set_value /proc/irq/{0}/smp_affinity_list {1} || echo \"interrupt {0} stays\" >&2",
+            number, list));
+    }
+    return fix;
+}
+
+Measured interrupts(const Host& host, const CpuSet& hot) {
+    constexpr std::size_t named_max = 4;
+    std::vector<unsigned> numbers;
+    std::vector<std::string> names;
+    for (const HostInterrupt& interrupt : host.interrupts) {
+        if (without(interrupt.cpus, hot) != interrupt.cpus) {
+            numbers.push_back(interrupt.number);
+            names.push_back(fmt::format("{} {} (cpus {})", interrupt.number, interrupt.name,
+                                        cpus_text(interrupt.cpus)));
+        }
+    }
+    if (host.interrupts.empty()) {
+        return {unknown, "not visible: no interrupt in /proc/irq"};
+    }
+    if (numbers.empty()) {
+        return {ok, fmt::format("none of {}", host.interrupts.size())};
+    }
+    if (names.size() > named_max) {
+        names.resize(named_max);
+        names.emplace_back("...");
+    }
+    CpuSet online;
+    for (const HostCpu& cpu : host.cpus) {
+        online.insert(cpu.index);
+    }
+    return {
+        warning,
+        fmt::format("{} of {}: {}", numbers.size(), host.interrupts.size(), joined(names, "; ")),
+        interrupt_fix(numbers, without(online, hot))};
+}
+
+Measured irqbalance(const Host& host, const CpuSet& hot) {
+    if (!host.runs("irqbalance")) {
+        if (!host.container.empty()) {
+            return {unknown, "not visible from a container"};
+        }
+        return host.processes.empty() ? Measured{unknown, "not visible: no other process is"}
+                                      : Measured{ok, "does not run"};
+    }
+    if (!host.irqbalance_seen) {
+        return {unknown, "runs; this user may not read its options"};
+    }
+    // Without options, irqbalance excludes isolated and tickless CPUs.
+    const CpuSet spared = host.irqbalance_banned.value_or(
+        with(host.isolated.value_or(CpuSet{}), host.tickless.value_or(CpuSet{})));
+    const std::string seen =
+        "runs, excludes " + (spared.empty() ? "none" : "cpus " + cpus_text(spared));
+    if (without(hot, spared).empty()) {
+        return {ok, seen};
+    }
+    const std::string variable =
+        "Environment=IRQBALANCE_BANNED_CPULIST=" + cpus_text(with(spared, hot));
+    return {warning,
+            seen,
+            {"systemctl disable --now irqbalance",
+             "or let it exclude hot cpus, as the script does",
+             {},
+             {"keep /etc/systemd/system/irqbalance.service.d/pinstrike.conf '[Service]' " +
+                  shell_word(variable),
+              "systemctl daemon-reload", "systemctl try-restart irqbalance.service"}}};
 }
 
 }  // namespace
@@ -173,13 +198,21 @@ void judge_idle_states(const Host& host, const Need& need, const CpuSet& hot, Fi
 void judge_processors(const Host& host, const Need& need, Findings& findings) {
     const CpuSet hot = need.hot_cpus();
     if (hot.empty()) {
-        return;  // no thread is pinned, which the checks of places report
+        return;  // no thread is pinned, which the check `pinning` reports
     }
-    judge_boot_list(isolation, host.isolated, hot, findings);
-    judge_boot_list(tickless, host.tickless, hot, findings);
-    judge_boot_list(callback_free, host.callback_free, hot, findings);
-    judge_governor(host, hot, findings);
-    judge_idle_states(host, need, hot, findings);
+    const auto add_boot_list = [&](Check check, std::string_view words, Severity lacking,
+                                   const std::optional<CpuSet>& seen) {
+        add_finding(findings, check, boot_list(row_of(check).id, words, lacking, seen, hot),
+                    fmt::arg("hot", cpus_text(hot)));
+    };
+    add_boot_list(Check::isolcpus, "domain,managed_irq,", warning, host.isolated);
+    add_boot_list(Check::nohz_full, "", warning, host.tickless);
+    add_boot_list(Check::rcu_nocbs, "", advice, host.callback_free);
+    add_finding(findings, Check::governor, governor(host, hot));
+    add_finding(findings, Check::c_states, idle_states(host, need, hot),
+                fmt::arg("exit_us", exit_us_max));
+    add_finding(findings, Check::interrupts, interrupts(host, hot));
+    add_finding(findings, Check::irqbalance, irqbalance(host, hot));
 }
 
 }  // namespace pinstrike::actors::doctor

@@ -9,10 +9,6 @@
 namespace pinstrike::actors::doctor {
 namespace {
 
-std::string kernel_interface_of(const nic::PortConfig& port) {
-    return port.kind == nic::PortKind::dpdk ? nic::dpdk::kernel_interface(port) : port.interface;
-}
-
 void add_threads(const FeedConfig& config, const Topology& topology, const std::string& prefix,
                  Need& need) {
     for (const PollerPlan& poller : topology.pollers) {
@@ -32,20 +28,6 @@ void add_threads(const FeedConfig& config, const Topology& topology, const std::
     }
 }
 
-void add_ports(const FeedConfig& config, const Topology& topology, const std::string& prefix,
-               Need& need) {
-    for (std::size_t i = 0; i < config.ports.size(); ++i) {
-        const nic::PortConfig& port = config.ports[i];
-        PortNeed wanted{prefix + port.name, port, kernel_interface_of(port), 0};
-        if (port.kind == nic::PortKind::uring) {
-            for (const std::size_t poller : topology.port_readers[i]) {
-                wanted.sockets += groups_at(config, topology.pollers[poller], port).size();
-            }
-        }
-        need.ports.push_back(std::move(wanted));
-    }
-}
-
 }  // namespace
 
 CpuSet Need::hot_cpus() const {
@@ -59,8 +41,7 @@ CpuSet Need::hot_cpus() const {
 }
 
 std::string Need::who_on(CpuIndex cpu) const {
-    const auto found = std::find_if(threads.begin(), threads.end(),
-                                    [=](const HotThread& thread) { return thread.cpu == cpu; });
+    const auto found = std::ranges::find(threads, cpu, &HotThread::cpu);
     return found == threads.end() ? std::string{} : found->name;
 }
 
@@ -71,7 +52,12 @@ Need need_of(const std::vector<FeedConfig>& configs) {
         const std::string prefix = configs.size() > 1 ? config.name + "/" : "";
         const Topology topology = plan_topology(config);
         add_threads(config, topology, prefix, need);
-        add_ports(config, topology, prefix, need);
+        for (const nic::PortConfig& port : config.ports) {
+            need.ports.push_back({prefix + port.name, port,
+                                  port.kind == nic::PortKind::dpdk
+                                      ? nic::dpdk::kernel_interface(port)
+                                      : port.interface});
+        }
         if (!config.metrics_address.empty()) {
             need.endpoints.emplace(config.metrics_address, config.name);
         }

@@ -25,8 +25,7 @@ struct HotThread {
 struct PortNeed {
     std::string name;
     nic::PortConfig config;
-    std::string interface;    ///< of the kernel; empty: the port needs none
-    std::size_t sockets = 0;  ///< uring: one for each group
+    std::string interface;  ///< of the kernel; empty: the port needs none
 };
 
 struct Need {

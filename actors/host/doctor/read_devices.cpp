@@ -1,7 +1,7 @@
 // path: cold
-#include "actors/host/doctor/read_devices.h"
-
 #include "actors/host/doctor/read_files.h"
+#include "actors/host/doctor/read_host.h"
+#include "config/joined.h"
 
 #include <net/if.h>
 
@@ -91,14 +91,10 @@ void read_default_routes(const fs::path& root, Host& host) {
 
 /// The name that a driver gave its interrupt, which is the name of a folder.
 std::string name_of_interrupt(const fs::path& folder) {
-    std::string name;
+    std::vector<std::string> names = names_in(folder);
     std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-        if (it->is_directory(error)) {
-            name += (name.empty() ? "" : ", ") + it->path().filename().string();
-        }
-    }
-    return name;
+    std::erase_if(names, [&](const auto& name) { return !fs::is_directory(folder / name, error); });
+    return joined(names);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/host/doctor/read_host.h"
 
-#include "actors/host/doctor/read_devices.h"
 #include "actors/host/doctor/read_files.h"
 #include "actors/topology/cgroup_memory.h"
 #include "config/units.h"
@@ -86,8 +85,7 @@ std::vector<IdleState> read_idle_states(const fs::path& folder) {
                               0, read_number(state / "latency").value_or(0))),
                           .disabled = read_number(state / "disable").value_or(0) != 0});
     }
-    std::sort(states.begin(), states.end(),
-              [](const IdleState& a, const IdleState& b) { return a.number < b.number; });
+    std::ranges::sort(states, {}, &IdleState::number);
     return states;
 }
 
@@ -175,7 +173,6 @@ void read_time(const fs::path& root, Host& host) {
     const fs::path source = root / "sys/devices/system/clocksource/clocksource0";
     host.clock_source = read_word(source / "current_clocksource").value_or("");
     host.clock_sources = words_of(read_word(source / "available_clocksource").value_or(""));
-    host.hardware_clocks = names_in(root / "sys/class/ptp");
 }
 
 void read_sysctls(const fs::path& root, Host& host) {
@@ -183,9 +180,7 @@ void read_sysctls(const fs::path& root, Host& host) {
                                       "net/ipv4/igmp_max_memberships", "kernel/numa_balancing"};
     for (const std::string name : names) {
         if (const auto value = read_number(root / "proc/sys" / name)) {
-            std::string dotted = name;
-            std::replace(dotted.begin(), dotted.end(), '/', '.');
-            host.sysctls[dotted] = *value;
+            host.sysctls[name] = *value;
         }
     }
 }

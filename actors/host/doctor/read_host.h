@@ -13,6 +13,16 @@ namespace pinstrike::actors::doctor {
 /// not exist or cannot be read stays empty.
 [[nodiscard]] Host read_host(const std::filesystem::path& root = "/");
 
+// The parts of read_host() in read_devices.cpp.
+
+/// Reads PCI network devices, the IOMMU and vfio.
+void read_nics(const std::filesystem::path& root, Host& host);
+
+/// Reads the kernel's network interfaces, except the data that only system calls return.
+void read_interfaces(const std::filesystem::path& root, Host& host);
+
+void read_interrupts(const std::filesystem::path& root, Host& host);
+
 /// Adds data that only system calls return: clock state, addresses of interfaces, firmware of NICs,
 /// free disk space.
 void ask_kernel(Host& host);

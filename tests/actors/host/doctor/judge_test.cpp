@@ -124,8 +124,8 @@ TEST(Judge, NothingSeenIsNothingOk) {
 
 TEST(Judge, Laptop) {
     const Findings findings = judge(laptop(), one_interface());
-    EXPECT_EQ(find(findings, "machine").seen, "has a battery: a laptop");
-    EXPECT_EQ(find(findings, "smt").seen, "one core for two: p (cpu 2) with c (cpu 3)");
+    EXPECT_EQ(find(findings, "machine").seen, "laptop (has a battery)");
+    EXPECT_EQ(find(findings, "smt").seen, "threads that share a core: p (cpu 2) with c (cpu 3)");
     EXPECT_EQ(find(findings, "c_states").seen, "deepest in use: C10, 890 us to wake");
     EXPECT_EQ(find(findings, "clock").severity, Severity::advice);  // timesyncd
     EXPECT_EQ(find(findings, "governor").fix.now.size(), 2U);
@@ -148,13 +148,13 @@ TEST(Judge, PollersAndCoresAreWantedOnOneCache) {
               "d (cpu 2) on that of cpus 0,2,4,6,8,10,12,14; p (cpu 9), c (cpu 11) on that of cpus "
               "1,3,5,7,9,11,13,15");
     EXPECT_EQ(finding.fix.advice,
-              "processors of one cache in the config: 1,3,5,7,9,11,13,15 share one");
+              "use processors of one cache in the config, such as 1,3,5,7,9,11,13,15");
 
     // Two caches where no one has three cores that may be used.
     host.allowed_cpus = {0, 2, 9, 11};
     EXPECT_EQ(find(judge(host, apart), "cache").severity, Severity::ok);
     EXPECT_EQ(find(judge(host, apart), "cache").wanted,
-              "as few as hold all pollers and cores: none has so many processors");
+              "as few as hold all pollers and cores, because none has enough processors");
 
     host.cpus[2].cache.clear();
     EXPECT_EQ(find(judge(host, apart), "cache").severity, Severity::unknown);
@@ -190,7 +190,7 @@ TEST(Judge, TwoConfigsAddUpAndMeet) {
     EXPECT_NE(find(of_one, "hugepages").wanted, find(of_two, "hugepages").wanted);
     EXPECT_EQ(find(of_one, "processors").severity, Severity::ok);
     EXPECT_EQ(find(of_two, "processors").seen,
-              "cpu 9 of y/p is x/p's too, cpu 11 of y/c is x/c's too");
+              "cpu 9 of y/p is also used by x/p, cpu 11 of y/c is also used by x/c");
 }
 
 TEST(Judge, TwoFeedsCannotListenAtOneAddress) {
@@ -202,7 +202,7 @@ TEST(Judge, TwoFeedsCannotListenAtOneAddress) {
     const Host host = tuned_server();
     const Findings shared = judge(host, need_of({feed("x", "9464"), feed("y", "9464")}));
     EXPECT_EQ(find(shared, "metrics_address").severity, Severity::error);
-    EXPECT_EQ(find(shared, "metrics_address").seen, "127.0.0.1:9464 is that of x and y");
+    EXPECT_EQ(find(shared, "metrics_address").seen, "127.0.0.1:9464 is used by x and y");
     const Findings apart = judge(host, need_of({feed("x", "9464"), feed("y", "9465")}));
     EXPECT_EQ(find(apart, "metrics_address").severity, Severity::ok);
 }

@@ -90,11 +90,10 @@ inline Host tuned_server() {
     host.clock_source = "tsc";
     host.clock_sources = {"tsc", "hpet"};
     host.clock = ClockState{true, 12, 300, 40};
-    host.hardware_clocks = {"ptp0"};
-    host.sysctls = {{"net.core.rmem_max", 268435456},
-                    {"net.core.netdev_max_backlog", 32768},
-                    {"net.ipv4.igmp_max_memberships", 20},
-                    {"kernel.numa_balancing", 0}};
+    host.sysctls = {{"net/core/rmem_max", 268435456},
+                    {"net/core/netdev_max_backlog", 32768},
+                    {"net/ipv4/igmp_max_memberships", 20},
+                    {"kernel/numa_balancing", 0}};
     host.limits = HostLimits{std::nullopt, 1048576};
     host.disks = {{"/var/log", std::uint64_t{50} << 30, std::uint64_t{100} << 30}};
     host.processes = {"systemd", "chronyd"};
@@ -139,9 +138,9 @@ inline Host untuned_server() {
     host.irqbalance_seen = true;
     host.clock_source = "hpet";
     host.clock = ClockState{false, 16000000, 16000000, 0};
-    host.sysctls["kernel.numa_balancing"] = 1;
-    host.sysctls["net.core.rmem_max"] = 212992;
-    host.sysctls["net.core.netdev_max_backlog"] = 1000;
+    host.sysctls["kernel/numa_balancing"] = 1;
+    host.sysctls["net/core/rmem_max"] = 212992;
+    host.sysctls["net/core/netdev_max_backlog"] = 1000;
     host.limits = HostLimits{8 << 20, 1024};
     host.disks[0].free_bytes = 100 << 20;
     return host;
@@ -168,9 +167,9 @@ inline Host virtual_machine() {
     host.clock_source = "kvm-clock";
     host.clock_sources = {"kvm-clock", "tsc"};
     host.clock = ClockState{true, 20, 200, 0};
-    host.sysctls = {{"net.core.rmem_max", 212992},
-                    {"net.core.netdev_max_backlog", 1000},
-                    {"net.ipv4.igmp_max_memberships", 20}};
+    host.sysctls = {{"net/core/rmem_max", 212992},
+                    {"net/core/netdev_max_backlog", 1000},
+                    {"net/ipv4/igmp_max_memberships", 20}};
     host.limits = HostLimits{8 << 20, 1024};
     host.disks = {{"/var/log", std::uint64_t{2} << 30, std::uint64_t{10} << 30}};
     host.processes = {"chronyd"};
@@ -189,7 +188,7 @@ inline Host container() {
     host.limits.reset();
     host.disks.clear();
     host.processes = {"sh"};
-    host.sysctls = {{"net.ipv4.igmp_max_memberships", 20}};  // the others are the host's
+    host.sysctls = {{"net/ipv4/igmp_max_memberships", 20}};  // the others are the host's
     host.interfaces.at("eth1").reverse_path_filter.reset();
     host.interfaces.at("eth1").addresses.reset();
     return host;

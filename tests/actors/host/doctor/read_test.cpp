@@ -179,7 +179,7 @@ TEST_F(ReadHost, MemoryTimeLimitsAndProcesses) {
     EXPECT_EQ(host.transparent_hugepages, "always");
     EXPECT_EQ(host.clock_source, "hpet");
     EXPECT_FALSE(host.clock_sources.contains("tsc"));
-    EXPECT_EQ(host.sysctls.at("net.core.rmem_max"), 212992);
+    EXPECT_EQ(host.sysctls.at("net/core/rmem_max"), 212992);
     ASSERT_TRUE(host.limits);
     EXPECT_EQ(host.limits->open_files, 1024U);
     EXPECT_FALSE(host.limits->locked_bytes);

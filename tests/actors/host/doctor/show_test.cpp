@@ -28,20 +28,29 @@ TEST(Show, TextFitsAndSaysTheSum) {
     }
     EXPECT_NE(text.find("ok       first: well\n"), std::string::npos);
     EXPECT_NE(text.find("         seen    a long text"), std::string::npos);
-    EXPECT_NE(text.find("         fix    sysctl -w net/core/rmem_max=7\n"), std::string::npos);
+    EXPECT_NE(text.find("         fix     sysctl -w net/core/rmem_max=7\n"), std::string::npos);
     EXPECT_NE(text.find("\n0 error, 1 warning, 1 advice, 1 cannot be judged, 1 ok\n"),
               std::string::npos);
+}
+
+TEST(Show, TextIsWrappedByCharactersNotBytes) {
+    std::string words;
+    for (int i = 0; i < 35; ++i) {
+        words += "\u00b5 ";  // two bytes
+    }
+    // "ok       x: " and 34 words with a blank between fill 79 columns.
+    EXPECT_EQ(findings_text({{"a", Severity::ok, "x", words, "", "", {}}}).find('\n'), 79U + 34U);
 }
 
 TEST(Show, JsonHasItAll) {
     const auto json = nlohmann::json::parse(findings_json(some()));
     EXPECT_EQ(json["worst"], "warning");
     EXPECT_EQ(json["counts"]["unknown"], 1);
-    EXPECT_EQ(json["findings"][1]["mend"]["until_boot"][0], "sysctl -w net/core/rmem_max=7");
-    EXPECT_EQ(json["findings"][2]["mend"]["boot_loader"], true);
+    EXPECT_EQ(json["findings"][1]["fix"]["until_boot"][0], "sysctl -w net/core/rmem_max=7");
+    EXPECT_EQ(json["findings"][2]["fix"]["boot_loader"], true);
 }
 
-TEST(Show, ScriptHasABlockForEachMendAndNoLineFromOutside) {
+TEST(Show, ScriptHasABlockForEachFixAndNoLineFromOutside) {
     const std::string script = fix_script(some());
     EXPECT_NE(script.find("\nset -eu\n"), std::string::npos);
     EXPECT_NE(script.find("# --- warning: b ---\n"), std::string::npos);
@@ -51,7 +60,7 @@ TEST(Show, ScriptHasABlockForEachMendAndNoLineFromOutside) {
     EXPECT_NE(script.find("# Boot loader:\nboot_parameters iommu iommu=pt\n"), std::string::npos);
     EXPECT_NE(script.find("    update-grub\n"), std::string::npos);
     EXPECT_EQ(script.find("look there"), std::string::npos);  // unknown: nothing to fix
-    EXPECT_NE(fix_script({}).find("# Nothing is to be mended.\n"), std::string::npos);
+    EXPECT_NE(fix_script({}).find("# Nothing has to be fixed.\n"), std::string::npos);
 }
 
 TEST(Show, WordsOfShells) {
