@@ -4,7 +4,6 @@
 // output is not a terminal, it prints lines.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/top/screen.h"
 #include "config/print_problems.h"
@@ -36,27 +35,6 @@ struct TopOptions {
     std::string interval = "1s";
     std::uint64_t count = 0;  ///< number of readings to show; 0: until the instance ends
 };
-
-/// Reads all figures of the instance. On an error, returns nothing and sets `complaint`.
-std::optional<json> read(const TopOptions& options, std::string& complaint) {
-    std::string answer;
-    const bool asked = actors::admin::ask(
-        actors::admin::socket_path(options.instance), R"({"ask":"all"})",
-        [&answer](const std::string& line) {
-            answer = line;
-            return false;
-        },
-        false, complaint);
-    if (!asked) {
-        return std::nullopt;
-    }
-    json reply = json::parse(answer, nullptr, false);
-    if (!reply.is_object() || !reply.contains("status")) {
-        complaint = "the instance ended";
-        return std::nullopt;
-    }
-    return reply;
-}
 
 std::optional<Key> key_of(int pressed) {
     switch (pressed) {
@@ -181,8 +159,12 @@ class Top {
 
   private:
     bool look(std::string& complaint) {
-        auto reading = read(options_, complaint);
+        auto reading = actors::admin::ask_once(options_.instance, {{"ask", "all"}}, complaint);
         if (!reading) {
+            return false;
+        }
+        if (!reading->contains("status")) {
+            complaint = options_.instance + ": what answers there is no pinstrike";
             return false;
         }
         // If another process answers now, the reading before belongs to its predecessor and is
@@ -268,7 +250,7 @@ void add_top(CLI::App& app, Outcome& outcome) {
         "  pinstrike top opra\n"
         "  pinstrike top opra --interval 5s\n"
         "  pinstrike top opra --count 10 >seconds.txt");
-    command->add_option("INSTANCE", options->instance, "Name of the service, or a path")
+    command->add_option("INSTANCE", options->instance, "Name of the service, its config, or a path")
         ->required();
     command->add_option("--interval", options->interval, "Between two looks")
         ->check(is_duration)

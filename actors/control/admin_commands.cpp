@@ -4,6 +4,7 @@
 #include "actors/telemetry/admin/packet_request.h"
 #include "actors/telemetry/admin/views.h"
 #include "actors/telemetry/counter_snapshot.h"
+#include "actors/telemetry/latency/reading_json.h"
 #include "actors/topology/load_config.h"
 #include "config/version.h"
 #include "config/yaml.h"
@@ -26,8 +27,9 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> level_words{"debug", "info", "warning", "error"};
 
 /// Views, one a line. Requests for them are not logged.
-constexpr std::array<std::string_view, 9> views{"status", "lines",   "ports",  "threads", "rings",
-                                                "actors", "latency", "config", "all"};
+constexpr std::array<std::string_view, 10> views{"status", "lines",  "ports",   "threads",
+                                                 "rings",  "actors", "latency", "histograms",
+                                                 "config", "all"};
 
 std::int64_t steady_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -112,7 +114,7 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
     }
     return refusal(
         fmt::format("found {}, expected status, lines, ports, threads, rings, actors, "
-                    "latency, config, all, log-level, reload, clear, capture or drain",
+                    "latency, histograms, config, all, log-level, reload, clear, capture or drain",
                     shown(ask)));
 }
 
@@ -156,6 +158,9 @@ json AdminHandler::view(const std::string& ask) {
     }
     if (wanted("latency")) {
         reply["latency"] = latency_view(counters, tally_);
+    }
+    if (ask == "histograms") {
+        reply["histograms"] = actors::reading_json(actors::latency_of(counters));
     }
     if (ask == "config") {
         reply["config"] = actors::effective_config(reloader_.config());
