@@ -9,7 +9,6 @@
 #include "config/print_problems.h"
 #include "config/units.h"
 
-#include <fmt/core.h>
 #include <ncurses.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <chrono>
 #include <clocale>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,50 +37,22 @@ struct TopOptions {
 };
 
 std::optional<Key> key_of(int pressed) {
-    switch (pressed) {
-        case 'l':
-            return Key::lines;
-        case 'c':
-            return Key::cores;
-        case 'r':
-            return Key::rings;
-        case 'a':
-            return Key::actors;
-        case 'p':
-            return Key::ports;
-        case 't':
-            return Key::latency;
-        case '<':
-        case KEY_LEFT:
-            return Key::sort_left;
-        case '>':
-        case KEY_RIGHT:
-            return Key::sort_right;
-        case 'R':
-            return Key::reverse;
-        case KEY_UP:
-        case 'k':
-            return Key::up;
-        case KEY_DOWN:
-        case 'j':
-            return Key::down;
-        case KEY_PPAGE:
-            return Key::page_up;
-        case KEY_NPAGE:
-        case ' ':
-            return Key::page_down;
-        case '\n':
-        case KEY_ENTER:
-            return Key::enter;
-        case 27:  // the escape key
-        case KEY_BACKSPACE:
-            return Key::back;
-        case 'h':
-        case '?':
-            return Key::help;
-        default:
-            return std::nullopt;
-    }
+    constexpr int escape = 27;
+    static const std::map<int, Key> keys{{'l', Key::lines},      {'c', Key::cores},
+                                         {'r', Key::rings},      {'a', Key::actors},
+                                         {'p', Key::ports},      {'t', Key::latency},
+                                         {'b', Key::busiest},    {'o', Key::overview},
+                                         {'<', Key::sort_left},  {KEY_LEFT, Key::sort_left},
+                                         {'>', Key::sort_right}, {KEY_RIGHT, Key::sort_right},
+                                         {'R', Key::reverse},    {'k', Key::up},
+                                         {KEY_UP, Key::up},      {'j', Key::down},
+                                         {KEY_DOWN, Key::down},  {KEY_PPAGE, Key::page_up},
+                                         {' ', Key::page_down},  {KEY_NPAGE, Key::page_down},
+                                         {'\n', Key::enter},     {KEY_ENTER, Key::enter},
+                                         {escape, Key::back},    {KEY_BACKSPACE, Key::back},
+                                         {'h', Key::help},       {'?', Key::help}};
+    const auto found = keys.find(pressed);
+    return found == keys.end() ? std::nullopt : std::optional{found->second};
 }
 
 /// Uses the terminal as a screen. The destructor restores the terminal.
@@ -218,10 +190,7 @@ class Top {
             if (!look(complaint)) {
                 return false;
             }
-            fmt::print("{:.0f} s   {}   {}   {}\n",
-                       readings_.now.at("running_seconds").get<double>(), rates_text(readings_),
-                       losses_text(readings_), lines_up_text(readings_));
-            if (std::fflush(stdout) != 0) {
+            if (std::fputs(plain_text(readings_).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
                 complaint = "standard output cannot be written";
                 return false;
             }
@@ -243,8 +212,10 @@ void add_top(CLI::App& app, Outcome& outcome) {
         app.add_subcommand("top", "Watch a running instance, as `top` shows a host");
     command->footer(
         "INSTANCE as of `pinstrike ctl`. Asks the admin socket once an interval; hot threads have\n"
-        "no part in it. On a terminal: feed, lines, cores, rings, actors, ports, latency; keys\n"
-        "choose and sort (h says which). Elsewhere a line an interval.\n\n"
+        "no part in it. On a terminal: feed, lines, cores, rings, actors, ports, latency, busiest\n"
+        "series, or an overview as `run` shows it; keys choose and sort (h says which). Elsewhere "
+        "a\n"
+        "line an interval.\n\n"
         "Exit status: 0 left by q or after --count, 1 nobody answers (any more), 2 wrong use.\n\n"
         "Examples:\n"
         "  pinstrike top opra\n"

@@ -26,7 +26,7 @@ from scraped import fetch, instance, wait_for
 
 PINSTRIKE, ROOT, BUILD = (Path(word).resolve() for word in sys.argv[1:4])
 # Begin as commands do, and are something else.
-NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:08",                      # the live view
+NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:08",                      # the screen of run
                 "pinstrike peer 1 client", "pinstrike peer 1 server", "kill -9")  # words on a wire, a cause
 
 
