@@ -49,25 +49,15 @@ Exit print(const std::string& text) {
 /// Returns the instance's answer to a request. If there is no answer, or if the instance refuses,
 /// prints the reason and returns nothing.
 std::optional<json> ask(const CtlOptions& options, const json& request) {
-    const std::string path = actors::admin::socket_path(options.instance);
-    std::string answer;
     std::string complaint;
-    const auto take = [&answer](const std::string& line) {
-        answer = line;
-        return false;
-    };
-    if (!actors::admin::ask(path, request.dump(), take, false, complaint)) {
+    auto reply = actors::admin::ask_once(options.instance, request, complaint);
+    if (!reply) {
         complain("{}", complaint);
         return std::nullopt;
     }
-    json reply = json::parse(answer, nullptr, false);
-    if (!reply.is_object()) {
-        complain("{}: the instance ended without an answer", path);
-        return std::nullopt;
-    }
-    if (reply.contains("error")) {
-        complain("{}", reply["error"].get<std::string>());
-        for (const json& reason : reply.value("reasons", json::array())) {
+    if (reply->contains("error")) {
+        complain("{}", reply->at("error").get<std::string>());
+        for (const json& reason : reply->value("reasons", json::array())) {
             complain("{}", reason.get<std::string>());
         }
         return std::nullopt;
@@ -285,8 +275,10 @@ void add_ctl(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<CtlOptions>();
     CLI::App* ctl = app.add_subcommand("ctl", "Ask a running instance, or tell it what to do");
     ctl->footer(
-        "INSTANCE is the name of a service (opra: /run/pinstrike/opra/admin.sock), or the path of\n"
-        "an admin socket (`run --admin PATH`). Only root and the instance's group may ask.\n\n"
+        "INSTANCE is the name of a service (opra: /run/pinstrike/opra/admin.sock), its config\n"
+        "(/etc/pinstrike/opra.yaml), or the path of an admin socket (`run --admin PATH`). Only "
+        "root\n"
+        "and the instance's group may ask.\n\n"
         "A reload takes all that changed or nothing. These keys can change while it runs, and no\n"
         "message is lost: log_level, silence, arbitration.window, ports.sources, block_checksum,\n"
         "test_symbols; and lines can be added. What else differs is refused by name, and the\n"
@@ -298,7 +290,8 @@ void add_ctl(CLI::App& app, Outcome& outcome) {
         "  pinstrike ctl opra reload\n"
         "  pinstrike ctl opra capture 3 1000 --out line3.pcapng\n"
         "  pinstrike ctl ./admin.sock status --json");
-    ctl->add_option("INSTANCE", options->instance, "Name of the service, or a path")->required();
+    ctl->add_option("INSTANCE", options->instance, "Name of the service, its config, or a path")
+        ->required();
     ctl->require_subcommand(1);
     add_views(ctl, options, outcome);
     add_actions(ctl, options, outcome);

@@ -1,17 +1,18 @@
 // path: cold
 //
-// `pinstrike latency`: prints percentiles of every stage. They come from the metrics endpoint of a
+// `pinstrike latency`: prints percentiles of every stage. They come from the admin socket of a
 // running instance, or from a replay of captures at their pace. A replay measures from the time
 // when each packet was due.
 #include "actors/command/command.h"
 #include "actors/command/replay_config.h"
 #include "actors/control/control_loop.h"
+#include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/latency/latency_text.h"
-#include "actors/telemetry/latency/parse_reading.h"
-#include "actors/telemetry/metrics/fetch.h"
-#include "actors/topology/load_config.h"
+#include "actors/telemetry/latency/reading_json.h"
 #include "config/output_file.h"
 #include "config/print_problems.h"
+
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <memory>
@@ -25,67 +26,37 @@ namespace pinstrike::command {
 namespace {
 
 struct Arguments {
-    std::string config;
-    std::string from;
-    double seconds = 0;  ///< length of the measurement; 0: since the start
+    std::string instance;  ///< of a replay: the config; empty: none
+    double seconds = 0;    ///< length of the measurement; 0: since the start
     std::vector<std::string> captures;
     std::string pace = "real";
     std::string csv_file;
     std::string svg_file;
 };
 
-/// Returns the address of the endpoint. On an error, prints it, sets `status` and returns nothing.
-std::optional<actors::HttpAddress> address_of(const Arguments& given, Exit& status) {
-    std::string text = given.from;
-    if (text.empty()) {
-        Problems problems;
-        const auto config = actors::load_config(given.config, problems);
-        print_problems(problems);
-        if (!config) {
-            status = exit_of(problems);
-            return std::nullopt;
-        }
-        if (config->metrics_address.empty()) {
-            complain("{} names no metrics_address: an instance of it cannot be asked",
-                     given.config);
-            status = Exit::config;
-            return std::nullopt;
-        }
-        text = actors::reachable_address(config->metrics_address);
-    }
-    std::string complaint;
-    const auto address = actors::parse_http_address(text, complaint);
-    if (!address) {
-        complain("{}", complaint);
-        status = Exit::usage;
-    }
-    return address;
-}
-
-std::optional<actors::LatencyReading> read(const actors::HttpAddress& address) {
+std::optional<actors::LatencyReading> read(const std::string& instance) {
     std::string complaint;
     std::optional<actors::LatencyReading> reading;
-    if (const auto text = actors::fetch(address, "/latency", complaint)) {
-        reading = actors::parse_reading(*text, complaint);
+    if (const auto answer = actors::admin::ask_once(instance, {{"ask", "histograms"}}, complaint)) {
+        reading = actors::parse_reading(*answer, complaint);
     }
     if (!reading) {
-        complain("http://{}/latency: {}", address.text(), complaint);
+        complain("latency: {}", complaint);
     }
     return reading;
 }
 
 /// Reads the figures of the next `seconds` seconds; 0: since the start of the instance. On an
 /// error, prints it and returns nothing.
-std::optional<actors::LatencyReading> read(const actors::HttpAddress& address, double seconds) {
-    const auto first = read(address);
+std::optional<actors::LatencyReading> read(const std::string& instance, double seconds) {
+    const auto first = read(instance);
     if (!first || seconds <= 0) {
         return first;
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    const auto second = read(address);
+    const auto second = read(instance);
     if (second && second->running_s <= first->running_s) {
-        complain("http://{}/latency: it was started anew, or has stopped, in between",
-                 address.text());
+        complain("latency: {} was started anew in between", instance);
         return std::nullopt;
     }
     return second ? std::optional{since(*second, *first)} : std::nullopt;
@@ -106,24 +77,19 @@ Exit write_report(const actors::LatencyReading& reading, const Arguments& given)
 }
 
 Exit of_running(const Arguments& given) {
-    Exit status = Exit::ok;
-    const auto address = address_of(given, status);
-    if (!address) {
-        return status;
-    }
-    const auto reading = read(*address, given.seconds);
+    const auto reading = read(given.instance, given.seconds);
     return reading ? write_report(*reading, given) : Exit::failed;
 }
 
 Exit of_replay(const Arguments& given) {
     Exit status = Exit::ok;
     const auto config =
-        replay_config({given.captures, given.config, *parse_pace(given.pace), true}, status);
+        replay_config({given.captures, given.instance, *parse_pace(given.pace), true}, status);
     if (!config) {
         return status;
     }
     DriveOptions options;
-    options.config_file = given.config;
+    options.config_file = given.instance;
     options.at_end = [&given](actors::Appliance& appliance) {
         return write_report(actors::latency_of(actors::take_counter_snapshot(appliance)), given);
     };
@@ -133,13 +99,9 @@ Exit of_replay(const Arguments& given) {
 /// Returns the error in the combination of arguments; empty: there is none.
 std::string misuse(const Arguments& given) {
     if (given.captures.empty()) {
-        return given.config.empty() && given.from.empty() ? "say which: CONFIG, --from or --replay"
-                                                          : "";
+        return given.instance.empty() ? "say which: INSTANCE or --replay" : "";
     }
-    if (!given.from.empty() || given.seconds > 0) {
-        return "--replay goes with neither --from nor --seconds";
-    }
-    return "";
+    return given.seconds > 0 ? "--replay goes without --seconds" : "";
 }
 
 Exit latency(const Arguments& given) {
@@ -148,7 +110,7 @@ Exit latency(const Arguments& given) {
         return Exit::usage;
     }
     std::vector<std::string> inputs = given.captures;
-    inputs.push_back(given.config);
+    inputs.push_back(given.instance);
     if (!overwrites_none({given.csv_file, given.svg_file}, std::move(inputs))) {
         return Exit::usage;
     }
@@ -165,21 +127,21 @@ void add_latency(CLI::App& app, Outcome& outcome) {
     CLI::App* command =
         app.add_subcommand("latency", "Percentiles of a running instance, or of a replay");
     command->footer(
-        "Asks the metrics endpoint of a running instance, at the address in its config or at\n"
-        "--from, for every stage of every thread: percentiles to 99.99 and the highest, of all\n"
-        "samples and of those that overlap no stop of the machine; and the stops themselves.\n"
-        "With --replay: of captures, played at their pace through the threads and lines of CONFIG\n"
-        "(without it: one poller and one core, spinning); from when each packet was due.\n"
+        "INSTANCE as of `pinstrike ctl`. Asks its admin socket for every stage of every thread:\n"
+        "percentiles to 99.99 and the highest, of all samples and of those that overlap no stop "
+        "of\n"
+        "the machine; and the stops themselves. With --replay: of captures, played at their pace\n"
+        "through the threads and lines of a config (without it: one poller and one core, "
+        "spinning);\n"
+        "from when each packet was due.\n"
         "Exit status: 0 right, 1 it does not answer, or a capture was not read to its end, 2 wrong "
         "use, 78 the config is wrong.\n"
         "\nExamples:\n"
-        "  pinstrike latency /etc/pinstrike/opra.yaml --seconds 10\n"
-        "  pinstrike latency --from http://10.1.0.1:9464/metrics --svg now.svg --csv now.csv\n"
+        "  pinstrike latency opra --seconds 10\n"
+        "  pinstrike latency ./admin.sock --svg now.svg --csv now.csv\n"
         "  pinstrike latency --replay day.pcap --pace x10");
-    CLI::Option* config =
-        command->add_option("CONFIG", given->config, "YAML file that the instance runs by");
-    CLI::Option* from = command->add_option("--from", given->from, "Its address: http://host:port");
-    config->excludes(from);
+    command->add_option("INSTANCE", given->instance,
+                        "Name of the service, its config, or a path; of --replay: a config");
     command
         ->add_option("--seconds", given->seconds,
                      "What happens in so many seconds from now on (default: since the start)")

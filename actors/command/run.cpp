@@ -47,7 +47,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
                         "Write every series' state at the end (-: standard output)");
     command->add_option(
         "--admin", given->drive.admin_socket,
-        "Listen at this Unix socket for `pinstrike ctl` and `pinstrike top` (default: "
+        "Listen at this Unix socket for `pinstrike ctl`, `top` and `latency` (default: "
         "admin.sock in the folder that systemd gives the service; else none)");
     given->drive.metrics = true;
     given->drive.view = ::isatty(STDOUT_FILENO) == 1;

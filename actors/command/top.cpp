@@ -4,13 +4,11 @@
 // output is not a terminal, it prints lines.
 #include "actors/command/command.h"
 #include "actors/command/duration_option.h"
-#include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/top/screen.h"
 #include "config/print_problems.h"
 #include "config/units.h"
 
-#include <fmt/core.h>
 #include <ncurses.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include <chrono>
 #include <clocale>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,72 +36,23 @@ struct TopOptions {
     std::uint64_t count = 0;  ///< number of readings to show; 0: until the instance ends
 };
 
-/// Reads all figures of the instance. On an error, returns nothing and sets `complaint`.
-std::optional<json> read(const TopOptions& options, std::string& complaint) {
-    std::string answer;
-    const bool asked = actors::admin::ask(
-        actors::admin::socket_path(options.instance), R"({"ask":"all"})",
-        [&answer](const std::string& line) {
-            answer = line;
-            return false;
-        },
-        false, complaint);
-    if (!asked) {
-        return std::nullopt;
-    }
-    json reply = json::parse(answer, nullptr, false);
-    if (!reply.is_object() || !reply.contains("status")) {
-        complaint = "the instance ended";
-        return std::nullopt;
-    }
-    return reply;
-}
-
 std::optional<Key> key_of(int pressed) {
-    switch (pressed) {
-        case 'l':
-            return Key::lines;
-        case 'c':
-            return Key::cores;
-        case 'r':
-            return Key::rings;
-        case 'a':
-            return Key::actors;
-        case 'p':
-            return Key::ports;
-        case 't':
-            return Key::latency;
-        case '<':
-        case KEY_LEFT:
-            return Key::sort_left;
-        case '>':
-        case KEY_RIGHT:
-            return Key::sort_right;
-        case 'R':
-            return Key::reverse;
-        case KEY_UP:
-        case 'k':
-            return Key::up;
-        case KEY_DOWN:
-        case 'j':
-            return Key::down;
-        case KEY_PPAGE:
-            return Key::page_up;
-        case KEY_NPAGE:
-        case ' ':
-            return Key::page_down;
-        case '\n':
-        case KEY_ENTER:
-            return Key::enter;
-        case 27:  // the escape key
-        case KEY_BACKSPACE:
-            return Key::back;
-        case 'h':
-        case '?':
-            return Key::help;
-        default:
-            return std::nullopt;
-    }
+    constexpr int escape = 27;
+    static const std::map<int, Key> keys{{'l', Key::lines},      {'c', Key::cores},
+                                         {'r', Key::rings},      {'a', Key::actors},
+                                         {'p', Key::ports},      {'t', Key::latency},
+                                         {'b', Key::busiest},    {'o', Key::overview},
+                                         {'<', Key::sort_left},  {KEY_LEFT, Key::sort_left},
+                                         {'>', Key::sort_right}, {KEY_RIGHT, Key::sort_right},
+                                         {'R', Key::reverse},    {'k', Key::up},
+                                         {KEY_UP, Key::up},      {'j', Key::down},
+                                         {KEY_DOWN, Key::down},  {KEY_PPAGE, Key::page_up},
+                                         {' ', Key::page_down},  {KEY_NPAGE, Key::page_down},
+                                         {'\n', Key::enter},     {KEY_ENTER, Key::enter},
+                                         {escape, Key::back},    {KEY_BACKSPACE, Key::back},
+                                         {'h', Key::help},       {'?', Key::help}};
+    const auto found = keys.find(pressed);
+    return found == keys.end() ? std::nullopt : std::optional{found->second};
 }
 
 /// Uses the terminal as a screen. The destructor restores the terminal.
@@ -181,8 +131,12 @@ class Top {
 
   private:
     bool look(std::string& complaint) {
-        auto reading = read(options_, complaint);
+        auto reading = actors::admin::ask_once(options_.instance, {{"ask", "all"}}, complaint);
         if (!reading) {
+            return false;
+        }
+        if (!reading->contains("status")) {
+            complaint = options_.instance + ": what answers there is no pinstrike";
             return false;
         }
         // If another process answers now, the reading before belongs to its predecessor and is
@@ -236,10 +190,7 @@ class Top {
             if (!look(complaint)) {
                 return false;
             }
-            fmt::print("{:.0f} s   {}   {}   {}\n",
-                       readings_.now.at("running_seconds").get<double>(), rates_text(readings_),
-                       losses_text(readings_), lines_up_text(readings_));
-            if (std::fflush(stdout) != 0) {
+            if (std::fputs(plain_text(readings_).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
                 complaint = "standard output cannot be written";
                 return false;
             }
@@ -261,14 +212,16 @@ void add_top(CLI::App& app, Outcome& outcome) {
         app.add_subcommand("top", "Watch a running instance, as `top` shows a host");
     command->footer(
         "INSTANCE as of `pinstrike ctl`. Asks the admin socket once an interval; hot threads have\n"
-        "no part in it. On a terminal: feed, lines, cores, rings, actors, ports, latency; keys\n"
-        "choose and sort (h says which). Elsewhere a line an interval.\n\n"
+        "no part in it. On a terminal: feed, lines, cores, rings, actors, ports, latency, busiest\n"
+        "series, or an overview as `run` shows it; keys choose and sort (h says which). Elsewhere "
+        "a\n"
+        "line an interval.\n\n"
         "Exit status: 0 left by q or after --count, 1 nobody answers (any more), 2 wrong use.\n\n"
         "Examples:\n"
         "  pinstrike top opra\n"
         "  pinstrike top opra --interval 5s\n"
         "  pinstrike top opra --count 10 >seconds.txt");
-    command->add_option("INSTANCE", options->instance, "Name of the service, or a path")
+    command->add_option("INSTANCE", options->instance, "Name of the service, its config, or a path")
         ->required();
     command->add_option("--interval", options->interval, "Between two looks")
         ->check(is_duration)

@@ -4,8 +4,8 @@
 #include "actors/telemetry/admin/packet_request.h"
 #include "actors/telemetry/admin/views.h"
 #include "actors/telemetry/counter_snapshot.h"
+#include "actors/telemetry/latency/reading_json.h"
 #include "actors/topology/load_config.h"
-#include "config/version.h"
 #include "config/yaml.h"
 
 #include <fmt/format.h>
@@ -26,8 +26,9 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> level_words{"debug", "info", "warning", "error"};
 
 /// Views, one a line. Requests for them are not logged.
-constexpr std::array<std::string_view, 9> views{"status", "lines",   "ports",  "threads", "rings",
-                                                "actors", "latency", "config", "all"};
+constexpr std::array<std::string_view, 11> views{"status",     "lines",  "ports",   "threads",
+                                                 "rings",      "actors", "latency", "busiest",
+                                                 "histograms", "config", "all"};
 
 std::int64_t steady_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -110,52 +111,25 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
         drain_asked_ = "drain, asked for by " + by;
         return done();
     }
-    return refusal(
-        fmt::format("found {}, expected status, lines, ports, threads, rings, actors, "
-                    "latency, config, all, log-level, reload, clear, capture or drain",
-                    shown(ask)));
+    return refusal(fmt::format(
+        "found {}, expected status, lines, ports, threads, rings, actors, "
+        "latency, busiest, histograms, config, all, log-level, reload, clear, capture or drain",
+        shown(ask)));
 }
 
 void AdminHandler::tell(const std::string& by, const std::string& what) {
     log_.tell(actors::LogCode::admin_asked, "feed " + appliance_.config().name, by + ": " + what);
 }
 
-json AdminHandler::state() {
-    const double seconds = appliance_.seconds();
-    return {{"feed", appliance_.config().name},
-            {"version", version},
-            {"process", ::getpid()},
-            {"config_file", reloader_.file()},
-            {"running_seconds", seconds},
-            {"counted_seconds", seconds - cleared_s_},
-            {"log_level", level_words[static_cast<std::size_t>(reloader_.config().log_level)]}};
-}
-
 json AdminHandler::view(const std::string& ask) {
-    using namespace actors::admin;
-    json reply = state();
     const actors::CounterSnapshot counters = actors::take_counter_snapshot(appliance_);
-    const auto wanted = [&ask](std::string_view name) { return ask == "all" || ask == name; };
-    if (wanted("status")) {
-        reply["status"] = status_view(counters, tally_);
-    }
-    if (wanted("lines")) {
-        reply["lines"] = lines_view(counters, tally_);
-    }
-    if (wanted("ports")) {
-        reply["ports"] = ports_view(counters, tally_);
-    }
-    if (wanted("threads")) {
-        reply["threads"] = threads_view(counters, tally_);
-    }
-    if (wanted("rings")) {
-        reply["rings"] = rings_view(counters, tally_);
-    }
-    if (wanted("actors")) {
-        reply["actors"] = actors_view(counters, tally_);
-    }
-    if (wanted("latency")) {
-        reply["latency"] = latency_view(counters, tally_);
+    json reply = actors::admin::views(counters, tally_, ask);
+    reply["process"] = ::getpid();
+    reply["config_file"] = reloader_.file();
+    reply["counted_seconds"] = counters.seconds - cleared_s_;
+    reply["log_level"] = level_words[static_cast<std::size_t>(reloader_.config().log_level)];
+    if (ask == "histograms") {
+        reply["histograms"] = actors::reading_json(actors::latency_of(counters));
     }
     if (ask == "config") {
         reply["config"] = actors::effective_config(reloader_.config());

@@ -36,7 +36,6 @@ class AdminHandler {
     Reply answer(const std::string& request, const Asker& asker);
     Reply act(const nlohmann::json& request, const std::string& ask, const std::string& by);
     [[nodiscard]] nlohmann::json view(const std::string& ask);
-    [[nodiscard]] nlohmann::json state();
     void clear(const std::string& by);
     Reply set_level(const nlohmann::json& request, const std::string& by);
     Reply reload(const std::string& by);

@@ -142,7 +142,7 @@ class ControlLoop {
           handler_(handler),
           service_(service) {
         if (options.view) {
-            view_.emplace(appliance.config().name, stdout, log.last_lines());
+            view_.emplace(stdout, log.last_lines());
             log.keep_off_screen(::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1);
         }
     }
@@ -218,7 +218,7 @@ class ControlLoop {
     Reloader& reloader_;
     AdminHandler& handler_;
     ServiceLink& service_;
-    std::optional<actors::LiveView> view_;
+    std::optional<actors::top::LiveView> view_;
     double looked_s_ = 0;
     std::string lost_port_;
     bool has_terminal_ = has_terminal();

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/control/service_notify.h"
 
-#include "actors/telemetry/live_figures.h"
+#include "actors/telemetry/counter_snapshot.h"
 
 #include <fmt/format.h>
 
@@ -12,14 +12,28 @@
 namespace pinstrike::command {
 namespace {
 
-std::size_t lines_up(const actors::CounterSnapshot& counters) {
-    std::size_t up = 0;
+struct Totals {
+    std::size_t lines = 0;
+    std::size_t lines_up = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t refused = 0;
+};
+
+Totals totals_of(const actors::CounterSnapshot& counters) {
+    Totals totals;
     for (const actors::PollerSnapshot& poller : counters.pollers) {
         for (const actors::LineSnapshot& line : poller.lines) {
-            up += line.up ? 1 : 0;
+            totals.lines += 1;
+            totals.lines_up += line.up ? 1 : 0;
+            totals.delivered += line.counts[feed::LineCount::delivered];
+            totals.lost += line.counts[feed::LineCount::lost];
+        }
+        for (const actors::RingSnapshot& ring : poller.rings) {
+            totals.refused += ring.refused;
         }
     }
-    return up;
+    return totals;
 }
 
 std::int64_t monotonic_ns() {
@@ -62,17 +76,16 @@ void ServiceLink::tell_status(const actors::CounterSnapshot& counters) {
     if (!manager_.listens()) {
         return;
     }
-    const actors::LiveFigures totals = actors::figures_of(counters);
-    const double passed_s = totals.seconds - notified_s_;
+    const Totals totals = totals_of(counters);
+    const double passed_s = counters.seconds - notified_s_;
     const double rate =
         passed_s > 0 ? static_cast<double>(totals.delivered - delivered_) / passed_s : 0;
-    notified_s_ = totals.seconds;
+    notified_s_ = counters.seconds;
     delivered_ = totals.delivered;
     manager_.notify(fmt::format(
         "STATUS={:.3f} M messages/s; {} of {} lines up; since the start {} delivered, {} lost, {} "
         "refused",
-        rate / 1e6, lines_up(counters), totals.lines.size(), totals.delivered, totals.lost,
-        totals.refused));
+        rate / 1e6, totals.lines_up, totals.lines, totals.delivered, totals.lost, totals.refused));
 }
 
 /// Feeds the watchdog four times within its time, if every hot thread has made progress since the

@@ -26,7 +26,7 @@ from scraped import fetch, instance, wait_for
 
 PINSTRIKE, ROOT, BUILD = (Path(word).resolve() for word in sys.argv[1:4])
 # Begin as commands do, and are something else.
-NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:08",                      # the live view
+NOT_COMMANDS = ("pinstrike 0.1.0   demo   running 00:00:08",                      # the screen of run
                 "pinstrike peer 1 client", "pinstrike peer 1 server", "kill -9")  # words on a wire, a cause
 
 
@@ -140,9 +140,9 @@ def asks_an_instance(place, text):
 
 
 def asks_at_its_socket(place, text):
-    """ctl and top: of this instance, which is no service."""
+    """ctl, top and latency: of this instance, which is no service."""
     place.start_instance()
-    text = re.sub(r"^pinstrike (ctl|top) (opra|NAME)", r"pinstrike \1 ./admin.sock", text)
+    text = re.sub(r"^pinstrike (ctl|top|latency) (opra|NAME)", r"pinstrike \1 ./admin.sock", text)
     place.shell(text + (" --count 1" if text.startswith("pinstrike top") else ""))
 
 
@@ -255,8 +255,7 @@ def rules():
         (r"tests/bench/report\.py build --parts path", reports),
         (r"tests/live/soak_test\.py --help", lambda place, text: in_sources(place, f"python3 -B {text}")),
         (r"pinstrike latency --replay .*", program),
-        (r"pinstrike latency (CONFIG|my\.yaml).*", asks_an_instance),
-        (r"pinstrike (ctl|top) (opra|NAME).*", asks_at_its_socket),
+        (r"pinstrike (ctl|top|latency) (opra|NAME).*", asks_at_its_socket),
         (r"pinstrike (ctl|top) INSTANCE.*", by("ctl")),
         (r"pinstrike bench .*", synopsis),
         (r"pinstrike .* \[.*", synopsis),

@@ -44,13 +44,14 @@ def latency(*words, timeout=60):
 
 
 class Answers:
-    """A server that answers everything with the same bytes, and then closes or does not."""
+    """A socket that answers everything with the same bytes, and then closes or does not."""
 
     def __init__(self, answer, close=True):
-        self.listener = socket.socket()
-        self.listener.bind(("127.0.0.1", 0))
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "admin.sock"
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
         self.listener.listen()
-        self.port = self.listener.getsockname()[1]
         self.open = []
         threading.Thread(target=self.serve, args=(answer, close), daemon=True).start()
 
@@ -73,23 +74,24 @@ class Answers:
         self.listener.close()
         for connection in self.open:
             connection.close()
+        self.folder.cleanup()
 
 
 class Running(unittest.TestCase):
-    """Against an instance that runs meanwhile."""
+    """Of an instance that runs meanwhile."""
 
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.temporary.name)
         cls.port = free_port()
-        cls.config = cls.folder / "run.yaml"
+        cls.config, cls.socket = cls.folder / "run.yaml", cls.folder / "admin.sock"
         cls.config.write_text(RUNNING.format(wait="park", address=f"127.0.0.1:{cls.port}"))
         with open(cls.folder / "log", "w", encoding="utf-8") as log:
-            cls.program = subprocess.Popen([PINSTRIKE, "run", cls.config], stderr=log,
-                                           stdout=subprocess.DEVNULL)
+            cls.program = subprocess.Popen([PINSTRIKE, "run", cls.config, "--admin", cls.socket],
+                                           stderr=log, stdout=subprocess.DEVNULL)
         end = time.monotonic() + 60
-        while latency(cls.config).returncode != 0:
+        while latency(cls.socket).returncode != 0:
             if time.monotonic() > end or cls.program.poll() is not None:
                 raise AssertionError("it does not run: " + (cls.folder / "log").read_text())
             time.sleep(0.2)
@@ -110,7 +112,7 @@ class Running(unittest.TestCase):
         return list(csv.DictReader(io.StringIO(done.stdout)))
 
     def test_text_names_every_stage_of_every_thread(self):
-        done = latency(self.config)
+        done = latency(self.socket)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for words in ("feed measured", "arrival to poll", "exchange to decoded", "receive to actor",
                       "book: waiting", "book: service", "without stops", "stops, us", "p99.99"):
@@ -120,14 +122,8 @@ class Running(unittest.TestCase):
         for line in done.stdout.splitlines():
             self.assertLessEqual(len(line), 100)
 
-    def test_the_address_is_as_good_as_the_config(self):
-        for address in (f"http://127.0.0.1:{self.port}/metrics", f"127.0.0.1:{self.port}"):
-            done = latency("--from", address)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertIn("receive to actor", done.stdout)
-
     def test_csv_agrees_with_itself(self):
-        rows = self.rows("--from", f"127.0.0.1:{self.port}")
+        rows = self.rows(self.socket)
         found = {(row["stage"], row["thread"], row["samples"]): row for row in rows}
         self.assertEqual(len(found), len(rows))
         for row in rows:
@@ -146,14 +142,14 @@ class Running(unittest.TestCase):
         def count(rows):
             return next(int(row["count"]) for row in rows if row["stage"] == "receive to actor")
 
-        part = count(self.rows(self.config, "--seconds", "0.5"))
-        whole = count(self.rows(self.config))
+        part = count(self.rows(self.socket, "--seconds", "0.5"))
+        whole = count(self.rows(self.socket))
         self.assertGreater(part, 0)
         self.assertLess(part, whole)
 
     def test_the_plot_is_a_picture_with_a_curve_of_each_row(self):
         picture = self.folder / "now.svg"
-        done = latency(self.config, "--svg", picture, "--csv", self.folder / "now.csv")
+        done = latency(self.socket, "--svg", picture, "--csv", self.folder / "now.csv")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("receive to actor", done.stdout)  # the tables as well
         root = xml.parse(picture).getroot()
@@ -172,7 +168,7 @@ class Running(unittest.TestCase):
         self.assertTrue(any(row["stage"] == "receive to actor" for row in rows))
 
     def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(self):
-        done = latency(self.config, "--seconds", "3600", "--svg", self.folder / "no" / "folder.svg")
+        done = latency(self.socket, "--seconds", "3600", "--svg", self.folder / "no" / "folder.svg")
         self.assertEqual(done.returncode, 1)
         self.assertIn("folder.svg", done.stderr)
 
@@ -253,49 +249,36 @@ class Complaints(unittest.TestCase):
         self.assertNotIn("terminate", done.stderr)
 
     def test_wrong_use(self):
-        self.expect(2, "CONFIG, --from or --replay")
-        self.expect(2, "--replay goes with", "--replay", "a.pcap", "--from", "127.0.0.1:1")
-        self.expect(2, "--replay goes with", "--replay", "a.pcap", "--seconds", "1")
+        self.expect(2, "INSTANCE or --replay")
+        self.expect(2, "--replay goes without", "--replay", "a.pcap", "--seconds", "1")
         self.expect(2, "neither real nor", "--replay", "a.pcap", "--pace", "max")
-        self.expect(2, "not an address", "--from", "nonsense")
-        self.expect(2, "not https", "--from", "https://127.0.0.1:1/metrics")
-        self.expect(2, "--seconds", "--from", "127.0.0.1:1", "--seconds", "0")
-        self.expect(2, "--seconds", "--from", "127.0.0.1:1", "--seconds", "soon")
-        self.expect(2, "excludes", "a.yaml", "--from", "127.0.0.1:1")
+        self.expect(2, "--seconds", "opra", "--seconds", "0")
+        self.expect(2, "--seconds", "opra", "--seconds", "soon")
 
     def test_configs(self):
-        self.expect(78, "no-such.yaml", "no-such.yaml")
+        self.expect(78, "no-such.yaml", "no-such.yaml", "--replay", "a.pcap")
         self.expect(1, "no-such.pcap", "--replay", "no-such.pcap")
-        with tempfile.TemporaryDirectory() as folder:
-            config = Path(folder) / "silent.yaml"
-            config.write_text(RUNNING.format(wait="park", address="none"))
-            self.expect(78, "metrics_address", config)
 
     def test_nobody_answers(self):
-        port = free_port()
-        self.expect(1, f"http://127.0.0.1:{port}/latency: ", "--from", f"127.0.0.1:{port}")
-        self.expect(1, "no-such-host.invalid", "--from", "no-such-host.invalid:9464")
+        for instance in ("no-such", "no-such.yaml", "/etc/pinstrike/no-such.yaml"):
+            self.expect(1, "/run/pinstrike/no-such/admin.sock: no admin socket is there", instance)
+        self.expect(1, "./no-such.sock: no admin socket is there", "./no-such.sock")
 
     def test_something_else_answers(self):
-        def page(body, status="200 OK"):
-            return (f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n"
-                    f"Connection: close\r\n\r\n{body}").encode()
-
-        for answer, part in ((page("", "404 Not Found"), "answers 404"),
-                             (page("<html>hello</html>\n"), "not a pinstrike's"),
-                             (page("up 1\n"), "not a pinstrike's"),
-                             (page("pinstrike_running_seconds soon\n"), "line 1"),
-                             (b"SSH-2.0-OpenSSH_9.2\r\n", "/latency: "),
-                             (b"", "/latency: "),
-                             (page("x" * 1000)[:500], "broke off")):
+        for answer, part in ((b"{}\n", "no reading"),
+                             (b'{"error": "found histograms, expected status"}\n', "expected status"),
+                             (b'{"histograms": {"feed": 1}}\n', "no reading"),
+                             (b"<html>hello</html>\n", "without an answer"),
+                             (b"SSH-2.0-OpenSSH_9.2\r\n", "without an answer"),
+                             (b'{"histograms": {"feed": "cut o', "without an answer"),
+                             (b"", "without an answer")):
             with self.subTest(answer=answer[:40]), Answers(answer) as server:
-                self.expect(1, part, "--from", f"127.0.0.1:{server.port}")
+                self.expect(1, part, server.path)
 
     def test_who_never_answers_is_not_waited_for_for_ever(self):
-        with Answers(b"", close=False) as server:
-            self.expect(1, "/latency: ", "--from", f"127.0.0.1:{server.port}")
-        with Answers(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", close=False) as server:
-            self.expect(1, "/latency: ", "--from", f"127.0.0.1:{server.port}")
+        for answer in (b"", b'{"histograms": {"feed": "half'):
+            with Answers(answer, close=False) as server:
+                self.expect(1, "no answer within", server.path)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     metrics_endpoint_test.py PINSTRIKE
 
 1,000 connections that send nothing and 100 that send a byte now and then stay open, and come again
-when they are closed; scrapes, `latency` and the end of the program do not wait for them.
+when they are closed; scrapes, those of `/latency` and the end of the program do not wait for them.
 """
 
 import contextlib
@@ -87,15 +87,6 @@ def scrape(url):
     return took
 
 
-def latency(pinstrike, port):
-    start = time.monotonic()
-    done = subprocess.run([pinstrike, "latency", "--from", f"127.0.0.1:{port}"],
-                          capture_output=True, text=True, timeout=30, check=False)
-    if done.returncode != 0 or time.monotonic() - start > 3 * WITHIN_S:
-        fail(f"latency ended with {done.returncode} after {time.monotonic() - start:.1f} s: "
-             f"{done.stderr}")
-
-
 def head(port):
     with socket.create_connection(("127.0.0.1", port), timeout=5) as asking:
         asking.sendall(b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -116,14 +107,14 @@ def check_one_idle(url, port):
             scrape(url)
 
 
-def check_crowd(pinstrike, process, url, port):
+def check_crowd(process, url, port):
     with Crowd(port) as crowd:
         took = []
         for _ in range(30):  # meanwhile the late ones are closed, and come again
             took.append(scrape(url))
             time.sleep(0.1)
         head(port)
-        latency(pinstrike, port)
+        scrape(url.replace("/metrics", "/latency"))
         start = time.monotonic()
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=20)
@@ -148,7 +139,7 @@ def main():
             try:
                 wait_for("metrics", 60, lambda: "pinstrike_loop_steps_total" in fetch(url))
                 check_one_idle(url, port)
-                check_crowd(pinstrike, process, url, port)
+                check_crowd(process, url, port)
             finally:
                 process.kill()
         if process.returncode != 0:

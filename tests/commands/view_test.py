@@ -69,12 +69,12 @@ def check_screen(written):
     if not written.startswith("\x1b[?25l") or not written.rstrip().endswith("\x1b[?25h"):
         fail("the cursor is not hidden first and shown last")
     last = check_frames(written)
-    for wanted in ("shown", "packets", "messages", "Gb", "dropped", "lost", "2 of 2 up", "p99.9",
-                   "poller0", "core0", "busiest series"):
+    for wanted in ("shown", "packets/s", "messages/s", "Gb/s", "dropped", "lost", "2 of 2 up",
+                   "p99.9", "poller0", "core0", "book", "busiest series"):
         if wanted not in last:
             fail(f"no '{wanted}' on the screen:\n{last}")
-    total = re.search(r"total +([\d,]+) +([\d,]+)", last)
-    if not total or int(total.group(2).replace(",", "")) == 0:
+    total = re.search(r"^delivered ([\d,]+)   packets ([\d,]+)", last, re.MULTILINE)
+    if not total or int(total.group(1).replace(",", "")) == 0:
         fail(f"no messages on the screen:\n{last}")
 
 
@@ -121,7 +121,8 @@ def main():
         done = subprocess.run([pinstrike, "run", config, "--view", "--for", "3s"], text=True,
                               capture_output=True, check=True)
         rows = done.stdout.splitlines()
-        if not rows or not all(re.match(r"\d\d:\d\d:\d\d packets/s \d+ ", row) for row in rows):
+        if not rows or not all(re.match(r"\d+ s   [\d,]+ messages/s   [\d,]+ packets/s", row)
+                               for row in rows):
             fail(f"no plain lines: {done.stdout}")
         done = subprocess.run([pinstrike, "run", config, "--for", "1s"], text=True,
                               capture_output=True, check=True)

@@ -250,9 +250,10 @@ plant(("appliance", "metrics"), [
 ])
 
 plant(("view and metrics",), [
-    ("a quoted line end is an n", "out += text[i] == 'n' ? '\\n' : text[i];", "out += text[i];"),
-    ("buckets are counted again", "taken.buckets[Histogram::bucket_of(bound_ns - 1)] += up_to - taken.count;",
-     "taken.buckets[Histogram::bucket_of(bound_ns - 1)] += up_to;"),
+    ("a count with a fraction is taken", "return value.get_ref<const std::uint64_t&>();",
+     "return value.get<std::uint64_t>();"),
+    ("buckets are counted again", "taken.buckets.at(whole(bucket.at(0))) += count;",
+     "taken.buckets.at(whole(bucket.at(0))) += taken.count + count;"),
 ])
 
 plant(("weave board", "busiest board"), [

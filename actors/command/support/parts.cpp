@@ -7,7 +7,6 @@
 #include "actors/host/doctor/read_files.h"
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
-#include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/metrics/fetch.h"
 #include "actors/topology/load_config.h"
@@ -17,6 +16,7 @@
 #include "config/yaml.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -113,15 +113,8 @@ Part latency_part(const Subject& subject, Redactor&) {
 /// Fetches all counters, as `pinstrike ctl INSTANCE status --json` and the other views print them.
 Part account_part(const Subject& subject, Redactor&) {
     Part part{"account.json", "", ""};
-    admin::ask(
-        admin::socket_path(subject.instance), R"({"ask":"all"})",
-        [&part](const std::string& line) {
-            part.text = line + '\n';
-            return false;
-        },
-        false, part.absent);
-    if (part.text.empty() && part.absent.empty()) {
-        part.absent = "the instance ended meanwhile";
+    if (const auto all = admin::ask_once(subject.instance, {{"ask", "all"}}, part.absent)) {
+        part.text = all->dump() + '\n';
     }
     return part;
 }

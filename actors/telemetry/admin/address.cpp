@@ -2,12 +2,17 @@
 #include "actors/telemetry/admin/address.h"
 
 #include <cstring>
+#include <filesystem>
 
 namespace pinstrike::actors::admin {
 
 std::string socket_path(const std::string& instance) {
-    return instance.find('/') != std::string::npos ? instance
-                                                   : "/run/pinstrike/" + instance + "/admin.sock";
+    const bool is_config = instance.ends_with(".yaml");
+    if (!is_config && instance.find('/') != std::string::npos) {
+        return instance;
+    }
+    const std::string name = is_config ? std::filesystem::path(instance).stem().string() : instance;
+    return "/run/pinstrike/" + name + "/admin.sock";
 }
 
 std::optional<sockaddr_un> socket_address(const std::string& path) {

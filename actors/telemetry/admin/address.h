@@ -10,7 +10,8 @@
 namespace pinstrike::actors::admin {
 
 /// The admin socket of the service instance with this name: /run/pinstrike/NAME/admin.sock. A text
-/// that contains '/' is returned as a path.
+/// that ends in ".yaml" is the instance's config: "/etc/pinstrike/NAME.yaml". Any other text that
+/// contains '/' is returned as a path.
 [[nodiscard]] std::string socket_path(const std::string& instance);
 
 /// nullopt if the path is empty or too long for a socket (107 bytes).

@@ -5,6 +5,7 @@
 #include "nic/file_descriptor.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -102,6 +103,25 @@ bool ask(const std::string& path, const std::string& request,
             return true;
         }
     }
+}
+
+std::optional<nlohmann::json> ask_once(const std::string& instance, const nlohmann::json& request,
+                                       std::string& complaint) {
+    const std::string path = socket_path(instance);
+    std::string answer;
+    const auto take = [&answer](const std::string& line) {
+        answer = line;
+        return false;
+    };
+    if (!ask(path, request.dump(), take, false, complaint)) {
+        return std::nullopt;
+    }
+    nlohmann::json reply = nlohmann::json::parse(answer, nullptr, false);
+    if (!reply.is_object()) {
+        complaint = fmt::format("{}: the instance ended without an answer", path);
+        return std::nullopt;
+    }
+    return reply;
 }
 
 }  // namespace pinstrike::actors::admin

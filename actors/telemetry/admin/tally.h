@@ -9,11 +9,16 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace pinstrike::actors::admin {
 
 class Tally {
   public:
+    /// `rolling`: times are those since the call before, because a histogram of the whole day does
+    /// not show what happens now.
+    explicit Tally(bool rolling = false) : rolling_(rolling) {}
+
     /// `name` must belong to one counter only, and be the same in each call.
     [[nodiscard]] std::uint64_t count(const std::string& name, std::uint64_t now) {
         if (clearing_) {
@@ -25,6 +30,9 @@ class Tally {
 
     [[nodiscard]] Histogram::Snapshot times(const std::string& name,
                                             const Histogram::Snapshot& now) {
+        if (rolling_) {
+            return since(now, std::exchange(times_[name], now));
+        }
         if (clearing_) {
             times_[name] = now;
         }
@@ -41,6 +49,7 @@ class Tally {
     }
 
   private:
+    bool rolling_;
     bool clearing_ = false;
     std::map<std::string, std::uint64_t> counts_;
     std::map<std::string, Histogram::Snapshot> times_;

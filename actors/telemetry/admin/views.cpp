@@ -1,6 +1,8 @@
 // path: cold
 #include "actors/telemetry/admin/views.h"
 
+#include "actors/book/book_json.h"
+#include "config/version.h"
 #include "feed/arbitration/line_counts.h"
 #include "nic/packet/address.h"
 
@@ -12,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pinstrike::actors::admin {
 namespace {
@@ -188,8 +191,6 @@ std::uint64_t dropped_of(const json& ports) {
     return sum;
 }
 
-}  // namespace
-
 json lines_view(const CounterSnapshot& counters, Tally& tally) {
     json lines = json::array();
     for (const PollerSnapshot& poller : counters.pollers) {
@@ -277,26 +278,53 @@ json latency_view(const CounterSnapshot& counters, Tally& tally) {
     return {{"exchange_to_decoded", times_of(decoded)}, {"receive_to_actor", times_of(handled)}};
 }
 
-json status_view(const CounterSnapshot& counters, Tally& tally) {
+/// "SPXW  2026-03-19 C 5900"
+std::string series_text(const feed::SeriesKey& key) {
+    const auto bytes = key.bytes();
+    std::string symbol(bytes.data(), feed::SeriesKey::symbol_bytes);
+    for (char& character : symbol) {
+        // Replaces control characters, because the text comes from the network.
+        character = character > ' ' && character < 0x7F ? character : ' ';
+    }
+    return fmt::format("{} {:04}-{:02}-{:02} {} {}{}", symbol, key.year(), key.month(), key.day(),
+                       key.call() ? 'C' : 'P', normalised_decimal(key.strike_e8),
+                       key.gth() ? " GTH" : "");
+}
+
+json price_of(bool present, const Price& price) {
+    return present ? json(normalised_decimal(price.e8())) : json(nullptr);
+}
+
+json busiest_view(const CounterSnapshot& counters, Tally&) {
+    json busiest = json::array();
+    for (const CoreSnapshot& core : counters.cores) {
+        for (const BusySeries& series : core.busiest) {
+            busiest.push_back({{"core", core.name},
+                               {"series", series_text(series.key)},
+                               {"quotes", series.quotes},
+                               {"bid", price_of(series.has_bid, series.bid)},
+                               {"offer", price_of(series.has_offer, series.offer)}});
+        }
+    }
+    return busiest;
+}
+
+json status_of(const json& lines, const json& ports, const json& rings) {
     std::size_t up = 0;
     json down = json::array();
     json silent = json::array();
-    for (const PollerSnapshot& poller : counters.pollers) {
-        for (const LineSnapshot& line : poller.lines) {
-            up += line.up ? 1 : 0;
-            if (line.down) {
-                down.push_back(line.line);
-            }
-            for (std::size_t stream = 0; stream < feed::streams_count; ++stream) {
-                const std::string_view state = stream_state(line, stream);
-                if (state != "up" && state != "not received") {
-                    silent.push_back(fmt::format("{}{}", line.line, stream_letters[stream]));
-                }
+    for (const json& line : lines) {
+        up += line.at("state") == "up" ? 1 : 0;
+        if (line.at("state") == "down") {
+            down.push_back(line.at("line"));
+        }
+        for (const auto& [name, letter] : {std::pair{"a", "A"}, std::pair{"b", "B"}}) {
+            const json& state = line.at(name).at("state");
+            if (state != "up" && state != "not received") {
+                silent.push_back(line.at("line").dump() + letter);
             }
         }
     }
-    const json lines = lines_view(counters, tally);
-    const json ports = ports_view(counters, tally);
     json view{{"lines", lines.size()},
               {"lines_up", up},
               {"lines_down", std::move(down)},
@@ -305,11 +333,47 @@ json status_view(const CounterSnapshot& counters, Tally& tally) {
               {"bytes", sum_of(ports, "bytes")},
               {"dropped", dropped_of(ports)},
               {"missed", sum_of(ports, "missed") + sum_of(ports, "no_buffer")},
-              {"refused", sum_of(rings_view(counters, tally), "refused")}};
+              {"refused", sum_of(rings, "refused")}};
     for (const char* count : {"delivered", "lost", "repaired", "late", "gaps"}) {
         view[count] = sum_of(lines, count);
     }
     return view;
+}
+
+json status_view(const CounterSnapshot& counters, Tally& tally) {
+    return status_of(lines_view(counters, tally), ports_view(counters, tally),
+                     rings_view(counters, tally));
+}
+
+struct View {
+    std::string_view name;
+    json (*make)(const CounterSnapshot&, Tally&);
+};
+
+constexpr std::array<View, 8> views_there_are{{{"status", status_view},
+                                               {"lines", lines_view},
+                                               {"ports", ports_view},
+                                               {"threads", threads_view},
+                                               {"rings", rings_view},
+                                               {"actors", actors_view},
+                                               {"latency", latency_view},
+                                               {"busiest", busiest_view}}};
+
+}  // namespace
+
+json views(const CounterSnapshot& counters, Tally& tally, std::string_view ask) {
+    json reply{
+        {"feed", counters.feed}, {"version", version}, {"running_seconds", counters.seconds}};
+    const bool all = ask == "all";
+    for (const View& view : views_there_are) {
+        if (ask == view.name || (all && view.name != "status")) {
+            reply[std::string{view.name}] = view.make(counters, tally);
+        }
+    }
+    if (all) {  // a rolling tally has each time once
+        reply["status"] = status_of(reply.at("lines"), reply.at("ports"), reply.at("rings"));
+    }
+    return reply;
 }
 
 }  // namespace pinstrike::actors::admin

@@ -1,7 +1,7 @@
 // path: cold
 //
-// The views of a running appliance at its admin socket, as JSON. Counts and times are since the
-// last clear (tally.h). README.md of this folder describes the members.
+// The views of a running appliance as JSON, for the admin socket and for the screen of `run`.
+// README.md of this folder describes the members.
 #pragma once
 
 #include "actors/telemetry/admin/tally.h"
@@ -9,19 +9,16 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <string_view>
+
 namespace pinstrike::actors::admin {
 
-/// Sums, and the lines and streams that are not up.
-[[nodiscard]] nlohmann::json status_view(const CounterSnapshot& counters, Tally& tally);
-
-/// Arrays with one element for each line, queue of a port, poll or actor thread, ring, or actor.
-[[nodiscard]] nlohmann::json lines_view(const CounterSnapshot& counters, Tally& tally);
-[[nodiscard]] nlohmann::json ports_view(const CounterSnapshot& counters, Tally& tally);
-[[nodiscard]] nlohmann::json threads_view(const CounterSnapshot& counters, Tally& tally);
-[[nodiscard]] nlohmann::json rings_view(const CounterSnapshot& counters, Tally& tally);
-[[nodiscard]] nlohmann::json actors_view(const CounterSnapshot& counters, Tally& tally);
-
-/// The latency of each stage, for all its threads together.
-[[nodiscard]] nlohmann::json latency_view(const CounterSnapshot& counters, Tally& tally);
+/// Feed, version, running time, and the view `ask` by its name: "status" has sums, and the lines
+/// and streams that are not up; "lines", "ports", "threads", "rings", "actors" and "busiest" have
+/// an element for each line, queue of a port, poll or actor thread, ring, actor, or often quoted
+/// series; "latency" has each stage, of all its threads together. "all" stands for all of these; of
+/// another name there is no view. Counts and times are as `tally` has them.
+[[nodiscard]] nlohmann::json views(const CounterSnapshot& counters, Tally& tally,
+                                   std::string_view ask);
 
 }  // namespace pinstrike::actors::admin

@@ -1,7 +1,7 @@
 // path: cold
 //
-// Latencies and preemptions with all their buckets, for `pinstrike latency`. The histograms of
-// /metrics have too few buckets for p99.99. Empty buckets are left out.
+// Latencies and preemptions with all their buckets, for /latency. The histograms of /metrics have
+// too few buckets for p99.99. Empty buckets are left out.
 #pragma once
 
 #include "actors/telemetry/latency/reading.h"

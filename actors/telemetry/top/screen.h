@@ -1,7 +1,7 @@
 // path: cold
 //
-// The screen of `pinstrike top` for two readings, and its keys. The terminal code is in
-// actors/command/top.cpp, so that a test can press keys and read screens.
+// The screens of `pinstrike top` and `run` for two readings, and the keys of `top`. The terminal
+// code is in actors/command/top.cpp, so that a test can press keys and read screens.
 #pragma once
 
 #include "actors/telemetry/top/tables.h"
@@ -14,12 +14,14 @@
 namespace pinstrike::actors::top {
 
 enum class Key : std::uint8_t {
-    lines,
+    lines,  // the first of the views
     cores,
     rings,
     actors,
     ports,
     latency,
+    busiest,
+    overview,  // the last of the views
     sort_left,
     sort_right,
     reverse,
@@ -40,6 +42,10 @@ struct ScreenRow {
     Look look = Look::plain;
 };
 
+/// What `run` shows, and a view of `top`: the feed's sums and the first rows of the tables, in at
+/// most `rows` rows. A table that is cut begins with what matters most.
+[[nodiscard]] std::vector<ScreenRow> overview(const Readings& readings, std::size_t rows);
+
 class Screen {
   public:
     void press(Key key);
@@ -49,16 +55,14 @@ class Screen {
                                               std::size_t rows);
 
   private:
-    enum class View : std::uint8_t { lines, cores, rings, actors, ports, latency };
-
-    void show(View view);
+    void show(Key view);
     [[nodiscard]] Table table(const Readings& readings) const;
     [[nodiscard]] std::string keys_text() const;
     void add_table(std::vector<ScreenRow>& screen, const Readings& readings, std::size_t rows);
     void add_line(std::vector<ScreenRow>& screen, const Readings& readings) const;
     static void add_help(std::vector<ScreenRow>& screen);
 
-    View view_ = View::lines;
+    Key view_ = Key::lines;
     std::size_t sort_column_ = 0;
     bool reversed_ = false;
     std::string selected_;  ///< first cell of the row; empty: the first row

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace pinstrike::actors::top {
 namespace {
@@ -65,6 +66,29 @@ Cell state_cell(const json& of) {
                   : cell.text == "silent"                          ? 2
                                                                    : 3;
     return cell;
+}
+
+/// "counter 1   counter 2"
+template <std::size_t Count>
+std::string counts_text(const json& of, const std::array<const char*, Count>& counts) {
+    std::string text;
+    for (const char* count : counts) {
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : "   ", count, count_cell(of, count).text);
+    }
+    return text;
+}
+
+/// The series in the reading before; null: it was not among the busiest.
+const json& series_before(const Readings& readings, const json& series) {
+    if (!readings.before.is_null()) {
+        for (const json& before : readings.before.at("busiest")) {
+            if (before.at("series") == series.at("series")) {
+                return before;
+            }
+        }
+    }
+    return nothing;
 }
 
 Cell share_cell(double share) {
@@ -266,6 +290,23 @@ Table latency_table(const Readings& readings) {
     return table;
 }
 
+Table busiest_table(const Readings& readings) {
+    Table table{{{"busiest series", -34, false},
+                 {"quotes/s", 11},
+                 {"quotes", 13},
+                 {"bid", 9},
+                 {"offer", 9}},
+                {}};
+    const double seconds = readings.seconds();
+    for (const json& series : readings.now.at("busiest")) {
+        const json& before = series_before(readings, series);
+        table.rows.push_back(
+            {word_cell(series, "series"), rate_cell(series, before, "quotes", seconds),
+             count_cell(series, "quotes"), word_cell(series, "bid"), word_cell(series, "offer")});
+    }
+    return table;
+}
+
 std::string rates_text(const Readings& readings) {
     const json& now = readings.now.at("status");
     const json& before = readings.before.is_null() ? nothing : readings.before.at("status");
@@ -276,14 +317,14 @@ std::string rates_text(const Readings& readings) {
                        rate(now, before, "bytes", seconds) * 8 / 1e9);
 }
 
+std::string totals_text(const Readings& readings) {
+    return counts_text(readings.now.at("status"),
+                       std::array{"delivered", "packets", "gaps", "repaired"});
+}
+
 std::string losses_text(const Readings& readings) {
-    const json& now = readings.now.at("status");
-    std::string text;
-    for (const char* count : {"lost", "refused", "dropped", "missed"}) {
-        text +=
-            fmt::format("{}{} {}", text.empty() ? "" : "   ", count, count_cell(now, count).text);
-    }
-    return text;
+    return counts_text(readings.now.at("status"),
+                       std::array{"lost", "refused", "dropped", "missed"});
 }
 
 std::string lines_up_text(const Readings& readings) {
@@ -308,6 +349,11 @@ std::string latency_text(const Readings& readings) {
                             admin::time_text(times, "p99_ns"));
     }
     return text;
+}
+
+std::string plain_text(const Readings& readings) {
+    return fmt::format("{:.0f} s   {}   {}   {}\n", number(readings.now, "running_seconds"),
+                       rates_text(readings), losses_text(readings), lines_up_text(readings));
 }
 
 }  // namespace pinstrike::actors::top

@@ -57,7 +57,8 @@ def instance(options, text):
         config = Path(folder) / "report.yaml"
         config.write_text(text)
         begun = time.monotonic()
-        with subprocess.Popen([options.pinstrike, "run", config, "--for", "60s"],
+        with subprocess.Popen([options.pinstrike, "run", config, "--for", "60s", "--admin",
+                               config.parent / "admin.sock"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True) as process:
             try:
@@ -108,8 +109,8 @@ def latency_at(options, rate):
     with instance(options, text) as (config, _):
         time.sleep(2)
         table_file = config.parent / "latency.csv"
-        told = output_of(options.pinstrike, "latency", config, "--seconds", 10, "--csv", table_file,
-                         timeout=120)
+        told = output_of(options.pinstrike, "latency", config.parent / "admin.sock", "--seconds", 10,
+                         "--csv", table_file, timeout=120)
         rows = [row for row in csv.DictReader(io.StringIO(table_file.read_text()))
                 if row["stage"] == "receive to actor" and row["samples"] != "by_time"]
     return rows, list(stops_of(told))

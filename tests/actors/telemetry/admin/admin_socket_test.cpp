@@ -343,6 +343,8 @@ TEST_F(Admin, client_and_socket_understand_each_other) {
 TEST(Address, names_are_services_and_what_has_a_slash_is_a_path) {
     EXPECT_EQ(socket_path("opra"), "/run/pinstrike/opra/admin.sock");
     EXPECT_EQ(socket_path("./opra"), "./opra");
+    EXPECT_EQ(socket_path("/etc/pinstrike/opra.yaml"), "/run/pinstrike/opra/admin.sock");
+    EXPECT_EQ(socket_path("opra.yaml"), "/run/pinstrike/opra/admin.sock");
 }
 
 TEST(Tally, counts_since_it_was_cleared) {

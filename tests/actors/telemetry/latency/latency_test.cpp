@@ -1,22 +1,26 @@
 // path: cold
 //
-// Readings: over the wire and back, differences, percentiles, and how they are shown.
+// Readings: over the admin socket and back, differences, percentiles, and how they are shown.
 #include "actors/telemetry/latency/latency_rows.h"
 #include "actors/telemetry/latency/latency_text.h"
-#include "actors/telemetry/latency/parse_reading.h"
 #include "actors/telemetry/latency/reading.h"
-#include "actors/telemetry/metrics/families.h"
-#include "actors/telemetry/metrics/fetch.h"
+#include "actors/telemetry/latency/reading_json.h"
 #include "actors/telemetry/metrics/latency_metrics.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace pinstrike::actors::test {
 namespace {
+
+using nlohmann::json;
 
 /// 1 to `count` us, once each.
 void fill(Histogram& histogram, std::uint64_t count) {
@@ -52,8 +56,8 @@ bool same(const Histogram::Snapshot& left, const Histogram::Snapshot& right) {
            left.sum_ns == right.sum_ns && left.highest_ns == right.highest_ns;
 }
 
-std::string reported(const LatencyReading& reading) {
-    return prometheus::TextSerializer{}.Serialize(latency_metrics(reading));
+json answer_of(const LatencyReading& reading) {
+    return json::parse(json{{"histograms", reading_json(reading)}}.dump());
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -65,23 +69,16 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-TEST(Latency, QuotesAndLineEndsInNamesAreTheSameBehindTheWire) {
+TEST(Latency, AReadingIsTheSameBehindTheSocket) {
     LatencyReading sent = example();
     sent.feed = "a \"quoted\" \\ name\nof two lines, with n";
     std::string complaint;
-    const auto got = parse_reading(reported(sent), complaint);
-    ASSERT_TRUE(got) << complaint;
-    EXPECT_EQ(got->feed, sent.feed);
-}
-
-TEST(Latency, AReadingIsTheSameBehindTheWire) {
-    const LatencyReading sent = example();
-    std::string complaint;
-    const auto got = parse_reading(reported(sent), complaint);
+    const auto got = parse_reading(answer_of(sent), complaint);
     ASSERT_TRUE(got) << complaint;
     EXPECT_EQ(got->feed, sent.feed);
     EXPECT_EQ(got->version, sent.version);
     EXPECT_EQ(got->running_s, 60);
+    EXPECT_EQ(got->clock_error_s, sent.clock_error_s);
     ASSERT_EQ(got->stages.size(), sent.stages.size());
     for (std::size_t i = 0; i < sent.stages.size(); ++i) {
         EXPECT_EQ(got->stages[i].stage, sent.stages[i].stage);
@@ -95,10 +92,11 @@ TEST(Latency, AReadingIsTheSameBehindTheWire) {
     EXPECT_FALSE(got->loops[1].polls);
     EXPECT_EQ(got->loops[0].turns, 1'000'000U);
     EXPECT_EQ(got->loops[0].looked_ns, 60'000'000'000U);
+    EXPECT_TRUE(same(got->loops[0].away, sent.loops[0].away));
     EXPECT_TRUE(same(got->loops[0].stops, sent.loops[0].stops));
 }
 
-TEST(Latency, EveryBucketSurvivesTheWire) {
+TEST(Latency, EveryBucketSurvivesTheSocket) {
     LatencyReading sent = example();
     Histogram::Snapshot& all = sent.stages[0].all;
     all = {};
@@ -106,41 +104,63 @@ TEST(Latency, EveryBucketSurvivesTheWire) {
         all.buckets[i] = i + 1;
         all.count += i + 1;
     }
+    all.sum_ns = ~std::uint64_t{0};  // more than a double holds
     std::string complaint;
-    const auto got = parse_reading(reported(sent), complaint);
+    const auto got = parse_reading(answer_of(sent), complaint);
     ASSERT_TRUE(got) << complaint;
-    EXPECT_EQ(got->stages[0].all.buckets, all.buckets);
+    EXPECT_TRUE(same(got->stages[0].all, all));
 }
 
 TEST(Latency, WhatIsNoReadingIsToldAsSuch) {
     std::string complaint;
-    EXPECT_FALSE(parse_reading("", complaint));
-    EXPECT_NE(complaint.find("not a pinstrike's"), std::string::npos);
-    EXPECT_FALSE(parse_reading("<html>hello</html>\n", complaint));
-    EXPECT_FALSE(parse_reading("go_goroutines 5\n", complaint));
-    for (const char* broken : {"pinstrike_running_seconds", "pinstrike_running_seconds x",
-                               "pinstrike_running_seconds{feed=\"a\" 1",
-                               "pinstrike_running_seconds{feed=\"a", "pinstrike_x{feed} 1"}) {
-        EXPECT_FALSE(parse_reading(broken, complaint)) << broken;
-        EXPECT_NE(complaint.find("line 1"), std::string::npos) << broken;
+    EXPECT_FALSE(parse_reading(json::object(), complaint));
+    EXPECT_NE(complaint.find("the answer has no reading"), std::string::npos) << complaint;
+    EXPECT_FALSE(parse_reading({{"error", "no such view"}}, complaint));
+    EXPECT_EQ(complaint, "no such view");
+    using Pointer = json::json_pointer;
+    for (const auto& [place, wrong] : std::vector<std::pair<const char*, json>>{
+             {"/histograms/stages", 1},
+             {"/histograms/stages/0/thread", nullptr},
+             {"/histograms/stages/0/all/sum_ns", -1},
+             {"/histograms/stages/0/all/highest_ns", 1.5},
+             {"/histograms/stages/0/all/buckets/0/0", Histogram::buckets_count},
+             {"/histograms/stages/0/all/buckets/0", json::array()},
+             {"/histograms/running_s", "soon"}}) {
+        json answer = answer_of(example());
+        answer.at(Pointer{place}) = wrong;
+        EXPECT_FALSE(parse_reading(answer, complaint)) << place;
     }
 }
 
-/// From another host: whatever comes, nothing breaks.
+/// Whatever a socket answers, nothing breaks.
 TEST(Latency, AnAnswerCutAnywhereOrWithAnyByteChangedBreaksNothing) {
     LatencyReading small = example();
     small.stages.resize(2);
     small.stages[0].all = small.stages[1].all = small.stages[1].preempted;
-    const std::string whole = reported(small);
+    const std::string whole = answer_of(small).dump();
     std::string complaint;
-    for (std::size_t i = 0; i < whole.size(); i += 3) {
-        static_cast<void>(parse_reading(std::string_view{whole}.substr(0, i), complaint));
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        static_cast<void>(
+            parse_reading(json::parse(whole.substr(0, i), nullptr, false), complaint));
         std::string changed = whole;
         changed[i] = static_cast<char>(changed[i] ^ (1 << (i % 7)));
-        if (const auto got = parse_reading(changed, complaint)) {
+        if (const auto got = parse_reading(json::parse(changed, nullptr, false), complaint)) {
             EXPECT_FALSE(latency_text(*got).empty());
             EXPECT_FALSE(latency_svg(*got).empty());
         }
+    }
+}
+
+TEST(Latency, TheEndpointHasEveryStageAndLoop) {
+    const std::string text = prometheus::TextSerializer{}.Serialize(latency_metrics(example()));
+    for (const char* sample :
+         {"pinstrike_build_info{feed=\"opra \\\"north\\\", <a&b>\",version=\"0.1.0\"} 1\n",
+          "stage=\"receive_to_actor\",thread=\"core0\",le=\"+Inf\"} 20000\n",
+          "stage=\"actor_waiting\",thread=\"core0\",actor=\"my, \\\"actor\\\"\"} 2\n",
+          "pinstrike_fine_latency_disturbed_seconds_count",
+          "thread=\"poller0\",polls=\"1\"} 1000000\n", "pinstrike_fine_latency_highest_seconds",
+          "pinstrike_fine_loop_away_seconds_bucket", "pinstrike_fine_loop_stop_seconds_bucket"}) {
+        EXPECT_NE(text.find(sample), std::string::npos) << sample << "\n" << text;
     }
 }
 
@@ -233,21 +253,6 @@ TEST(Latency, ThePlotIsDrawnOfWhatThereIs) {
     EXPECT_NE(svg.find("core0 receive to actor, without stops"), std::string::npos);
     EXPECT_EQ(svg.find("service"), std::string::npos);  // it has no values
     EXPECT_NE(latency_svg({}).find("nothing was measured"), std::string::npos);
-}
-
-TEST(Latency, AddressesAreReadInAllTheirForms) {
-    std::string complaint;
-    for (const char* text : {"http://10.1.0.1:9464/metrics", "10.1.0.1:9464", "10.1.0.1:9464/"}) {
-        const auto address = parse_http_address(text, complaint);
-        ASSERT_TRUE(address) << complaint;
-        EXPECT_EQ(address->text(), "10.1.0.1:9464");
-    }
-    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->text(), "[::1]:80");
-    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->host, "::1");
-    for (const char* text : {"", "http://", "host", "host:", "host:0", "host:65536", "host:9x",
-                             "https://host:9464", ":9464"}) {
-        EXPECT_FALSE(parse_http_address(text, complaint)) << text;
-    }
 }
 
 }  // namespace

@@ -267,5 +267,20 @@ TEST(HttpServer, AnAddressThatIsTakenIsRefused) {
     EXPECT_EQ(complaint.remedy, Remedy::retry);
 }
 
+TEST(Fetch, AddressesAreReadInAllTheirForms) {
+    std::string complaint;
+    for (const char* text : {"http://10.1.0.1:9464/metrics", "10.1.0.1:9464", "10.1.0.1:9464/"}) {
+        const auto address = parse_http_address(text, complaint);
+        ASSERT_TRUE(address) << complaint;
+        EXPECT_EQ(address->text(), "10.1.0.1:9464");
+    }
+    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->text(), "[::1]:80");
+    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->host, "::1");
+    for (const char* text : {"", "http://", "host", "host:", "host:0", "host:65536", "host:9x",
+                             "https://host:9464", ":9464"}) {
+        EXPECT_FALSE(parse_http_address(text, complaint)) << text;
+    }
+}
+
 }  // namespace
 }  // namespace pinstrike::actors

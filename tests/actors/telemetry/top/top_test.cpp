@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ json reading(double second, std::size_t lines = 96) {
                      {"packets", 123'456'789},
                      {"bytes", 1e9 * second},
                      {"lost", 12'345'678},
+                     {"gaps", 3},
+                     {"repaired", 2},
                      {"refused", 0},
                      {"dropped", 0},
                      {"missed", 0}};
@@ -101,6 +104,11 @@ json reading(double second, std::size_t lines = 96) {
                      {"dropped", {{"arp", 2}, {"igmp", 1}}},
                      {"missed", nullptr},
                      {"errors", 0}}};
+    all["busiest"] = {{{"core", "core0"},
+                       {"series", "SPXW  2026-03-19 C 5900"},
+                       {"quotes", 1'000 * second},
+                       {"bid", "112.29"},
+                       {"offer", nullptr}}};
     return all;
 }
 
@@ -130,8 +138,8 @@ std::string chosen(Screen& screen, const Readings& readings) {
 
 TEST(Top, fits_80_by_24_whole) {
     Screen screen;
-    for (const Key view :
-         {Key::lines, Key::cores, Key::rings, Key::actors, Key::ports, Key::latency, Key::help}) {
+    for (const Key view : {Key::lines, Key::cores, Key::rings, Key::actors, Key::ports,
+                           Key::latency, Key::busiest, Key::overview, Key::help}) {
         screen.press(view);
         const std::vector<std::string> uncut = [&] {
             std::vector<std::string> lines;
@@ -149,19 +157,20 @@ TEST(Top, says_how_the_feed_is) {
     const auto shown = texts(screen, two_readings());
     EXPECT_EQ(shown[0], "pinstrike 0.1.0   opra   running 00:00:11   log level info");
     EXPECT_EQ(shown[1], "4,656,000 messages/s   0 packets/s   8.000 Gb/s");
-    EXPECT_EQ(shown[2], "lost 12,345,678   refused 0   dropped 0   missed 0");
-    EXPECT_EQ(shown[3], "lines 95 of 96 up, 2 not heard: 7A 7B");
-    EXPECT_EQ(shown[4],
+    EXPECT_EQ(shown[2], "delivered 51,216,000   packets 123,456,789   gaps 3   repaired 2");
+    EXPECT_EQ(shown[3], "lost 12,345,678   refused 0   dropped 0   missed 0");
+    EXPECT_EQ(shown[4], "lines 95 of 96 up, 2 not heard: 7A 7B");
+    EXPECT_EQ(shown[5],
               "p50 p99:  exchange to decoded 0.38 us 1.14 us  receive to actor 123 us 370 us");
-    EXPECT_THAT(shown[7], StartsWith("   1 up      up      up           1,000        0"));
-    EXPECT_THAT(shown[7], EndsWith("75 %   156 us"));
+    EXPECT_THAT(shown[8], StartsWith("   1 up      up      up           1,000        0"));
+    EXPECT_THAT(shown[8], EndsWith("75 %   156 us"));
 }
 
 TEST(Top, has_no_rates_before_the_second_reading) {
     Screen screen;
     const auto shown = texts(screen, {reading(10), json()});
     EXPECT_THAT(shown[1], StartsWith("- messages/s"));
-    EXPECT_THAT(shown[7], HasSubstr("up               -"));
+    EXPECT_THAT(shown[8], HasSubstr("up               -"));
 }
 
 TEST(Top, shows_no_rate_where_counts_were_cleared) {
@@ -174,17 +183,17 @@ TEST(Top, sorts_by_any_column_and_back) {
     const Readings readings = two_readings();
     static_cast<void>(texts(screen, readings));
     screen.press(Key::sort_right);
-    EXPECT_THAT(texts(screen, readings)[7], StartsWith("   7 down    silent  unheard"))
+    EXPECT_THAT(texts(screen, readings)[8], StartsWith("   7 down    silent  unheard"))
         << "what is not well comes first";
     for (int i = 0; i < 3; ++i) {
         screen.press(Key::sort_right);
     }
-    EXPECT_THAT(texts(screen, readings)[7], StartsWith("  96 "));
+    EXPECT_THAT(texts(screen, readings)[8], StartsWith("  96 "));
     screen.press(Key::reverse);
-    EXPECT_THAT(texts(screen, readings)[7], StartsWith("   1 "));
+    EXPECT_THAT(texts(screen, readings)[8], StartsWith("   1 "));
     screen.press(Key::reverse);
     screen.press(Key::sort_right);
-    EXPECT_THAT(texts(screen, readings)[7], HasSubstr(" 12,345,6")) << "lost";
+    EXPECT_THAT(texts(screen, readings)[8], HasSubstr(" 12,345,6")) << "lost";
     screen.press(Key::lines);
     screen.press(Key::sort_left);
     EXPECT_EQ(texts(screen, readings).size(), 24U) << "left of the first is the last";
@@ -201,7 +210,7 @@ TEST(Top, keeps_the_chosen_line_chosen_and_visible) {
     screen.press(Key::reverse);
     EXPECT_THAT(chosen(screen, readings), StartsWith("  31 "));
     screen.press(Key::page_up);
-    EXPECT_THAT(chosen(screen, readings), StartsWith("  47 "));
+    EXPECT_THAT(chosen(screen, readings), StartsWith("  46 "));
     for (int i = 0; i < 20; ++i) {
         screen.press(Key::page_down);
         static_cast<void>(texts(screen, readings));
@@ -218,26 +227,53 @@ TEST(Top, shows_all_of_a_line_and_comes_back) {
     screen.press(Key::down);
     screen.press(Key::enter);
     const auto line = texts(screen, readings);
-    EXPECT_EQ(line[6], "line 2   up   on poller0");
+    EXPECT_EQ(line[7], "line 2   up   on poller0");
     EXPECT_THAT(line, testing::Contains(HasSubstr("stream B   up   heard now")));
     screen.press(Key::back);
     EXPECT_THAT(chosen(screen, readings), StartsWith("   2 "));
 }
 
-TEST(Top, shows_threads_rings_actors_and_ports) {
+TEST(Top, shows_threads_rings_actors_ports_and_series) {
     Screen screen;
     const Readings readings = two_readings();
     screen.press(Key::cores);
-    EXPECT_EQ(texts(screen, readings)[8],
+    EXPECT_EQ(texts(screen, readings)[9],
               "poller0        poller     2   25 %    9,000,000                12.3 ms         -");
     screen.press(Key::rings);
-    EXPECT_THAT(texts(screen, readings)[7], EndsWith("3   50.0 %    262,144"));
+    EXPECT_THAT(texts(screen, readings)[8], EndsWith("3   50.0 %    262,144"));
     screen.press(Key::actors);
-    EXPECT_THAT(texts(screen, readings)[7], StartsWith("core0        book"));
+    EXPECT_THAT(texts(screen, readings)[8], StartsWith("core0        book"));
     screen.press(Key::ports);
-    EXPECT_THAT(texts(screen, readings)[7], HasSubstr("5  10.000         3         -       0"));
+    EXPECT_THAT(texts(screen, readings)[8], HasSubstr("5  10.000         3         -       0"));
+    screen.press(Key::busiest);
+    EXPECT_EQ(texts(screen, readings)[8],
+              "SPXW  2026-03-19 C 5900                  1,000        11,000    112.29         -");
+    screen.press(Key::ports);
     screen.press(Key::enter);
-    EXPECT_THAT(texts(screen, readings)[6], StartsWith("port")) << "only lines have more to show";
+    EXPECT_THAT(texts(screen, readings)[7], StartsWith("port")) << "only lines have more to show";
+}
+
+/// On 24 rows a row of the key and one of each table that has one; on 60 lines as well.
+TEST(Top, shows_an_overview_of_all_tables) {
+    Screen screen;
+    const Readings readings = two_readings();
+    screen.press(Key::overview);
+    const auto small = texts(screen, readings);
+    for (const char* shown :
+         {"exchange_to_decoded", "receive_to_actor", "poller0        poller", "core0          core",
+          "poller0          core0", "core0        book", "SPXW  2026-03-19 C 5900"}) {
+        EXPECT_THAT(small, testing::Contains(StartsWith(shown)));
+    }
+    EXPECT_THAT(small, testing::Not(testing::Contains(HasSubstr("A first"))));
+    const auto large = texts(screen, readings, 60);
+    const auto lines = std::find_if(large.begin(), large.end(), [](const std::string& row) {
+        return row.find("A first") != std::string::npos;
+    });
+    ASSERT_NE(lines, large.end());
+    EXPECT_THAT(*(lines + 1), StartsWith("   7 down")) << "what is not well comes first";
+    EXPECT_THAT(large[58], testing::Not(testing::IsEmpty())) << "lines take the rest of the screen";
+    screen.press(Key::lines);
+    EXPECT_THAT(texts(screen, readings)[8], StartsWith("   1 up"));
 }
 
 TEST(Top, cuts_what_is_too_long_for_its_column) {
@@ -251,9 +287,12 @@ TEST(Top, cuts_what_is_too_long_for_its_column) {
 TEST(Top, survives_a_tiny_terminal) {
     Screen screen;
     for (std::size_t rows = 0; rows < 10; ++rows) {
-        static_cast<void>(screen.draw(two_readings(), 3, rows));
-        screen.press(Key::down);
-        screen.press(Key::page_down);
+        for (const Key view : {Key::overview, Key::lines}) {
+            screen.press(view);
+            EXPECT_LE(screen.draw(two_readings(), 3, rows).size(), std::max<std::size_t>(rows, 1));
+            screen.press(Key::down);
+            screen.press(Key::page_down);
+        }
     }
 }
 
