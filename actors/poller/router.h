@@ -51,7 +51,7 @@ struct RingCounters {
     Counter broadcast;               ///< controls, gaps and line states written to the ring
     Counter repair_notices_dropped;  ///< gap events of cause `repaired` that were dropped because
                                      ///< the ring was full
-    Counter waits;  ///< times the poller waited for a full ring (WhenFull::wait)
+    Counter waits;                   ///< times the poller waited for a full ring (WhenFull::wait)
 };
 
 struct RouterConfig {
