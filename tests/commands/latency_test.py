@@ -287,7 +287,7 @@ class Complaints(unittest.TestCase):
                              (page("pinstrike_running_seconds soon\n"), "line 1"),
                              (b"SSH-2.0-OpenSSH_9.2\r\n", "/latency: "),
                              (b"", "/latency: "),
-                             (page("x" * 1000)[:500], "broke off")):
+                             (page("x" * 1000)[:500], "was cut off")):
             with self.subTest(answer=answer[:40]), Answers(answer) as server:
                 self.expect(1, part, "--from", f"127.0.0.1:{server.port}")
 
