@@ -38,7 +38,7 @@ Explanation explanation_of(const KeyDoc& doc) {
         out.facts.push_back({"unit", doc.unit});
     }
     if (doc.required) {
-        out.facts.push_back({"default", "none, it must be given"});
+        out.facts.push_back({"default", "none, required"});
     } else if (!doc.default_text.empty()) {
         out.facts.push_back({"default", doc.default_text});
     }

@@ -12,11 +12,11 @@ namespace pinstrike {
 
 // clang-format off
 #define PINSTRIKE_MISTAKES(ROW) \
-    ROW(arbiter, mistake, "what comes late is not marked late") \
-    ROW(recovery, mistake, "a single missing number is not asked for") \
-    ROW(ring, mistake, "what a full ring refuses is told to nobody") \
-    ROW(book, mistake, "what a full ring refused makes nothing stale") \
-    ROW(account, mistake, "what a device missed is not told")
+    ROW(arbiter, mistake, "late messages are not marked late") \
+    ROW(recovery, mistake, "a single missing number is not requested") \
+    ROW(ring, mistake, "messages refused by a full ring are not reported") \
+    ROW(book, mistake, "messages refused by a full ring mark nothing stale") \
+    ROW(account, mistake, "packets missed by a device are not reported")
 // clang-format on
 
 PINSTRIKE_ROWS(Mistake, PINSTRIKE_MISTAKES)

@@ -49,10 +49,8 @@ bool overwrites_none(const std::vector<std::string>& outputs, std::vector<std::s
         for (const std::string& input : inputs) {
             std::error_code ignored;  // the output may not exist yet
             if (output == input || std::filesystem::equivalent(output, input, ignored)) {
-                complain(
-                    "{}: found {} again, expected an output of its own: it would be "
-                    "overwritten",
-                    output, input);
+                complain("{}: found {} again, expected another file: it would be overwritten",
+                         output, input);
                 good = false;
             }
         }

@@ -152,7 +152,7 @@ bool read_section(const Section<T>& section, const Node& node, const std::string
         if (child != nullptr && row.applies_to && !failed.contains(row.deciding) &&
             !row.applies_to(into)) {
             reader.report(child->key_mark,
-                          fmt::format("{}: found in {} of another sort, expected only with {}",
+                          fmt::format("{}: found in {} of another kind, expected only with {}",
                                       path_of(path, row.name), section.noun(), row.applies));
         }
     }

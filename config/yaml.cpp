@@ -215,9 +215,9 @@ class Builder {
             const auto [first, fresh] = seen.emplace(key.text, key.mark);
             if (!fresh) {
                 report(key.mark,
-                       fmt::format("{}: found the key again, expected it once: it stands at "
-                                   "line {} already",
-                                   shown_bare(key.text), first->second.line));
+                       fmt::format(
+                           "{}: found the key again, expected it once: it is already in line {}",
+                           shown_bare(key.text), first->second.line));
                 continue;
             }
             node.children.push_back(std::move(value));

@@ -34,8 +34,7 @@ void tell(Problems& problems, std::string text) {
 std::optional<FrameSender> FrameSender::open(const std::string& interface, Problems& problems) {
     const unsigned index = if_nametoindex(interface.c_str());
     if (index == 0) {
-        tell(problems,
-             fmt::format("no interface is called {}: {}", interface, std::strerror(errno)));
+        tell(problems, fmt::format("found no interface {}: {}", interface, std::strerror(errno)));
         return std::nullopt;
     }
     // Protocol 0, because this socket must not receive packets.

@@ -167,7 +167,7 @@ class Port {
 
 inline std::unique_ptr<MoreGroups> Port::prepare(std::span<const Group> /*groups*/,
                                                  Problems& problems) {
-    tell(problems, "", "port " + name_ + ": takes no more groups while it runs");
+    tell(problems, "", "port " + name_ + ": joins no more groups while it runs");
     return nullptr;
 }
 

@@ -35,7 +35,7 @@ Form<Ipv4> ipv4_form() {
 }
 
 Form<Subnet> subnet_form() {
-    return scalar_form<Subnet>("a subnet such as 192.0.2.0/24, no bits behind its prefix",
+    return scalar_form<Subnet>("a subnet such as 192.0.2.0/24, with no bits set after its prefix",
                                string_schema("^[0-9]{1,3}([.][0-9]{1,3}){3}(/[0-9]{1,2})?$"),
                                parse_subnet,
                                [](const Subnet& value) { return Node::plain(text_of(value)); });
@@ -56,9 +56,9 @@ Section<PortConfig> port_section() {
     Section<PortConfig> section{"a port"};
     section
         .key("name", &PortConfig::name, name_text(),
-             "Name by which pollers, metrics and messages call the port.")
+             "Name of the port in pollers, metrics and messages.")
         .required()
-        .key("kind", &PortConfig::kind, choice(kind_choices()), "Where the packets come from.")
+        .key("kind", &PortConfig::kind, choice(kind_choices()), "How the packets are received.")
         .required();
     for (const PortKindRow* row : port_kind_rows()) {
         if (row->add_keys != nullptr) {
@@ -68,17 +68,19 @@ Section<PortConfig> port_section() {
     section
         .key("burst_packets", &PortConfig::burst_packets,
              integer(1U, static_cast<unsigned>(burst_packets_max)),
-             "Most packets taken from the port in one call.")
+             "Most packets received from the port in one call.")
         .unit("packets")
         .key("sources", &PortConfig::sources, list_of(subnet_form(), "a list of subnets"),
-             "Subnets that may send; packets of others are dropped and counted. Empty: all may.")
+             "Subnets of allowed senders; packets of others are dropped and counted. Empty: all "
+             "are allowed.")
         .reloads()
-        .key("udp_checksum", &PortConfig::udp_checksum,
-             choice<ChecksumCheck>(
-                 {{"offload", ChecksumCheck::offload, "by the NIC where it can, else software"},
-                  {"software", ChecksumCheck::software, "always by software"},
-                  {"off", ChecksumCheck::off, "not at all: trust the NIC to have dropped it"}}),
-             "How UDP and IPv4 checksums are verified.")
+        .key(
+            "udp_checksum", &PortConfig::udp_checksum,
+            choice<ChecksumCheck>(
+                {{"offload", ChecksumCheck::offload, "by the NIC if it can, else by software"},
+                 {"software", ChecksumCheck::software, "always by software"},
+                 {"off", ChecksumCheck::off, "not at all: the NIC is trusted to drop wrong ones"}}),
+            "How UDP and IPv4 checksums are verified.")
         .key("streams", &PortConfig::streams,
              choice<std::string>({{"AB", "AB", "both copies of its lines"},
                                   {"A", "A", "stream A alone"},

@@ -41,8 +41,7 @@ void check_names(const PortRules& rules) {
             if (rules.ports[i].name == rules.ports[j].name) {
                 rules.report(
                     rules.path(i, "name"),
-                    fmt::format("found \"{}\" again, expected a name of its own: ports[{}] "
-                                "has it",
+                    fmt::format("found \"{}\" again, expected a unique name: ports[{}] has it",
                                 rules.ports[i].name, j));
                 break;
             }

@@ -121,8 +121,8 @@ std::unique_ptr<Appliance> Appliance::build(const FeedConfig& config, Problems& 
         made->make_threads(std::move(queues));
     } catch (const std::bad_alloc&) {
         tell(problems, "",
-             fmt::format("no memory: rings need {} bytes (and twice that in addresses), lines {}, "
-                         "actors {}",
+             fmt::format("no memory: rings need {} bytes (and twice that of address space), lines "
+                         "{}, actors {}",
                          made->topology_.ring_bytes(), made->topology_.line_bytes,
                          made->topology_.actor_bytes()),
              address_space_is_limited() ? Remedy::change : Remedy::retry);
@@ -536,12 +536,11 @@ std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::
     const std::size_t room = task.router().lines_max() - task.lines_count();
     if (recovery_.runs()) {
         tell(problems, "",
-             "lines: recovery and peers go by the lines of the start: needs a restart");
+             "lines: recovery and peers know only the lines of the start: needs a restart");
     } else if (plan.lines.size() > room) {
-        tell(
-            problems, "",
-            fmt::format("{}: has room for {} lines more while it runs, not for {}: needs a restart",
-                        plan.name, room, plan.lines.size()));
+        tell(problems, "",
+             fmt::format("{}: can add {} lines while it runs, not {}: needs a restart", plan.name,
+                         room, plan.lines.size()));
     }
     if (!problems.empty()) {
         return nullptr;
@@ -563,7 +562,7 @@ std::unique_ptr<MoreLines> Appliance::more_lines(const FeedConfig& config, std::
 bool Appliance::give_settings(const FeedConfig& config, std::int64_t within_ns,
                               Problems& problems) {
     constexpr std::string_view stands =
-        "a poller takes no turns: it will take what is new when it goes on; reload again";
+        "a poller makes no loop steps: it applies the new config when it continues; reload again";
     if (!settings_taken(within_ns)) {
         tell(problems, "", std::string{stands});
         return false;  // the poller may still use the settings offered before

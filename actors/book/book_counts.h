@@ -11,24 +11,28 @@
 #include <string_view>
 
 // clang-format off
-#define PINSTRIKE_BOOK_COUNTS(ROW)                                                               \
-    ROW(series_refused, messages,                                                                \
-        "for a series the full table had no room for: raise book.series_capacity")               \
-    ROW(venue_quotes_refused, messages, "quotes the full table of venue quotes had no room for") \
-    ROW(late, messages, "came after their number had been declared lost")                        \
-    ROW(late_before_day, messages, "late, from before the line's start of day: changed nothing") \
-    ROW(series_unannounced, series, "heard, though no series map had announced them")            \
-    ROW(series_moved, series, "changed their line")                                              \
-    ROW(series_forgotten, series, "taken out of the table after a start of day")                 \
-    ROW(state_given, series, "states of series given to peers")                                  \
-    ROW(state_taken, series, "states of series taken from a peer; again where it was asked again")
+#define PINSTRIKE_BOOK_COUNTS(ROW) \
+    ROW(series_refused, messages, \
+        "messages of series that did not fit in the full table: raise book.series_capacity") \
+    ROW(venue_quotes_refused, messages, \
+        "quotes that did not fit in the full table of venue quotes") \
+    ROW(late, messages, "messages received after their number had been declared lost") \
+    ROW(late_before_day, messages, \
+        "late messages from before the line's start of day: changed nothing") \
+    ROW(series_unannounced, series, "series with messages that no series map had announced") \
+    ROW(series_moved, series, "series that moved to another line") \
+    ROW(series_forgotten, series, "series removed from the table after a start of day") \
+    ROW(state_given, series, "states of series given to peers") \
+    ROW(state_taken, series, \
+        "states of series taken from a peer; counted again after a repeated request")
 
-#define PINSTRIKE_BOOK_GAUGES(ROW)                                                                \
-    ROW(entries, entries,                                                                         \
-        "Series in the book's table, those announced but not heard, and those forgotten but "     \
-        "not yet taken out, included")                                                            \
-    ROW(announced_entries, entries,                                                               \
-        "Of these, series that the day's file or a series map announced, heard or not")
+#define PINSTRIKE_BOOK_GAUGES(ROW) \
+    ROW(entries, entries, \
+        "Series in the book's table, including announced series without a message and " \
+        "forgotten series that are not yet removed") \
+    ROW(announced_entries, entries, \
+        "Of these, series that the day's file or a series map announced, with or without a " \
+        "message")
 
 // clang-format on
 

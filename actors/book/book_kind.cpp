@@ -15,10 +15,10 @@ Section<BookConfig> book_section() {
     section
         .key("series_capacity", &BookConfig::series_capacity,
              integer<std::size_t>(1000, 100'000'000),
-             "Series that the book has room for, over all cores; memory is taken at the start.")
+             "Most series that the book holds, over all cores; memory is allocated at the start.")
         .unit("series")
         .key("venue_quotes", &BookConfig::venue_quotes, boolean(),
-             "Keep the last quote of every exchange in every series as well.")
+             "Keep the last quote of every exchange for every series as well.")
         .key("test_symbols", &BookConfig::test_symbols, boolean(),
              "Keep test symbols in the book; needs test_symbols of the feed.");
     return section;

@@ -32,13 +32,13 @@ std::vector<std::string> Book::remarks() const {
     std::vector<std::string> remarks;
     if (const std::uint64_t refused = counters_.read(BookCount::series_refused); refused != 0) {
         remarks.push_back(fmt::format(
-            "{} messages of series the full book had no room for: raise book.series_capacity",
+            "{} messages of series did not fit in the full book: raise book.series_capacity",
             refused));
     }
     if (const std::uint64_t refused = counters_.read(BookCount::venue_quotes_refused);
         refused != 0) {
         remarks.push_back(fmt::format(
-            "{} venue quotes the full book had no room for: raise book.series_capacity", refused));
+            "{} venue quotes did not fit in the full book: raise book.series_capacity", refused));
     }
     return remarks;
 }

@@ -17,7 +17,7 @@ constexpr std::array measurements{AddCommand{add_bench_actor}, AddCommand{add_be
 }  // namespace
 
 void add_bench(CLI::App& app, Outcome& outcome) {
-    CLI::App* command = app.add_subcommand("bench", "Measure what this machine does");
+    CLI::App* command = app.add_subcommand("bench", "Measure the performance of this machine");
     command->require_subcommand(1);
     for (const AddCommand add : measurements) {
         add(*command, outcome);

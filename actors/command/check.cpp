@@ -73,12 +73,12 @@ Exit print_schema() {
 
 void add_check(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<CheckOptions>();
-    CLI::App* command = app.add_subcommand(
-        "check", "Tell all that is wrong with a config, or all that is in force with it");
+    CLI::App* command =
+        app.add_subcommand("check", "Check a config, and print it with all defaults");
     command->footer(
-        "Prints every key with its value, then, as comments, threads, rings and the memory and\n"
-        "hugepages needed and there; `pinstrike explain` says what a key means. Exit status 78:\n"
-        "the config or this host is wrong; 1: it would not start now, but may later.\n\n"
+        "Prints every key with its value and then, as comments, threads, rings and the memory and\n"
+        "hugepages needed and available; `pinstrike explain` explains a key. Exit status 78: the\n"
+        "config or this host is wrong; 1: it would not start now, but may later.\n\n"
         "Examples:\n"
         "  pinstrike check /etc/pinstrike/opra.yaml\n"
         "  pinstrike check --config-only config/opra.yaml\n"
@@ -86,7 +86,7 @@ void add_check(CLI::App& app, Outcome& outcome) {
         "  pinstrike check --schema >pinstrike.schema.json");
     CLI::Option* config = command->add_option("CONFIG", options->config, "A feed's YAML file");
     command->add_flag("--config-only", options->config_only,
-                      "Judge the config alone, not whether this host can run it");
+                      "Check the config alone, not whether this host can run it");
     command
         ->add_flag("--hugepages", options->hugepages,
                    "Print only how many hugepages of 2 MiB the config needs, a line for each NUMA "

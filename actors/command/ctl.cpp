@@ -80,7 +80,7 @@ Exit show_lines(const CtlOptions& options, const json& reply) {
         }
     }
     if (found < options.lines.size()) {
-        complain("not all of these are lines of the feed");
+        complain("expected lines of the feed only");
         return Exit::failed;
     }
     return print(text);
@@ -152,8 +152,10 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
 /// silent line.
 void tell_what_is_awaited(const CtlOptions& options) {
     if (::isatty(STDERR_FILENO) == 1) {
-        complain("the next {} packets of line {} as they come; Ctrl-C keeps what came until then",
-                 options.packets, options.line);
+        complain(
+            "the next {} packets of line {} as they are received; Ctrl-C keeps those received "
+            "until then",
+            options.packets, options.line);
     }
 }
 
@@ -192,7 +194,8 @@ Exit capture(const CtlOptions& options) {
         return Exit::failed;
     }
     if (const auto skipped = last->at("skipped").get<std::uint64_t>(); skipped != 0) {
-        complain("{} packets between these came faster than they could be copied", skipped);
+        complain("{} packets between these were received faster than they could be copied",
+                 skipped);
     }
     return written ? Exit::ok : Exit::failed;
 }
@@ -223,19 +226,20 @@ void add_views(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outcom
     const auto view = [](const char* name) {
         return [name](const CtlOptions& given) { return show(given, name); };
     };
-    add(ctl, options, outcome, "status", "Sums, and which lines and streams are not heard",
+    add(ctl, options, outcome, "status", "Totals, and the lines and streams that are not heard",
         view("status"));
     add(ctl, options, outcome, "lines",
-        "A row a line: state, losses, which stream comes first and by how much; or all of some",
+        "One row for each line: state, losses, first stream and skew; or all counts of the lines "
+        "given",
         view("lines"))
         ->add_option("LINE", options->lines, "Numbers of lines");
     add(ctl, options, outcome, "ports", "Packets, drops by reason, and what devices missed",
         view("ports"));
     add(ctl, options, outcome, "cores", "Poll and actor threads, and the rings between them",
         show_threads);
-    add(ctl, options, outcome, "actors", "How long messages wait for actors and are served",
-        view("actors"));
-    add(ctl, options, outcome, "latency", "Percentiles of the two stages", view("latency"));
+    add(ctl, options, outcome, "actors",
+        "How long messages wait for actors, and how long actors take", view("actors"));
+    add(ctl, options, outcome, "latency", "Percentiles of both stages", view("latency"));
     add(ctl, options, outcome, "config", "The config in force, every key with its value",
         view("config"));
 }
@@ -245,7 +249,7 @@ void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outc
         return [what](const CtlOptions& given) { return act(given, {{"ask", what}}); };
     };
     add(ctl, options, outcome, "reload",
-        "Read the config file anew: take all that changed, or say by name what cannot",
+        "Read the config file again: apply all changes, or name those that cannot be applied",
         asking("reload"));
     add(ctl, options, outcome, "log-level", "Log from this level on, until the next reload",
         [](const CtlOptions& given) {
@@ -254,18 +258,17 @@ void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outc
         ->add_option("LEVEL", options->level, "debug, info, warning or error")
         ->required()
         ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-    add(ctl, options, outcome, "clear", "Begin what ctl and top show anew; metrics go on",
+    add(ctl, options, outcome, "clear", "Reset the counts that ctl and top show; metrics continue",
         asking("clear"));
-    add(ctl, options, outcome, "drain", "Stop receiving, empty the rings, end with the account",
-        asking("drain"));
-    CLI::App* captured =
-        add(ctl, options, outcome, "capture",
-            "Write the next packets of a line, as they came, to a capture", capture);
+    add(ctl, options, outcome, "drain",
+        "Stop receiving, empty the rings, print the account and end", asking("drain"));
+    CLI::App* captured = add(ctl, options, outcome, "capture",
+                             "Write the next packets of a line to a capture, as received", capture);
     captured->add_option("LINE", options->line, "The line's number")->required();
-    captured->add_option("PACKETS", options->packets, "How many, of both streams together")
+    captured->add_option("PACKETS", options->packets, "Number of packets, of both streams together")
         ->required()
         ->check(CLI::Range(1U, actors::admin::PacketRequest::packets_max));
-    captured->add_option("--out", options->out_file, "File to write: .pcapng, else pcap")
+    captured->add_option("--out", options->out_file, "File to write: .pcapng, otherwise pcap")
         ->required();
 }
 
@@ -273,17 +276,17 @@ void add_actions(CLI::App* ctl, const std::shared_ptr<CtlOptions>& options, Outc
 
 void add_ctl(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<CtlOptions>();
-    CLI::App* ctl = app.add_subcommand("ctl", "Ask a running instance, or tell it what to do");
+    CLI::App* ctl = app.add_subcommand("ctl", "Query or control a running instance");
     ctl->footer(
         "INSTANCE is the name of a service (opra: /run/pinstrike/opra/admin.sock), its config\n"
         "(/etc/pinstrike/opra.yaml), or the path of an admin socket (`run --admin PATH`). Only "
         "root\n"
-        "and the instance's group may ask.\n\n"
-        "A reload takes all that changed or nothing. These keys can change while it runs, and no\n"
-        "message is lost: log_level, silence, arbitration.window, ports.sources, block_checksum,\n"
-        "test_symbols; and lines can be added. What else differs is refused by name, and the\n"
-        "config that ran goes on.\n\n"
-        "Exit status: 0 done, 1 refused or nobody answers, 2 wrong use.\n\n"
+        "and the instance's group may connect.\n\n"
+        "A reload applies all changes or none. These keys can change while it runs, without loss\n"
+        "of messages: log_level, silence, arbitration.window, ports.sources, block_checksum,\n"
+        "test_symbols; and lines can be added. Other changes are refused by name, and the\n"
+        "previous config stays in force.\n\n"
+        "Exit status: 0 done, 1 refused or no answer, 2 wrong use.\n\n"
         "Examples:\n"
         "  pinstrike ctl opra status\n"
         "  pinstrike ctl opra lines 3 7\n"

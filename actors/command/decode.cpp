@@ -176,23 +176,23 @@ void add_decode(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<DecodeOptions>();
     CLI::App* command = app.add_subcommand("decode", "Print every message of captures");
     command->footer(
-        "Standard error says at the end of each capture how many packets held no block, and why.\n"
-        "Exit status: 0 right; 1 a file was not read to its end, packets of a line were cut by "
-        "the\n"
-        "snapshot length, or no packet held a block; 78 wrong config.\n"
-        "\nExamples:\n"
+        "Standard error reports at the end of each capture how many packets held no block, and\n"
+        "why.\n"
+        "Exit status: 0 success; 1 a file was not read to its end, packets of a line were cut by\n"
+        "the snapshot length, or no packet held a block; 78 wrong config.\n\n"
+        "Examples:\n"
         "  pinstrike decode morning.pcap\n"
         "  pinstrike decode a.pcap b.pcapng --json | jq 'select(.symbol == \"SPXW\")'");
     command
         ->add_option("FILE", options->files,
-                     "Captures, one after the other: pcap or pcapng, also compressed (gzip, "
-                     "zstd, lz4, xz); of a folder all in it")
+                     "Captures, one after the other: pcap or pcapng, also compressed (gzip, zstd, "
+                     "lz4, xz); a folder stands for all captures in it")
         ->required();
     command->add_option("--config", options->config,
-                        "Name lines by the groups of this config (default: all published lines)");
+                        "Find lines by the groups of this config (default: all published lines)");
     CLI::Option* json =
-        command->add_flag("--json", options->json, "One canonical JSON object a line");
-    command->add_flag("--text", options->text, "One line for people a message (the default)")
+        command->add_flag("--json", options->json, "One canonical JSON object for each message");
+    command->add_flag("--text", options->text, "One readable line for each message (the default)")
         ->excludes(json);
     command->callback([options, &outcome] { outcome.status = decode(*options); });
 }

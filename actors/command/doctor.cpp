@@ -73,22 +73,23 @@ Exit doctor(const DoctorOptions& options) {
 
 void add_doctor(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<DoctorOptions>();
-    CLI::App* command = app.add_subcommand(
-        "doctor", "Tell what of this host is good and bad for the configs that shall run on it");
+    CLI::App* command =
+        app.add_subcommand("doctor", "Check this host for the configs that will run on it");
     command->footer(
-        "Looks at hugepages, IOMMU, NICs, processors, interrupts, clock, network and limits, and\n"
-        "changes nothing. Needs of several configs are added up; without one, only what holds for\n"
-        "any is judged. Run it as the user of the service, or as root, who sees more.\n\n"
+        "Checks hugepages, IOMMU, NICs, processors, interrupts, clock, network and limits, and\n"
+        "changes nothing. Requirements of several configs are added up; without a config, only\n"
+        "what every config needs is checked. Run it as the user of the service, or as root, who\n"
+        "sees more.\n\n"
         "  ok       as it should be\n"
-        "  unknown  cannot be seen from here, and is not judged\n"
-        "  advice   would be better, or depends on what you want\n"
+        "  unknown  cannot be read here, and is not rated\n"
+        "  advice   would be better, or depends on your needs\n"
         "  warning  costs packets or latency\n"
         "  error    the program does not start, or not as configured\n\n"
-        "Exit status: 0 nothing above advice (there may be unknown), 1 a warning or an error,\n"
-        "2 wrong use, 78 a config is wrong. `pinstrike check` says whether a config would "
+        "Exit status: 0 nothing above advice (there may be unknown), 1 a warning or an error, 2\n"
+        "wrong use, 78 a config is wrong. `pinstrike check` reports whether a config would "
         "start.\n\n"
-        "--fix-script prints a shell script that mends what it can, and never runs it: read it\n"
-        "first. It says what is gone after a boot and what needs the boot loader.\n\n"
+        "--fix-script prints a shell script that fixes what it can, and never runs it: read it\n"
+        "first. Its comments name fixes that a boot undoes and those that need the boot loader.\n\n"
         "Examples:\n"
         "  pinstrike doctor\n"
         "  pinstrike doctor /etc/pinstrike/opra.yaml\n"
@@ -97,7 +98,7 @@ void add_doctor(CLI::App& app, Outcome& outcome) {
     command->add_option("CONFIG", options->configs, "YAML files of the feeds to run here");
     CLI::Option* json = command->add_flag("--json", options->json, "Print one JSON document");
     CLI::Option* script =
-        command->add_flag("--fix-script", options->script, "Print a shell script that mends");
+        command->add_flag("--fix-script", options->script, "Print a shell script with fixes");
     script->excludes(json);
     command->callback([options, &outcome] { outcome.status = doctor(*options); });
 }

@@ -14,7 +14,7 @@ namespace pinstrike::command {
 inline std::string is_duration(const std::string& text) {
     const auto duration_ns = parse_duration_ns(text);
     return duration_ns && *duration_ns > 0 ? std::string{}
-                                           : text + " is not a duration such as 10s";
+                                           : "found " + text + ", expected a duration such as 10s";
 }
 
 }  // namespace pinstrike::command

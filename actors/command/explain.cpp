@@ -38,7 +38,7 @@ std::string list_text(const std::vector<Explanation>& all) {
         out += fmt::format("  {:<34}  {}{}\n", one.name, one.sentence,
                            other ? fmt::format(" ({})", one.metric) : "");
     }
-    return out + "\n`pinstrike explain NAME` says more of each.\n";
+    return out + "\n`pinstrike explain NAME` explains one in full.\n";
 }
 
 std::string paragraphs(const std::vector<Explanation>& found) {
@@ -60,7 +60,7 @@ void tell_who_mentions(const std::string& word) {
         }
     }
     if (!names.empty()) {
-        complain("it is a word of what explains {}", joined(names));
+        complain("it is mentioned in the explanation of {}", joined(names));
     }
 }
 
@@ -87,11 +87,12 @@ Exit explain(const ExplainOptions& options) {
 
 void add_explain(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<ExplainOptions>();
-    CLI::App* command = app.add_subcommand(
-        "explain", "Say what a key, metric, counter, reason, log code or alert means");
+    CLI::App* command =
+        app.add_subcommand("explain", "Explain a key, metric, counter, reason, log code or alert");
     command->footer(
-        "Without a name: all there are, a line each, by kind. A name that several tables have is\n"
-        "explained as often. Exit status: 0 right, 1 it cannot be printed, 2 no such name.\n\n"
+        "Without a name: all of them by kind, one in each line. A name that several tables have\n"
+        "gets an explanation for each. Exit status: 0 success, 1 it cannot be printed, 2 no such\n"
+        "name.\n\n"
         "Examples:\n"
         "  pinstrike explain checksum_bad\n"
         "  pinstrike explain gap_declared\n"
@@ -99,7 +100,8 @@ void add_explain(CLI::App& app, Outcome& outcome) {
         "  pinstrike explain pinstrike_latency_seconds_bucket\n"
         "  pinstrike explain ports.burst_packets\n"
         "  pinstrike explain --json");
-    command->add_option("NAME", options->name, "As the log, a metric, an alert or a config has it");
+    command->add_option("NAME", options->name,
+                        "As written in the log, a metric, an alert or a config");
     command->add_flag("--json", options->json, "Print a JSON array");
     command->callback([options, &outcome] { outcome.status = explain(*options); });
 }

@@ -71,14 +71,15 @@ void tell_unknown_command(const CLI::App& app) {
     const CLI::App& asked = deepest(app);
     const std::vector<std::string> rest = app.remaining(true);
     if (asked.get_require_subcommand_min() > 0 && !rest.empty() && !rest.front().starts_with('-')) {
-        complain("there is no command \"{}\"{}", rest.front(),
+        complain("found no command \"{}\"{}", rest.front(),
                  did_you_mean(rest.front(), commands_of(asked)));
     }
 }
 
 int run(int argc, char** argv) {
-    CLI::App app{"Pinstrike: US options market data past the kernel, into single-thread actors.",
-                 "pinstrike"};
+    CLI::App app{
+        "Pinstrike: kernel-bypass handler for US options market data, with single-threaded actors.",
+        "pinstrike"};
     app.set_version_flag("--version", std::string{"pinstrike "} + version);
     app.require_subcommand(1);
     Outcome outcome;

@@ -58,8 +58,8 @@ std::vector<std::string> PassedOver::lines(std::string_view path) const {
     }
     if (unknown_ != 0) {
         lines.push_back(fmt::format(
-            "{}: {} of {} packets are on groups that are no line's: {} (--config names the lines)",
-            path, unknown_, packets_, actors::to_text(groups_.most_frequent())));
+            "{}: {} of {} packets are on groups of no line: {} (--config names the lines)", path,
+            unknown_, packets_, actors::to_text(groups_.most_frequent())));
     }
     if (const std::uint64_t count = wrong_sums_.sum(); count != 0) {
         lines.push_back(fmt::format(

@@ -67,11 +67,12 @@ void add_plan(CLI::App& app, Outcome& outcome) {
     CLI::App* command = app.add_subcommand(
         "plan", "Draw a config's threads, queues and rings on the processors of a machine");
     command->footer(
-        "Packages, NUMA nodes and cores are hwloc's, of this machine or of one that is only\n"
-        "described, so that a host can be planned before it is there. What is not pinned, and\n"
-        "NICs whose node is not known, stand apart. Rings between NUMA nodes are marked.\n"
-        "Exit status: 0 right, 1 a file cannot be written, 2 wrong use, 78 the config is wrong,\n"
-        "or the machine has not the processors it names (drawn all the same).\n\n"
+        "Packages, NUMA nodes and cores are those that hwloc finds, on this machine or on a\n"
+        "described one, so that a host can be planned before it exists. Threads that are not\n"
+        "pinned, and NICs of an unknown node, are drawn separately. Rings between NUMA nodes are\n"
+        "marked.\n"
+        "Exit status: 0 success, 1 a file cannot be written, 2 wrong use, 78 the config is wrong,\n"
+        "or the machine lacks a processor that it names (drawn all the same).\n\n"
         "Examples:\n"
         "  pinstrike plan config/opra.yaml\n"
         "  pinstrike plan config/opra.yaml --topology \"pack:2 [numa] core:8 pu:2\" --svg "
@@ -80,7 +81,8 @@ void add_plan(CLI::App& app, Outcome& outcome) {
     command->add_option("CONFIG", options->config, "A feed's YAML file")->required();
     command->add_option("--topology", options->topology,
                         "Machine: hwloc's XML file, or a synthetic one (default: this one)");
-    command->add_option("--svg", options->svg_file, "Draw it (-: to standard output, and no text)");
+    command->add_option("--svg", options->svg_file,
+                        "File for a drawing (-: standard output, without the text)");
     command->callback([options, &outcome] { outcome.status = plan(*options); });
 }
 

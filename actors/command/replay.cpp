@@ -37,21 +37,21 @@ Exit replay(const Arguments& given) {
 void add_replay(CLI::App& app, Outcome& outcome) {
     auto given = std::make_shared<Arguments>();
     CLI::App* command =
-        app.add_subcommand("replay", "Run captures through the production path, refusing nothing");
+        app.add_subcommand("replay", "Run captures through the production path, without refusals");
     command->footer(
         "Several files are merged by time. Without --config: all published lines, one poller, one\n"
         "core with a book. Timers run on the captures' time: every pace gives the same events.\n"
-        "Exit status: 0 right; 1 the account does not balance, or the captures did not all reach\n"
-        "their lines: one was not read to its end (unreadable, damaged, cut, ended by a signal),\n"
-        "packets of a line were cut by the snapshot length, or none reached a line; 78 wrong "
-        "config.\n"
-        "\nExamples:\n"
+        "Exit status: 0 success; 1 the account does not balance, or the captures did not all\n"
+        "reach their lines: one was not read to its end (unreadable, damaged, cut, ended by a\n"
+        "signal), packets of a line were cut by the snapshot length, or none reached a line; 78\n"
+        "wrong config.\n\n"
+        "Examples:\n"
         "  pinstrike replay day.pcap --account account.json --book book.json\n"
         "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml");
     command
         ->add_option("FILE", given->files,
                      "Captures: pcap or pcapng (-: standard input), also compressed (gzip, zstd, "
-                     "lz4, xz); of a folder all in it")
+                     "lz4, xz); a folder stands for all captures in it")
         ->required();
     command->add_option(
         "--config", given->config,
@@ -59,7 +59,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
     command->add_option("--pace", given->pace, "max, real, or xN (N times real)")
         ->capture_default_str()
         ->check([](const std::string& text) {
-            return parse_pace(text) ? std::string{} : text + " is none of max, real, xN";
+            return parse_pace(text) ? std::string{}
+                                    : "found " + text + ", expected max, real or xN";
         });
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");

@@ -66,20 +66,19 @@ Exit support_bundle(const BundleOptions& options) {
 void add_support_bundle(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<BundleOptions>();
     CLI::App* command = app.add_subcommand(
-        "support-bundle", "Put what somebody needs to help into one archive, without secrets");
+        "support-bundle", "Collect what support needs in one archive, without secrets");
     command->footer(
-        "The config, what check, doctor and plan say of it; account, metrics and latencies of the\n"
-        "instance where it runs, the end of its log (the journal of pinstrike@NAME for NAME.yaml, "
-        "or "
-        "--log)\n"
-        "and versions; MANIFEST says of each part whether it is there, and why not. It is made of\n"
-        "a broken config and of an instance that is down as well. Run it as who may read config,\n"
-        "secret and journal; read the archive before you give it away.\n\n"
-        "Never in it: secrets (of files that the config names only the path), comments of the\n"
-        "config, values of keys that pinstrike does not know. IPv4 addresses of hosts are called\n"
+        "The config with the results of check, doctor and plan; account, metrics and latencies of\n"
+        "the instance if it runs, the end of its log (the journal of pinstrike@NAME for\n"
+        "NAME.yaml, or --log) and versions; MANIFEST lists for each part whether it is there, or\n"
+        "why not. A broken config and an instance that is down are no obstacle. Run it as a user\n"
+        "who may read config, secret and journal; read the archive before you send it.\n\n"
+        "Never in it: secrets (the config only has paths of their files), comments of the config,\n"
+        "and values of keys that pinstrike does not know. IPv4 addresses of hosts are replaced by\n"
         "host1, host2, ...; multicast groups stay.\n\n"
-        "Exit status: 0 written, 1 it cannot be written (and no part of it is left), 2 wrong use.\n"
-        "\nExamples:\n"
+        "Exit status: 0 written, 1 it cannot be written (and no part of it is left), 2 wrong "
+        "use.\n\n"
+        "Examples:\n"
         "  pinstrike support-bundle /etc/pinstrike/opra.yaml\n"
         "  pinstrike support-bundle my.yaml --log pinstrike.log --out bundle.tar.gz");
     command->add_option("CONFIG", options->config, "A feed's YAML file")->required();
@@ -88,8 +87,7 @@ void add_support_bundle(CLI::App& app, Outcome& outcome) {
     command->add_option("--log", options->log, "A log file, instead of the journal");
     command->add_option("--admin", options->admin,
                         "The instance's admin socket (default: the one of the service)");
-    command->add_flag("--keep-addresses", options->keep_addresses,
-                      "Leave addresses of hosts as they are");
+    command->add_flag("--keep-addresses", options->keep_addresses, "Keep the addresses of hosts");
     command->callback([options, &outcome] { outcome.status = support_bundle(*options); });
 }
 

@@ -107,8 +107,8 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
         return capture(request, by);
     }
     if (ask == "drain") {
-        tell(by, "drain: the end");
-        drain_asked_ = "drain, asked for by " + by;
+        tell(by, "drain: the program ends");
+        drain_asked_ = "drain, requested by " + by;
         return done();
     }
     return refusal(fmt::format(
@@ -141,7 +141,7 @@ void AdminHandler::clear(const std::string& by) {
     tally_.clear([this] { static_cast<void>(view("all")); });
     appliance_.clear_maxima();
     cleared_s_ = appliance_.seconds();
-    tell(by, "counts shown begin anew");
+    tell(by, "the counts shown were reset");
 }
 
 AdminHandler::Reply AdminHandler::set_level(const json& request, const std::string& by) {
@@ -164,7 +164,7 @@ AdminHandler::Reply AdminHandler::reload(const std::string& by) {
     }
     json reply{{"done", outcome.applied}, {"changes", std::move(changes)}};
     if (!outcome.applied) {
-        reply["error"] = "refused; the config that ran goes on";
+        reply["error"] = "refused; the previous config stays in force";
         reply["reasons"] = outcome.reasons;
     }
     return {line_of(reply), {}};
@@ -179,7 +179,7 @@ AdminHandler::Reply AdminHandler::capture(const json& request, const std::string
                                    PacketRequest::packets_max));
     }
     if (capturing_) {
-        return refusal("somebody captures already: a poller copies for one at a time");
+        return refusal("another capture is in progress: a poller copies packets for one at a time");
     }
     std::string complaint;
     std::shared_ptr<PacketRequest> capture =

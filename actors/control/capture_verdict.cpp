@@ -25,16 +25,15 @@ std::vector<std::string> capture_faults(actors::Appliance& appliance, const End&
             }
             if (!port.exhausted() && end.kind == End::Kind::asked) {
                 faults.push_back(fmt::format(
-                    "port {}: its captures were not played to their end: {} came before, after {} "
-                    "packets",
+                    "port {}: its captures were not read to their end: {} after {} packets",
                     port.name(), end.cause, port.counters().packets.read()));
             }
         }
     }
     if (packets != 0 && handed == 0 && end.kind != End::Kind::time) {
         faults.push_back(
-            fmt::format("{} packets came from captures, and none reached a line: the "
-                        "account says why they were dropped",
+            fmt::format("{} packets were read from captures, and none reached a line: the account "
+                        "gives the reasons",
                         packets));
     }
     return faults;

@@ -165,7 +165,7 @@ class ControlLoop {
             step();
             if (!lost_port_.empty()) {
                 return {End::Kind::port_lost,
-                        "the interface of port " + lost_port_ + " is another one"};
+                        "the interface of port " + lost_port_ + " was replaced"};
             }
             if (!handler_.drain_asked().empty()) {
                 return {End::Kind::asked, handler_.drain_asked()};
@@ -208,8 +208,10 @@ class ControlLoop {
         lost_port_ = lost ? port : lost_port_;
         log_.tell(lost ? actors::LogCode::port_lost : actors::LogCode::interface_replaced,
                   "port " + port,
-                  lost ? "its interface was deleted and made again: nothing comes from it any more"
-                       : "its interface was deleted and made again: its groups are joined there");
+                  lost ? "its interface was deleted and created again: no packet is received from "
+                         "it any more"
+                       : "its interface was deleted and created again: its groups are joined on "
+                         "the new one");
     }
 
     actors::Appliance& appliance_;
@@ -243,7 +245,8 @@ void confine(const actors::FeedConfig& config, DriveLog& log) {
         log.tell(actors::LogCode::remark, feed, remark);
     }
     const std::string_view calls =
-        !actors::CallFilter::in_this_build ? "free: this build's sanitizer makes some of its own"
+        !actors::CallFilter::in_this_build
+            ? "free: this build's sanitizer makes system calls of its own"
         : config.system_calls == actors::SystemCalls::free ? "free: the config says so"
                                                            : "filtered";
     log.tell(
@@ -345,7 +348,7 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     if (!overwrites_none(outputs, inputs_of(config, options.config_file))) {
         return Exit::usage;
     }
-    std::optional<EndWhileOpening> opening{"opening what the feed needs"};
+    std::optional<EndWhileOpening> opening{"opening the feed"};
     Problems problems;
     const auto appliance =
         actors::Appliance::build(config, problems, log.device_sink(), log.peer_sink());
@@ -392,7 +395,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     log.keep_off_screen(false);
     log.tell(actors::LogCode::stopping, feed, end.cause);
     if (!appliance->pollers_end_within(read_patience_ns)) {
-        log.say("pinstrike: a poller is held up reading a capture: ended without an account\n");
+        log.say(
+            "pinstrike: a poller is blocked while it reads a capture: ended without an account\n");
         std::_Exit(static_cast<int>(Exit::failed));
     }
     appliance->stop();

@@ -15,7 +15,7 @@ namespace pinstrike::command {
 /// line on standard error. All threads must have blocked them when the object is made.
 class EndWhileOpening {
   public:
-    /// `doing`: the current activity for that line, such as "opening what the feed needs".
+    /// `doing`: the current activity for that line, such as "opening the feed".
     explicit EndWhileOpening(std::string doing);
 
     /// From here on the signals stay pending until a thread waits for them.

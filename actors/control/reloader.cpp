@@ -29,7 +29,7 @@ std::string text_of(const std::vector<actors::ConfigChange>& changes) {
 
 void Reloader::read(ReloadOutcome& outcome, actors::FeedConfig& next) {
     if (file_.empty()) {
-        outcome.reasons.emplace_back("there is no config file to read anew");
+        outcome.reasons.emplace_back("there is no config file to read again");
         return;
     }
     Problems problems;
@@ -72,7 +72,8 @@ ReloadOutcome Reloader::reload(actors::Appliance& appliance, DriveLog& log, cons
     counters.last_refused.set(outcome.applied ? 0 : 1);
     if (!outcome.applied) {
         log.tell(actors::LogCode::reload_refused, subject,
-                 fmt::format("{}; what ran goes on: {}", by, joined(outcome.reasons, "; ")));
+                 fmt::format("{}; the previous config stays in force: {}", by,
+                             joined(outcome.reasons, "; ")));
         return outcome;
     }
     config_ = std::move(next);

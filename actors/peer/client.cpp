@@ -137,7 +137,7 @@ class Client::Connection final : public LinkEnd {
         if (session_->open() && !reported_open_) {
             reported_open_ = true;
             pause_ns_ = pause_least_ns;
-            notify(PeerEvent::Kind::connected, "it is asked for what is missing");
+            notify(PeerEvent::Kind::connected, "missing messages can be requested from it");
         }
         if (!session_->ended()) {
             return;
@@ -152,7 +152,8 @@ class Client::Connection final : public LinkEnd {
             notify(PeerEvent::Kind::lost, std::string{row_of(*session_->end()).sentence});
         } else {
             notify(PeerEvent::Kind::lost,
-                   "it closed the connection at once: does it know this address, and TLS?");
+                   "it closed the connection at once: does it have this address in its config, and "
+                   "TLS?");
         }
         drop();
     }

@@ -24,19 +24,20 @@ namespace pinstrike::actors::peer {
 
 // clang-format off
 #define PINSTRIKE_PEER_CLIENT_COUNTS(ROW) \
-    ROW(connections, connections, "connections to the peer that came about") \
-    ROW(authenticated, connections, "of these, those on which both proved to know the secret") \
+    ROW(connections, connections, "connections to the peer that were established") \
+    ROW(authenticated, connections, \
+        "of these, those on which both sides proved that they know the secret") \
     ROW(requests, requests, "requests sent to the peer") \
     ROW(finished, requests, "requests that the peer answered") \
-    ROW(blocks, blocks, "blocks received from the peer and passed on") \
-    ROW(bytes, bytes, "bytes of the blocks received from the peer and passed on")
+    ROW(blocks, blocks, "blocks received from the peer and passed to the poller") \
+    ROW(bytes, bytes, "bytes of the blocks received from the peer and passed to the poller")
 
 #define PINSTRIKE_PEER_DROPS(ROW) \
-    ROW(late, blocks, "blocks of no request that still waits for its answer") \
-    ROW(wrong_line, blocks, "blocks of another line than was asked for") \
-    ROW(unreadable, blocks, "blocks that the venue could not have sent") \
-    ROW(outside, blocks, "blocks without a number asked for, or stamped out of bounds") \
-    ROW(too_many, blocks, "blocks beyond as many as there were numbers asked for")
+    ROW(late, blocks, "blocks that belong to no request in flight") \
+    ROW(wrong_line, blocks, "blocks of another line than requested") \
+    ROW(unreadable, blocks, "blocks that the venue cannot have sent") \
+    ROW(outside, blocks, "blocks without a requested number, or with a timestamp out of bounds") \
+    ROW(too_many, blocks, "blocks beyond one for each requested number")
 // clang-format on
 
 PINSTRIKE_ROWS(ClientCount, PINSTRIKE_PEER_CLIENT_COUNTS)

@@ -45,17 +45,17 @@ enum class FrameType : std::uint8_t {
 // The index of a row is its number on the wire, so new rows must be added at the end.
 // clang-format off
 #define PINSTRIKE_PEER_REFUSALS(ROW) \
-    ROW(malformed, refusals, "bytes that are no frame of this protocol, or out of turn") \
-    ROW(wrong_version, refusals, "a version of the protocol that is not spoken here") \
+    ROW(malformed, refusals, "bytes that are no frame of this protocol, or a frame out of order") \
+    ROW(wrong_version, refusals, "a version of the protocol that is not supported here") \
     ROW(not_authenticated, refusals, "the secrets differ") \
-    ROW(wrong_feed, refusals, "the feed is another one") \
+    ROW(wrong_feed, refusals, "the feeds differ") \
     ROW(itself, refusals, "an instance does not answer itself") \
     ROW(late, refusals, "the secret was not proved in time") \
     ROW(unknown_line, refusals, "the line is not one of this instance") \
-    ROW(not_kept, refusals, "nothing of the range is kept, or no longer") \
-    ROW(over_budget, refusals, "more is asked for than this instance gives in a second") \
+    ROW(not_kept, refusals, "no block of the range is kept, or none any more") \
+    ROW(over_budget, refusals, "the request exceeds what this instance sends in a second") \
     ROW(no_state, refusals, \
-        "no state of series to give: not configured, or this instance was started just now too")
+        "no state of series to send: not configured, or this instance has just started as well")
 // clang-format on
 
 /// The reason for a refusal. The first six end the connection, except that a malformed request is

@@ -30,13 +30,14 @@ Section<TlsConfig> tls_section() {
     Section<TlsConfig> section{"tls"};
     section
         .key("certificate", &TlsConfig::certificate, file_form(),
-             "Certificate of this instance (PEM), with those that lead to the authority.")
+             "Certificate of this instance (PEM), with its chain up to the authority.")
         .required()
         .key("key", &TlsConfig::key, file_form(),
-             "Its private key (PEM), readable by nobody but its owner.")
+             "Its private key (PEM), readable by its owner alone.")
         .required()
         .key("authority", &TlsConfig::authority, file_form(),
-             "Certificate of the authority that signed those of all peers, and of nobody else.")
+             "Certificate of the authority that signed the certificates of all peers, and no "
+             "others.")
         .required();
     return section;
 }
@@ -47,35 +48,36 @@ Section<PeerConfig> peer_section() {
     Section<PeerConfig> section{"peer"};
     section
         .key("listen", &PeerConfig::listen, or_word("none", nic::Group{}, endpoint_form()),
-             "Where peers find this instance's history; without history nobody listens.")
+             "Where peers reach this instance's history; without history it does not listen.")
         .key("connect", &PeerConfig::connect,
              list_of(endpoint_form(), "a list of addresses and ports"),
-             "Peers that are asked for what is missing, in this order.")
+             "Peers that are asked for missing messages, in this order.")
         .key("allow", &PeerConfig::allow, list_of(nic::subnet_form(), "a list of subnets"),
-             "Addresses that may connect, beside those of connect.")
+             "Addresses that may connect, besides those of connect.")
         .key("secret_file", &PeerConfig::secret_file, file_form(),
-             "File with the secret that all peers share, 32 characters or more, readable by nobody "
-             "but its owner.")
+             "File with the secret that all peers share, 32 characters or more, readable by its "
+             "owner alone.")
         .required()
         .key("tls", &PeerConfig::tls, or_word("none", TlsConfig{}, section_form(tls_section())),
-             "Encrypts connections, in both directions and on both sides alike.")
+             "Encrypts connections in both directions; all peers have it or none.")
         .key("requests_per_second", &PeerConfig::requests_per_second,
              integer<std::uint32_t>(1, 1'000'000),
              "Requests answered for one connection in a second.")
         .unit("requests")
         .key("messages_per_second", &PeerConfig::messages_per_second,
              integer<std::uint32_t>(1000, 100'000'000),
-             "Messages that a connection may ask for in a second.")
+             "Messages that a connection may request in a second.")
         .unit("messages")
         .key("connections_max", &PeerConfig::connections_max, integer<std::uint32_t>(1, 256),
-             "Connections of peers that are open at once.")
+             "Most connections of peers open at once.")
         .unit("connections")
         .key("state", &PeerConfig::state, boolean(),
-             "Takes the state of every series from a peer at the start, before which it is unknown "
-             "until stated, and gives it to peers that ask.")
+             "Receives the state of every series from a peer at the start; without it a series is "
+             "unknown until its first message. Also sends the state to peers that request it.")
         .key("state_within", &PeerConfig::state_within_ns,
              duration_ns(1'000'000'000, 600'000'000'000),
-             "How long taking it may last; what was not taken then is unknown until stated.");
+             "Limit for receiving the state; series not received by then are unknown until their "
+             "first message.");
     return section;
 }
 

@@ -32,15 +32,14 @@ std::string fault_of(int descriptor, const std::string& path) {
     const unsigned mode = about.st_mode & all_bits;
     if ((mode & others_bits) != 0) {
         return fmt::format(
-            "found {} with mode {:04o}, expected 0600 or less, so that nobody but "
-            "its owner can read it: chmod 600 {}",
+            "found {} with mode {:04o}, expected 0600 or less, so that only its owner can read it: "
+            "chmod 600 {}",
             path, mode, path);
     }
     if (about.st_uid != ::geteuid() && about.st_uid != 0) {
         return fmt::format(
-            "found {} of user {}, expected it to be of user {}, who runs this, or "
-            "of root: chown {} {}",
-            path, about.st_uid, ::geteuid(), ::geteuid(), path);
+            "found {} of user {}, expected user {}, who runs this, or root: chown {} {}", path,
+            about.st_uid, ::geteuid(), ::geteuid(), path);
     }
     return "";
 }

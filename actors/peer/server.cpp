@@ -75,7 +75,7 @@ class Connection final : public LinkEnd {
             const bool late = now_ns - begun_ns_ >= shared_.limits.authenticate_within_ns;
             if (link_->closed() || late) {
                 listener({PeerEvent::Kind::turned_away, nic::text_of(peer_),
-                          "it did not begin: " + (late ? "too slow" : link_->fault())});
+                          "the TLS handshake failed: " + (late ? "too slow" : link_->fault())});
                 return false;
             }
             return true;
@@ -121,8 +121,8 @@ class Connection final : public LinkEnd {
     void report_changes(const PeerListener& listener) {
         if (session_->open() && !reported_open_) {
             reported_open_ = true;
-            listener(
-                {PeerEvent::Kind::connected, nic::text_of(peer_), "it can ask for what it lacks"});
+            listener({PeerEvent::Kind::connected, nic::text_of(peer_),
+                      "it can request missing messages"});
         }
         if (!session_->ended() || reported_end_) {
             return;
@@ -227,9 +227,9 @@ class Server::Listener {
         paused_ = true;
         resume_ns_ = shared_.now_ns + pause_ns;
         server_.counters_.counts.bump(ServerCount::untaken);
-        listener_(
-            {PeerEvent::Kind::turned_away, nic::text_of(config_.listen),
-             fmt::format("peer.listen: no connection can be taken for 1 s: {}", error.message())});
+        listener_({PeerEvent::Kind::turned_away, nic::text_of(config_.listen),
+                   fmt::format("peer.listen: connections cannot be accepted for 1 s: {}",
+                               error.message())});
     }
 
     void take(Tcp::socket socket) {

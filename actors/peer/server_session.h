@@ -22,19 +22,21 @@ namespace pinstrike::actors::peer {
 
 // clang-format off
 #define PINSTRIKE_PEER_SERVER_COUNTS(ROW) \
-    ROW(connections, connections, "connections of peers taken") \
-    ROW(authenticated, connections, "of these, those that proved to know the secret") \
+    ROW(connections, connections, "connections of peers accepted") \
+    ROW(authenticated, connections, \
+        "of these, those on which the peer proved that it knows the secret") \
     ROW(unlisted, connections, "connections closed at once: the address is not configured") \
-    ROW(crowded, connections, "connections closed at once: as many proven as may be are open") \
+    ROW(crowded, connections, \
+        "connections closed at once: connections_max authenticated connections are open") \
     ROW(untaken, connections, \
-        "times that a connection could not be taken, for want of descriptors or memory: none is " \
-        "taken for a second then") \
+        "times that a connection could not be accepted because descriptors or memory ran out; " \
+        "the next attempt is a second later") \
     ROW(requests, requests, "requests of peers") \
     ROW(served, requests, "requests answered with blocks") \
     ROW(served_blocks, blocks, "blocks sent to peers") \
     ROW(served_bytes, bytes, "bytes of the blocks sent to peers") \
     ROW(state_requests, requests, "requests of peers for the state of series") \
-    ROW(state_served, requests, "of these, those answered to the end") \
+    ROW(state_served, requests, "of these, those answered completely") \
     ROW(state_series, series, "states of series sent to peers")
 // clang-format on
 

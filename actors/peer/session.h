@@ -45,13 +45,13 @@ struct SessionLimits {
 // clang-format off
 #define PINSTRIKE_SESSION_ENDS(ROW) \
     ROW(closed, connections, "the other side closed it, or the network lost it") \
-    ROW(silent, connections, "nothing came over it for as long as one may be silent") \
-    ROW(refused, connections, \
-        "the other side is not who it should be, or does not keep the rules") \
+    ROW(silent, connections, "nothing was received for longer than the silence limit") \
+    ROW(refused, connections, "the other side is not the expected one, or violates the protocol") \
     ROW(was_refused, connections, "the other side refused it") \
     ROW(stopped, connections, "this instance ended") \
     ROW(gave_way, connections, \
-        "as many were open as may be, and it gave way to a newer one before it proved anything")
+        "the maximum of connections was open, and this one was closed for a newer one before it " \
+        "was authenticated")
 // clang-format on
 
 /// The reason for the end of a connection.

@@ -185,18 +185,17 @@ void StateTransfer::finish(bool whole, std::int64_t now_ns) {
     const double seconds = static_cast<double>(now_ns - begun_ns_) * 1e-9;
     if (whole) {
         listener_({PeerEvent::Kind::state_taken, peer_,
-                   fmt::format("states of {} series taken in {:.2f} s, with those asked for again",
+                   fmt::format("states of {} series taken in {:.2f} s, including repeated requests",
                                counts_.read(StateCount::taken), seconds)});
     } else if (first_) {
-        listener_(
-            {PeerEvent::Kind::state_missing, peer_.empty() ? "none" : peer_,
-             fmt::format("no peer sent its state within {:.1f} s: a series is unknown until a "
-                         "message states it",
-                         seconds)});
+        listener_({PeerEvent::Kind::state_missing, peer_.empty() ? "none" : peer_,
+                   fmt::format("no peer sent its state within {:.1f} s: a series is unknown until "
+                               "its first message",
+                               seconds)});
     } else {
         listener_({PeerEvent::Kind::state_missing, peer_,
                    fmt::format("{} of {} lines did not join within {:.1f} s: some states of their "
-                               "series are missing and stay unknown until a message states them",
+                               "series are missing and stay unknown until their next message",
                                wanted_.size(), all_.size(), seconds)});
     }
 }

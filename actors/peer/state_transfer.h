@@ -31,17 +31,18 @@
 // clang-format off
 #define PINSTRIKE_STATE_COUNTS(ROW) \
     ROW(requests, requests, "requests for the state of series sent to peers") \
-    ROW(failed, requests, "of these, those that were refused or broken off") \
-    ROW(received, series, "states of series received, again where they were asked for again") \
-    ROW(foreign, series, "of these, those of a line or a core that takes none") \
-    ROW(crowded, series, "of these, those that came faster than the cores take them: asked again") \
-    ROW(taken, series, "of these, those that a core took") \
-    ROW(unheard, series, "not taken: nothing came on the line yet") \
-    ROW(ahead, series, "not taken: covers messages that have not come here yet") \
-    ROW(behind, series, "not taken: ends before what is remembered here begins") \
-    ROW(other_reset, series, "not taken: a reset lies between the peer and this instance") \
-    ROW(moved, series, "not taken: the series comes on another line here") \
-    ROW(no_room, series, "not taken: the book is full")
+    ROW(failed, requests, "of these, those refused or interrupted") \
+    ROW(received, series, "states of series received; counted again after a repeated request") \
+    ROW(foreign, series, "of these, those of a line or a core that accepts none") \
+    ROW(crowded, series, \
+        "of these, those received faster than the cores take them: requested again") \
+    ROW(taken, series, "of these, those that a core accepted") \
+    ROW(unheard, series, "not accepted: nothing was received on the line yet") \
+    ROW(ahead, series, "not accepted: includes messages that were not received here yet") \
+    ROW(behind, series, "not accepted: ends before the oldest message remembered here") \
+    ROW(other_reset, series, "not accepted: a reset lies between the peer and this instance") \
+    ROW(moved, series, "not accepted: the series is on another line here") \
+    ROW(no_room, series, "not accepted: the book is full")
 
 // clang-format on
 

@@ -34,11 +34,11 @@ struct Family {
 
 constexpr Family handled{"runtime_actor_handled_total", "counter", "Messages and timers handled"};
 constexpr Family backlog{"runtime_actor_backlog_messages", "gauge",
-                         "Published and not taken, when last looked at"};
+                         "Messages published and not yet handled, at the last check"};
 constexpr Family waiting{"runtime_actor_waiting_seconds", "summary",
-                         "From a message's publication to its turn; sampled"};
+                         "From a message's publication to its handling; sampled"};
 constexpr Family service{"runtime_actor_service_seconds", "summary",
-                         "In the actor, a message; sampled"};
+                         "Time of the actor for a message; sampled"};
 
 void head(std::string& text, const std::string& prefix, const Family& family) {
     fmt::format_to(std::back_inserter(text), "# HELP {0}{1} {2}\n# TYPE {0}{1} {3}\n", prefix,

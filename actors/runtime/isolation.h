@@ -147,9 +147,9 @@ class IsolatedActor final : public Isolated {
     }
 
     [[nodiscard]] std::string complaint() const override {
-        return actor_.failed()  ? "its handler has thrown"
+        return actor_.failed()  ? "its handler threw an exception"
                : actor_.ended() ? "it has ended"
-                                : "it wants none of the messages, or waits for another actor";
+                                : "it accepts none of the messages, or waits for another actor";
     }
 
   private:

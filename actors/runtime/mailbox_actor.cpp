@@ -76,7 +76,7 @@ void MailboxActor::end() noexcept {
         } catch (const std::exception& error) {
             fail(error.what());
         } catch (...) {
-            fail("something that is no std::exception");
+            fail("an exception that is no std::exception");
         }
     }
     flush();
@@ -111,7 +111,7 @@ void MailboxActor::activate(std::size_t budget, std::size_t& handled) noexcept {
     } catch (const std::exception& error) {
         fail(error.what());
     } catch (...) {
-        fail("something that is no std::exception");
+        fail("an exception that is no std::exception");
     }
     flush();
 }

@@ -53,7 +53,7 @@ void check_ports(const Account& account, Findings& findings) {
     std::uint64_t handed = 0;
     for (const PortAccount& port : account.ports) {
         findings.expect_equal(port.packets, sum(port.dropped) + port.handed, "port " + port.port,
-                              "packets = dropped + handed to lines");
+                              "packets = dropped + passed to lines");
         handed += port.handed;
     }
     std::uint64_t arrived = 0;
@@ -61,7 +61,7 @@ void check_ports(const Account& account, Findings& findings) {
         arrived += line.a.packets + line.b.packets + line.retransmission_packets;
     }
     findings.expect_equal(handed, arrived, "ports and lines",
-                          "packets handed to lines = packets of the lines' groups");
+                          "packets passed to lines = packets of the lines' groups");
 }
 
 void check_stream(const StreamAccount& stream, const std::string& what, Findings& findings) {

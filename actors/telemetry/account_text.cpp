@@ -73,7 +73,7 @@ void add_drops(std::string& out, const PortAccount& port) {
         out +=
             "  every UDP checksum is wrong: the packets were presumably captured on the host that "
             "sent them, whose NIC fills checksums in (checksum offload); a config whose port has "
-            "udp_checksum: off takes them (replay --config)\n";
+            "udp_checksum: off accepts them (replay --config)\n";
     }
 }
 
@@ -153,7 +153,7 @@ std::string to_text(const Account& account) {
     add_rings(out, account);
     add_cores(out, account);
     if (const std::string reasons = reasons_text(account.rejects); !reasons.empty()) {
-        out += fmt::format("blocks rejected or remarked upon: {}\n", reasons);
+        out += fmt::format("blocks rejected or accepted with a remark: {}\n", reasons);
     }
     return out;
 }

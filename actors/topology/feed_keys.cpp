@@ -35,8 +35,9 @@ Form<CpuIndex> cpu_form() {
 
 Form<WaitStrategy> wait_form() {
     return choice<WaitStrategy>(
-        {{"spin", WaitStrategy::spin, "look again at once: lowest latency, one whole processor"},
-         {"park", WaitStrategy::park, "spin a while, then sleep until there is work"}});
+        {{"spin", WaitStrategy::spin,
+          "poll again at once: lowest latency, uses one whole processor"},
+         {"park", WaitStrategy::park, "poll for a while, then sleep until there is work"}});
 }
 
 Section<PollerConfig> poller_section() {
@@ -44,15 +45,17 @@ Section<PollerConfig> poller_section() {
     section.key("name", &PollerConfig::name, name_text(), "Name in metrics and messages.")
         .required()
         .key("cpu", &PollerConfig::cpu, cpu_form(),
-             "Processor that the poller's thread is pinned to, its own alone; any: not pinned.")
+             "Processor that the poller's thread is pinned to, used by it alone; any: not pinned.")
         .key("lines", &PollerConfig::lines,
              or_word("all", std::vector<std::uint16_t>{}, number_ranges()),
-             "Lines whose both streams this poller takes. Each line is on one poller.")
+             "Lines whose two streams this poller reads. Each line belongs to one poller.")
         .reloads_more()
         .key("ports", &PollerConfig::ports,
              or_word("all", std::vector<std::string>{}, list_of(name_text(), "a list of ports")),
-             "Ports at which they arrive. A port named by several pollers has a queue for each.")
-        .key("wait", &PollerConfig::wait, wait_form(), "What the poller does when nothing came.");
+             "Ports at which these lines arrive. A port named by several pollers has a queue for "
+             "each.")
+        .key("wait", &PollerConfig::wait, wait_form(),
+             "What the poller does when it receives no packet.");
     return section;
 }
 
@@ -61,11 +64,11 @@ Section<CoreConfig> core_section() {
     section.key("name", &CoreConfig::name, name_text(), "Name in metrics and messages.")
         .required()
         .key("cpu", &CoreConfig::cpu, cpu_form(),
-             "Processor that the core's thread is pinned to, its own alone; any: not pinned.")
+             "Processor that the core's thread is pinned to, used by it alone; any: not pinned.")
         .key("wait", &CoreConfig::wait, wait_form(), "What the core does when its rings are empty.")
         .key("actors", &CoreConfig::actors,
              list_of(word_of(actor_kind_words()), "a list of actors"),
-             "Actors that live on the core and are called by its thread alone.");
+             "Actors that run on the core; only its thread calls them.");
     return section;
 }
 
@@ -98,11 +101,11 @@ void add_thread_keys(Section<FeedConfig>& section) {
     section
         .key("ports", &FeedConfig::ports,
              list_of(section_form(nic::port_section()), "a list of ports"),
-             "Where packets come from.")
+             "Where packets are received.")
         .required()
         .key("pollers", &FeedConfig::pollers,
              list_of(section_form(poller_section()), "a list of pollers"),
-             "Threads that take packets, put both streams of their lines in order, and decode.")
+             "Threads that receive packets, arbitrate the two streams of their lines, and decode.")
         .required()
         .key("cores", &FeedConfig::cores,
              list_of(section_form(core_section()), "a list of actor cores"),
@@ -112,7 +115,7 @@ void add_thread_keys(Section<FeedConfig>& section) {
              choice<Sharding>({{"series", Sharding::series, "by series: the load spreads evenly"},
                                {"underlying", Sharding::underlying,
                                 "by underlying: all its series meet on one core"}}),
-             "What decides which core a message goes to.")
+             "How messages are assigned to cores.")
         .key("ring_slots", &FeedConfig::ring_slots, power_of_two(1024, ring_slots_max),
              "Records of 64 bytes in each ring from a poller to a core. It should hold 5 ms of "
              "the core's highest rate.")
@@ -120,7 +123,8 @@ void add_thread_keys(Section<FeedConfig>& section) {
         .key("when_full", &FeedConfig::when_full,
              choice<WhenFull>(
                  {{"refuse", WhenFull::refuse,
-                   "messages for a full ring are dropped, counted, and told to its core as a gap"},
+                   "messages for a full ring are dropped, counted, and reported to the core as a "
+                   "gap"},
                   {"wait", WhenFull::wait, "the poller waits: for captures and simulation"}}),
              "What happens when a ring is full.");
 }
@@ -151,54 +155,56 @@ void add_general_keys(Section<FeedConfig>& section) {
     };
     section
         .key("arbitration", &FeedConfig::arbitration, section_form(feed::arbitration_section()),
-             "How the two streams of a line become one.")
+             "How the two streams of a line are merged.")
         .key("recovery", &FeedConfig::recovery, section_form(feed::recovery_section()),
-             "How what neither stream brought is had after all.")
+             "How messages lost on both streams are recovered.")
         .key("silence", &FeedConfig::silence, section_form(feed::silence_section()),
-             "When a stream that brings nothing is told to have failed.")
+             "When a stream without packets is reported as failed.")
         .key("calendar", &FeedConfig::calendar, section_form(feed::calendar_section()),
-             "When data is expected, and when what comes is a test.")
+             "When data is expected, and when data is a test.")
         .key("history", &FeedConfig::history,
              or_word("none", feed::HistoryConfig{}, section_form(feed::history_section())),
-             "What is kept of the lines, so that peers can have what they lost.")
+             "What is kept of the lines, so that peers can request lost messages.")
         .key("peer", &FeedConfig::peer,
              or_word("none", peer::PeerConfig{}, section_form(peer::peer_section())),
-             "Other instances of the same feed: whom to ask, and who may ask.")
+             "Other instances of the same feed: which are asked, and which may ask.")
         .key("block_checksum", &FeedConfig::block_checksum, boolean(),
              "Verify the checksum that every block carries.")
         .reloads()
         .key("test_symbols", &FeedConfig::test_symbols, boolean(),
-             "Pass messages of reserved test symbols on to the cores.")
+             "Pass messages of reserved test symbols to the cores.")
         .reloads();
     add_actor_keys(section);
     section
         .key("series_map", &FeedConfig::series_map, or_word<std::string>("none", "", text()),
              "The day's list of series and their lines, as the exchange publishes it each night "
-             "(OPRASymbolMapping_YYYYMMDD_HHMMSS.csv), or a folder, of which the newest such file "
-             "is taken. Read at the start, so that the book has a place for each series before its "
+             "(OPRASymbolMapping_YYYYMMDD_HHMMSS.csv), or a folder, whose newest such file is "
+             "used. Read at the start, so that the book has an entry for each series before its "
              "first message. Relative to the working directory, as captures are.")
         .only_for("kind", "kind " + words_joined(venues_with_series_mapping()),
                   [](const FeedConfig& feed) { return has_series_mapping(feed.kind); });
     if (const feed::TrafficGenerator* const generator = feed::traffic_generator()) {
         section
-            .key("traffic", &FeedConfig::traffic, generator->form, "What ports of kind sim make.")
+            .key("traffic", &FeedConfig::traffic, generator->form,
+                 "What ports of kind sim generate.")
             .only_for("ports", "a port of kind sim", has_sim);
     }
     section
         .key("control_cpu", &FeedConfig::control_cpu, cpu_form(),
-             "Processor of all that is not hot: the control thread, which logs and shows, the "
-             "metrics endpoint's thread, DPDK's main lcore. Better none of a poller or core.")
+             "Processor of all threads that are not hot: the control thread, which logs and serves "
+             "the admin socket, the metrics endpoint's thread, and DPDK's main lcore. It should "
+             "not be one of a poller or core.")
         .key("metrics_address", &FeedConfig::metrics_address,
              or_word<std::string>("none", "",
                                   text_like("an address and port such as 127.0.0.1:9464",
                                             "^[^ :]+:[0-9]{1,5}$", is_listening_address)),
-             "Where Prometheus finds the metrics; none: no endpoint.")
+             "Address of the endpoint that Prometheus scrapes; none: no endpoint.")
         .key("log_level", &FeedConfig::log_level,
              choice<LogLevel>({{"debug", LogLevel::debug, "everything"},
                                {"info", LogLevel::info, "what happened"},
                                {"warning", LogLevel::warning, "what should not happen"},
                                {"error", LogLevel::error, "what stops the program or loses data"}}),
-             "Least severe entries of the log, which goes to standard error.")
+             "Lowest level of entries that are logged; the log goes to standard error.")
         .reloads()
         .key("system_calls", &FeedConfig::system_calls,
              choice<SystemCalls>(
@@ -215,14 +221,14 @@ Section<FeedConfig> make_feed_section() {
     section
         .key("name", &FeedConfig::name, name_text(),
              "Name of the feed in metrics, messages and the account.")
-        .key("kind", &FeedConfig::kind, word_of(venue_words()), "Which venue's protocol.")
+        .key("kind", &FeedConfig::kind, word_of(venue_words()), "The venue's protocol.")
         .key("lines", &FeedConfig::lines, feed::lines_form(),
-             "Lines to take: numbers of published lines, or lines with groups of their own.")
+             "Lines to take: numbers of published lines, or lines with groups given here.")
         .required()
         .reloads_more()
         .key("retransmission", &FeedConfig::retransmission, boolean(),
-             "Listen to the lines' published retransmission groups as well. Recovery from them "
-             "does so, too.");
+             "Receive the lines' published retransmission groups as well. With recovery from them "
+             "they are always received.");
     add_thread_keys(section);
     add_general_keys(section);
     return section;

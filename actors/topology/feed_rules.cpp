@@ -51,10 +51,9 @@ void check_names(const Rules& rules, const std::vector<Named>& list, const char*
     for (std::size_t i = 0; i < list.size(); ++i) {
         const auto [first, fresh] = seen.emplace(list[i].name, i);
         if (!fresh) {
-            rules.report(
-                fmt::format("{}[{}].name", key, i),
-                fmt::format("found \"{}\" again, expected a name of its own: {}[{}] has it",
-                            list[i].name, key, first->second));
+            rules.report(fmt::format("{}[{}].name", key, i),
+                         fmt::format("found \"{}\" again, expected a unique name: {}[{}] has it",
+                                     list[i].name, key, first->second));
         }
     }
 }
@@ -68,9 +67,9 @@ void check_cpus(const Rules& rules) {
         }
         const auto [owner, fresh] = owners.emplace(cpu, path);
         if (!fresh) {
-            rules.report(path, fmt::format("found cpu {} again, expected a processor of its own: "
-                                           "{} has it",
-                                           cpu, owner->second));
+            rules.report(path,
+                         fmt::format("found cpu {} again, expected a processor for each: {} has it",
+                                     cpu, owner->second));
         }
     };
     for (std::size_t i = 0; i < rules.config.pollers.size(); ++i) {
@@ -111,10 +110,10 @@ void check_port_use(const Rules& rules) {
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (!used.contains(names[i])) {
-            rules.report(fmt::format("ports[{}]", i),
-                         fmt::format("found port \"{}\" on no poller, expected it in the ports of "
-                                     "one",
-                                     names[i]));
+            rules.report(
+                fmt::format("ports[{}]", i),
+                fmt::format("found port \"{}\" in no poller, expected it in the ports of one",
+                            names[i]));
         }
     }
 }
@@ -146,9 +145,10 @@ void check_line_use(const Rules& rules) {
                                   ranges_text({known.begin(), known.end()})));
         }
         for (const auto& [other, lines] : taken) {
-            rules.report(path, fmt::format("found {} again, expected each line on one poller: "
-                                           "pollers[{}] has it",
-                                           ranges_text(lines), other));
+            rules.report(
+                path,
+                fmt::format("found {} again, expected each line in one poller: pollers[{}] has it",
+                            ranges_text(lines), other));
         }
     }
     std::vector<std::uint16_t> idle;
@@ -156,7 +156,7 @@ void check_line_use(const Rules& rules) {
                  [&](std::uint16_t line) { return !owners.contains(line); });
     if (!idle.empty()) {
         tell(rules.problems, rules.places.at(fmt::format("lines#{}", idle.front())),
-             fmt::format("lines: found {} on no poller, expected each line on one",
+             fmt::format("lines: found {} in no poller, expected each line in one",
                          ranges_text(idle)));
     }
 }
@@ -176,7 +176,7 @@ void check_shared_groups(const Rules& rules) {
             if (pollers[line.number] != pollers[first]) {
                 rules.report(fmt::format("pollers[{}].lines", pollers[line.number]),
                              fmt::format("found line {}, which shares {} with line {} of "
-                                         "pollers[{}], expected both on one poller",
+                                         "pollers[{}], expected both in one poller",
                                          line.number, nic::text_of(group), first, pollers[first]));
                 break;
             }
@@ -218,10 +218,10 @@ void check_streams(const Rules& rules) {
                 continue;  // the feed has one stream
             }
             if (elsewhere.empty()) {
-                elsewhere = "no port of the feed brings it";
+                elsewhere = "no port of the feed receives it";
             }
             rules.report(fmt::format("pollers[{}].ports", i),
-                         fmt::format("found no port that brings stream {} of lines {}, expected "
+                         fmt::format("found no port that receives stream {} of lines {}, expected "
                                      "both streams of a line at one poller: {}",
                                      stream, ranges_text(poller.lines), elsewhere));
         }
@@ -251,7 +251,7 @@ void check_live(const Rules& rules) {
         if (captures && others) {
             rules.report(fmt::format("pollers[{}].ports", i),
                          "found captures beside other ports, expected one or the other: captures "
-                         "run on their own time");
+                         "are replayed on their own time");
         }
     }
 }
@@ -303,13 +303,14 @@ void check_recovery(const Rules& rules) {
         } else if (recovery.sources[i] == feed::RepairKind::peer && rules.places.sound("peer") &&
                    rules.config.peer.connect.empty()) {
             rules.report(path,
-                         "found peer, expected addresses in peer.connect: nobody can be asked");
+                         "found peer, expected addresses in peer.connect: there is no peer to ask");
         }
     }
     if (recovery.give_up_after_ns <= recovery.request_after_ns &&
         rules.places.sound("recovery.give_up_after")) {
-        rules.report("recovery.give_up_after",
-                     "found no more than request_after, expected more: nobody would ever be asked");
+        rules.report(
+            "recovery.give_up_after",
+            "found no more than request_after, expected more: no source would ever be asked");
     }
 }
 
@@ -321,8 +322,8 @@ void check_peers(const Rules& rules) {
     }
     if (config.history.memory_bytes != 0 && !config.peer.present()) {
         rules.report("history",
-                     "found history without section peer, expected both: nobody could "
-                     "ask for what is kept");
+                     "found history without section peer, expected both: no peer could request "
+                     "what is kept");
     }
     if (!config.peer.present()) {
         return;
@@ -330,12 +331,12 @@ void check_peers(const Rules& rules) {
     if (!config.peer.connect.empty() && rules.places.sound("recovery.sources") &&
         !has_source(config.recovery, feed::RepairKind::peer)) {
         rules.report("peer.connect",
-                     "found peers to ask, expected recovery.sources to name peer as well");
+                     "found peers in connect, expected recovery.sources to name peer as well");
     }
     if (config.peer.connect.empty() && config.history.memory_bytes == 0) {
         rules.report("peer",
-                     "found neither connect nor section history, expected one of them: "
-                     "nobody asks, and nothing is kept for others");
+                     "found neither connect nor section history, expected one of them: no peer is "
+                     "asked, and nothing is kept for peers");
     }
 }
 
@@ -360,7 +361,7 @@ void check_sharding(const Rules& rules, const ActorKind& kind) {
             if (actors[i] == kind.name()) {
                 rules.report(fmt::format("cores[{}].actors[{}]", core, i),
                              fmt::format("found \"{}\" with sharding series, expected sharding "
-                                         "underlying: it sums up by underlying",
+                                         "underlying: it aggregates by underlying",
                                          actors[i]));
             }
         }

@@ -6,10 +6,11 @@
 
 namespace pinstrike::actors {
 
-#define PINSTRIKE_RELOAD_COUNTS(ROW)                                                           \
-    ROW(applied, reloads, "reloads of the config that were taken, those without a change too") \
-    ROW(refused, reloads,                                                                      \
-        "reloads of the config that were refused: it is wrong, or changes what needs a restart")
+#define PINSTRIKE_RELOAD_COUNTS(ROW)                                                 \
+    ROW(applied, reloads,                                                            \
+        "reloads of the config that were applied, including those without a change") \
+    ROW(refused, reloads,                                                            \
+        "reloads of the config that were refused: it is wrong, or a change needs a restart")
 
 PINSTRIKE_ROWS(ReloadCount, PINSTRIKE_RELOAD_COUNTS)
 

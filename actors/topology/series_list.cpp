@@ -183,10 +183,10 @@ std::string to_text(const SeriesList& list, const FeedConfig& config) {
         return {};
     }
     const SeriesRoom room = series_room(config);
-    std::string text = fmt::format("series {}: {} announced, room for {}\n", list.file,
+    std::string text = fmt::format("series {}: {} announced, capacity {}\n", list.file,
                                    list.count(SeriesRow::announced), room.all_cores);
     for (std::size_t i = 0; i < list.counts.size(); ++i) {
-        text += fmt::format("series {:<10} {} announced, room for {}\n", config.cores[i].name,
+        text += fmt::format("series {:<10} {} announced, capacity {}\n", config.cores[i].name,
                             list.counts[i], room.each_core);
     }
     for (const SeriesRow row :
@@ -201,7 +201,7 @@ std::string to_text(const SeriesList& list, const FeedConfig& config) {
     }
     if (const std::uint64_t more = list.count(SeriesRow::malformed) - list.malformed.size();
         more != 0) {
-        text += fmt::format("{}: and {} more such rows\n", list.file, more);
+        text += fmt::format("{}: {} more such rows\n", list.file, more);
     }
     return text;
 }

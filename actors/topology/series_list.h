@@ -16,12 +16,12 @@
 #include <vector>
 
 // clang-format off
-#define PINSTRIKE_SERIES_ROWS(ROW)                                                        \
-    ROW(announced, rows, "series that come on the feed's lines: the actors are told")     \
-    ROW(repeated, rows, "series that another row names too: the lowest line counts")      \
-    ROW(elsewhere, rows, "series that come on lines the feed does not take")              \
-    ROW(test, rows, "reserved test symbols, which the feed keeps from the cores")         \
-    ROW(malformed, rows, "not to be understood as a series and its line")
+#define PINSTRIKE_SERIES_ROWS(ROW) \
+    ROW(announced, rows, "series on the feed's lines: announced to the actors") \
+    ROW(repeated, rows, "series that another row names too: the lowest line counts") \
+    ROW(elsewhere, rows, "series on lines that the feed does not take") \
+    ROW(test, rows, "reserved test symbols, which the feed does not pass to the cores") \
+    ROW(malformed, rows, "not readable as a series and its line")
 
 // clang-format on
 

@@ -125,7 +125,7 @@ void check_cpus(const Topology& topology, const Machine& machine, TopologyFindin
         }
         if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh) {
             tell(findings,
-                 fmt::format("{}: cpu {} is already that of {}", name, cpu, other->second));
+                 fmt::format("{}: cpu {} is already used by {}", name, cpu, other->second));
         } else if (const auto [sibling, alone] = cores.emplace(known->core, name); !alone) {
             findings.remarks.push_back(fmt::format("{}: cpu {} shares its physical core with {}",
                                                    name, cpu, sibling->second));
@@ -154,14 +154,14 @@ void check_rings(const Topology& topology, TopologyFindings& findings) {
             std::any_of(topology.pollers.begin(), topology.pollers.end(),
                         [&](const PollerPlan& poller) { return poller.name == ring.from; });
         if (!drained || !filled) {
-            tell(findings, fmt::format("ring {} to {}: nobody {} it", ring.from, ring.to,
+            tell(findings, fmt::format("ring {} to {}: no thread {} it", ring.from, ring.to,
                                        drained ? "fills" : "drains"));
         }
     }
     for (const CorePlan& core : topology.cores) {
         for (const std::string& kind : core.actors) {
             if (find_actor_kind(kind) == nullptr) {
-                tell(findings, fmt::format("{}: there is no actor of kind {}; there are: {}",
+                tell(findings, fmt::format("{}: found no actor of kind {}, expected one of {}",
                                            core.name, kind, actor_kind_names()));
             }
         }
@@ -185,7 +185,7 @@ void check_nodes(const Topology& topology, const FeedConfig& config, const Machi
             const MachineCpu* other = machine.find(core.cpu);
             if (cpu != nullptr && other != nullptr && cpu->numa_node != other->numa_node) {
                 findings.remarks.push_back(
-                    fmt::format("ring {} to {}: between NUMA nodes {} and {}", poller.name,
+                    fmt::format("ring {} to {}: crosses from NUMA node {} to {}", poller.name,
                                 core.name, cpu->numa_node, other->numa_node));
             }
         }
@@ -203,8 +203,8 @@ void check_memory(const Topology& topology, const Machine& machine, TopologyFind
         machine.free_bytes != 0 ? machine.free_bytes : machine.memory_bytes;
     if (free_bytes != 0 && topology.memory_bytes() > free_bytes) {
         tell(findings,
-             fmt::format("rings need {}, lines {}, actors {}, DPDK {} beside hugepages; of {}'s {} "
-                         "are free {}",
+             fmt::format("rings need {}, lines {}, actors {}, DPDK {} besides hugepages; of {}'s "
+                         "{} are free {}",
                          memory_text(topology.ring_bytes()), memory_text(topology.line_bytes),
                          memory_text(topology.actor_bytes()), memory_text(topology.dpdk_bytes),
                          machine.memory_owner, memory_text(machine.memory_bytes),
@@ -291,7 +291,7 @@ void check_streams(const FeedConfig& config, TopologyFindings& findings) {
     for (std::size_t i = 0; i < received.size(); ++i) {
         if (!received[i] && received[1 - i]) {
             findings.remarks.push_back(
-                fmt::format("ports: none brings stream {}: what is lost on stream {} has no copy",
+                fmt::format("ports: none receives stream {}: what is lost on stream {} has no copy",
                             i == 0 ? 'A' : 'B', i == 0 ? 'B' : 'A'));
         }
     }
@@ -301,14 +301,14 @@ void check_reach(const Topology& topology, const FeedConfig& config, TopologyFin
     const bool plain = config.peer.tls == peer::TlsConfig{};
     if (!topology.recovery.listens.empty() && plain && !is_loopback(config.peer.listen.address)) {
         findings.remarks.push_back(
-            fmt::format("peer: listens at {} without TLS: who can change bytes on that network can "
-                        "send blocks of his own to those that ask",
+            fmt::format("peer: listens at {} without TLS: whoever can change bytes on that network "
+                        "can send forged blocks to the peers that ask",
                         topology.recovery.listens));
     }
     if (!config.metrics_address.empty() && !is_loopback(config.metrics_address)) {
         findings.remarks.push_back(
-            fmt::format("metrics_address: {} is not this host's loopback, and nobody is asked who "
-                        "he is: whoever reaches it can read the figures",
+            fmt::format("metrics_address: {} is not this host's loopback and has no "
+                        "authentication: whoever reaches it can read the metrics",
                         config.metrics_address));
     }
 }
@@ -316,12 +316,11 @@ void check_reach(const Topology& topology, const FeedConfig& config, TopologyFin
 void check_confinement(const FeedConfig& config, const Machine& machine,
                        TopologyFindings& findings) {
     if (config.system_calls == SystemCalls::filtered && !machine.no_call_filters.empty()) {
-        tell(
-            findings,
-            fmt::format("system_calls: this kernel has no seccomp filters ({}), expected one built "
-                        "with CONFIG_SECCOMP_FILTER and nothing that forbids them; or say "
-                        "system_calls: free",
-                        machine.no_call_filters));
+        tell(findings,
+             fmt::format(
+                 "system_calls: this kernel has no seccomp filters ({}), expected one built with "
+                 "CONFIG_SECCOMP_FILTER and nothing that forbids them; or set system_calls: free",
+                 machine.no_call_filters));
     }
 }
 
@@ -447,10 +446,10 @@ TopologyFindings check_topology(const Topology& topology, const FeedConfig& conf
     check_open_files(topology, machine, findings);
     if (!topology.recovery.sources.empty() && !topology.recovery.runs) {
         findings.remarks.emplace_back(
-            "recovery: not run on captures; what they hold of retransmissions fills holes");
+            "recovery: not run with captures; retransmitted messages in them fill gaps");
     }
     if (config.history.memory_bytes != 0 && topology.recovery.history_bytes == 0) {
-        findings.remarks.emplace_back("history: of captures nothing is kept");
+        findings.remarks.emplace_back("history: not kept with captures");
     }
     check_streams(config, findings);
     check_reach(topology, config, findings);

@@ -3,8 +3,8 @@
 
     dashboards.py FOLDER
 
-Writes them into FOLDER as JSON, one file each, for Grafana to load by provisioning.yml. What a
-panel shows, in which unit and by which query, and which alerts lead to it, stands here.
+Writes them into FOLDER as JSON, one file each, for Grafana to load by provisioning.yml. This file
+defines what each panel shows, in which unit and by which query, and which alerts lead to it.
 """
 
 import json
@@ -25,7 +25,7 @@ def worst(expr, *labels, of="max", name=""):
                  " ".join(f"{{{{{label}}}}}" for label in kept) + name)
 
 
-HIGHEST = "16.8 ms stands for all that is longer"  # the last bound of every histogram
+HIGHEST = "16.8 ms includes everything longer"  # the last bound of every histogram
 BUSY = worst(f"rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) / "
              f"(rate(pinstrike_loop_busy_seconds_total{{{{S}}}}{RATE}) + "
              f"rate(pinstrike_loop_idle_seconds_total{{{{S}}}}{RATE}))", "thread")
@@ -40,12 +40,12 @@ def percentiles(histogram, by, *of):
 
 
 OVERVIEW = Dashboard(
-    "pinstrike-overview", "Pinstrike: overview", "Is the feed well? One look", [
-        stat("Lines heard", "Lines of which at least one stream is heard, of those configured",
+    "pinstrike-overview", "Pinstrike: overview", "State of the feed at a glance", [
+        stat("Lines heard", "Lines with packets on at least one stream, of those configured",
              "percentunit", [query("1 - avg(pinstrike_line_down{{S}})")],
              thresholds=steps(RED, (0.99, YELLOW), (1, GREEN)), least=0, most=1,
              alerts=["PinstrikeFeedSilent"]),
-        stat("Streams silent", "Streams A and B that are not heard though their session is on",
+        stat("Streams silent", "Streams A and B without packets though their session is on",
              "short", [query("sum(pinstrike_stream_state{{S}} > bool 0)")],
              thresholds=steps(GREEN, (1, ORANGE), (20, RED))),
         stat("Messages", "Delivered to the cores, each once", "mps",
@@ -53,7 +53,7 @@ OVERVIEW = Dashboard(
              thresholds=steps(BLUE)),
         stat("Missing now", "Numbers declared lost on all lines and not found since the start",
              "short", [query("sum(pinstrike_line_lost_messages{{S}})")], thresholds=AT_ALL),
-        stat("Refused by rings", "Messages that a full ring kept from its core in this time range",
+        stat("Refused by rings", "Messages refused by a full ring in this time range",
              "short", [query("sum(increase(pinstrike_ring_refused_messages_total{{S}}[$__range]))")],
              thresholds=AT_ALL),
         stat("Up since", "Time since the youngest of the selected instances started", "s",
@@ -69,15 +69,15 @@ OVERVIEW = Dashboard(
                         "{{feed}} messages"),
                   query(f"sum by (feed) (rate(pinstrike_port_packets_total{{{{S}}}}{RATE}))",
                         "{{feed}} packets")]),
-        lines("Missing", "Numbers declared lost by feed and not found since: it falls where they "
-              "still come, late", "short",
+        lines("Missing", "Numbers declared lost by feed and not found since; falls when late messages "
+              "are received", "short",
               [query("sum by (feed) (pinstrike_line_lost_messages{{S}})", "{{feed}}")], least=0,
               alerts=["PinstrikeMessagesLost"]),
-        lines("Latency, 99th percentile", "Of all messages' batches, by stage; the machine's own "
-              "stops included. " + HIGHEST, "s",
+        lines("Latency, 99th percentile", "Of all messages' batches, by stage; preemption included. "
+              + HIGHEST, "s",
               percentiles("pinstrike_latency_seconds_bucket{{S}}", "feed, stage", 0.99),
               log=True, fill=0),
-        lines("Busy", "Share of each hot thread's time in turns that found work", "percentunit",
+        lines("Busy", "Share of each hot thread's time in loop steps with work", "percentunit",
               [BUSY],
               least=0, most=1, marked=True, thresholds=steps(GREEN, (0.7, YELLOW), (0.9, RED))),
     ])
@@ -102,49 +102,49 @@ def streams(stream):
                    width=8, height=40, mappings=STREAM_STATES)
 
 
-BROUGHT = (f"rate(pinstrike_stream_messages_total{{{ON_LINE}}}{RATE}) / ignoring (stream) "
+DELIVERED = (f"rate(pinstrike_stream_messages_total{{{ON_LINE}}}{RATE}) / ignoring (stream) "
            f"group_left () rate(pinstrike_line_highest_messages_total{{{ON_LINE}}}{RATE})")
 
 LINES = Dashboard(
     "pinstrike-lines", "Pinstrike: lines", "All lines and both streams of each", [
         squares("Streams not heard", "By the configured silence, in session hours only. All streams "
-                "stand below", "short",
+                "are shown below", "short",
                 [worst(f"pinstrike_stream_state{{{ON_LINE}}} > 0", "line", "stream")],
                 width=24, height=7, mappings=STREAM_STATES, empty="All streams are up",
                 alerts=["PinstrikeStreamSilent", "PinstrikeLineDown"]),
-        lines("Not brought", "Share of a line's messages that a stream did not bring at all: its "
-              "own loss, repaired by the other", "percentunit",
-              [worst(f"clamp_min(1 - {BROUGHT}, 0)", "line", "stream")],
+        lines("Missing on a stream", "Share of a line's messages that a stream did not deliver: its "
+              "own loss, filled by the other", "percentunit",
+              [worst(f"clamp_min(1 - {DELIVERED}, 0)", "line", "stream")],
               least=0, most=1, marked=True, fill=0, thresholds=steps(GREEN, (0.01, ORANGE)),
               alerts=["PinstrikeStreamLoses"]),
         lines("Skew", "How much earlier the named stream was than the other, 99th percentile of "
-              "the blocks that it brought first. " + HIGHEST, "s",
+              "the blocks that it delivered first. " + HIGHEST, "s",
               percentiles(f"pinstrike_stream_lead_seconds_bucket{{{ON_LINE}}}",
                           "feed, line, stream", 0.99),
               marked=True, fill=0, log=True, thresholds=steps(GREEN, (0.002, ORANGE)),
               alerts=["PinstrikeStreamsApart"]),
-        lines("Gaps", "Times a minute that numbers were declared lost", "cpm",
+        lines("Gaps", "Gaps declared a minute", "cpm",
               [worst(f"60 * rate(pinstrike_line_gaps_total{{{ON_LINE}}}{RATE})", "line")],
               least=0, marked=True, fill=0, thresholds=steps(GREEN, (10, RED)),
               alerts=["PinstrikeManyGaps", "PinstrikeResetsInferred"]),
         lines("Missing", "Numbers declared lost and not found since, by line", "short",
               [worst(f"pinstrike_line_lost_messages{{{ON_LINE}}}", "line")],
               least=0, fill=0),
-        lines("Which stream came first", "Share of the messages that each stream brought first: "
-              "near a half each where both ways are alike", "percentunit",
+        lines("First stream", "Share of the messages that each stream delivered first: near a half "
+              "each if both paths are alike", "percentunit",
               [query("sum by (feed, stream) (rate(pinstrike_stream_accepted_messages_total"
                      f"{{{ON_LINE}}}{RATE})) / ignoring (stream) group_left () sum by (feed) "
                      f"(rate(pinstrike_stream_accepted_messages_total{{{ON_LINE}}}{RATE}))",
                      "{{feed}} {{stream}}")], least=0, most=1, fill=0),
-        heat("Skew of all", "By how much whichever stream came first was ahead", "s",
+        heat("Skew of all lines", "How much earlier the first stream was than the other", "s",
              [query(f"sum by (le) (rate(pinstrike_stream_lead_seconds_bucket{{{ON_LINE}}}{RATE}))",
                     "{{le}}")]),
         lines("Not readable", "Blocks rejected, by reason", "cps",
               [query("sum by (feed, reason) (rate(pinstrike_line_rejected_blocks_total"
                      f"{{{ON_LINE}}}{RATE}))", "{{feed}} {{reason}}")], least=0, fill=0,
               alerts=["PinstrikeUndecodable"]),
-        lines("Late", "Messages delivered after their number had been declared lost; those that "
-              "retransmission brought", "mps", [
+        lines("Late", "Messages delivered after their number had been declared lost; messages "
+              "repaired by retransmission", "mps", [
                   worst(f"rate(pinstrike_line_{name}_messages_total{{{ON_LINE}}}{RATE})", "line",
                         name=f" {name}") for name in ("late", "repaired")],
               least=0, fill=0),
@@ -160,34 +160,34 @@ LINES = Dashboard(
 
 LATENCY = Dashboard(
     "pinstrike-latency", "Pinstrike: latency",
-    "How old a message is when it is decoded, and when its actor has it", [
-        lines("Receive to actor", "From the arrival at this host to the turn of the core that "
-              "hands it to its actors. " + HIGHEST, "s",
+    "Age of a message when it is decoded, and when its actor receives it", [
+        lines("Receive to actor", "From the arrival at this host to the loop step in which the "
+              "core passes it to its actors. " + HIGHEST, "s",
               percentiles('pinstrike_latency_seconds_bucket{{S},stage="receive_to_actor"}',
                           "feed, thread", 0.5, 0.99, 0.999),
               marked=True, log=True, fill=0, thresholds=steps(GREEN, (0.0021, RED)),
               alerts=["PinstrikeLatencyHigh"]),
-        heat("Receive to actor", "All threads; the machine's own stops included", "s",
+        heat("Receive to actor", "All threads; preemption included", "s",
              [query("sum by (le) (rate(pinstrike_latency_seconds_bucket"
                     f'{{{{S}},stage="receive_to_actor"}}{RATE}))', "{{le}}")]),
         lines("Exchange to decoded", "From the exchange's block timestamp to the end of decoding: "
-              "as right as both clocks. " + HIGHEST, "s",
+              "as accurate as both clocks. " + HIGHEST, "s",
               percentiles('pinstrike_latency_seconds_bucket{{S},stage="exchange_to_decoded"}',
                           "feed, thread", 0.5, 0.99, 0.999), log=True, fill=0),
-        heat("Exchange to decoded", "All threads; the machine's own stops included", "s",
+        heat("Exchange to decoded", "All threads; preemption included", "s",
              [query("sum by (le) (rate(pinstrike_latency_seconds_bucket"
                     f'{{{{S}},stage="exchange_to_decoded"}}{RATE}))', "{{le}}")]),
-        lines("Overlapping a stop of the machine", "Share of the samples, by stage, that overlap a "
-              "stop of the machine: what is not this program's", "percentunit",
+        lines("Overlapping preemption", "Share of the samples, by stage, that overlap a preemption, "
+              "whose delay this program does not cause", "percentunit",
               [query("sum by (feed, stage) (rate(pinstrike_latency_disturbed_seconds_count"
                      f"{{{{S}}}}{RATE})) / sum by (feed, stage) (rate("
                      f"pinstrike_latency_seconds_count{{{{S}}}}{RATE}))", "{{feed}} {{stage}}")],
               least=0),
-        lines("Stops of the machine", "Turns of 5 us or longer in which a thread did nothing, 99th "
+        lines("Preemption", "Loop steps of 5 us or longer in which a thread did nothing, 99th "
               "percentile", "s",
               percentiles("pinstrike_loop_stop_seconds_bucket{{S}}", "feed, thread", 0.99), log=True,
               fill=0),
-        lines("Clock", "How far this program's clock may be off the machine's", "s",
+        lines("Clock", "Bound on the error of this program's clock against the system clock", "s",
               [worst("pinstrike_clock_error_seconds{{S}}")], marked=True,
               width=24, height=6, log=True, fill=0,
               thresholds=steps(GREEN, (0.001, RED)),
@@ -201,20 +201,20 @@ ON_CORE = '{S},core=~"$core"'
 CORES = Dashboard(
     "pinstrike-cores", "Pinstrike: cores, rings and actors",
     "Whether each thread keeps up, and what it does", [
-        lines("Busy", "Share of each hot thread's time in turns that found work", "percentunit",
+        lines("Busy", "Share of each hot thread's time in loop steps with work", "percentunit",
               [BUSY],
               least=0, most=1, marked=True, thresholds=steps(GREEN, (0.7, YELLOW), (0.9, RED)),
               alerts=["PinstrikeThreadBusy"]),
-        lines("Turns", "Of each hot thread's loop: none means that it stands", "ops",
+        lines("Loop steps", "Of each hot thread: none means that the thread is stalled", "ops",
               [worst(f"rate(pinstrike_loop_steps_total{{{{S}}}}{RATE})", "thread", of="min")],
               least=0,
               alerts=["PinstrikeThreadStalled"]),
-        lines("Fullest that a ring has been", "Most records found waiting since the start, of those "
-              "the ring holds", "percentunit",
+        lines("Highest fill of a ring", "Most records found waiting since the start, of the ring's "
+              "capacity", "percentunit",
               [worst("pinstrike_ring_high_water_records{{S}} / "
                      "pinstrike_ring_capacity_records{{S}}", "ring")], least=0, most=1,
               marked=True, thresholds=steps(GREEN, (0.8, RED)), alerts=["PinstrikeRingNearlyFull"]),
-        lines("Refused by rings", "Messages that found a ring full: the core is told of a gap",
+        lines("Refused by rings", "Messages refused by a full ring: reported to the core as a gap",
               "mps",
               [worst(f"rate(pinstrike_ring_refused_messages_total{{{{S}}}}{RATE})", "ring",
                      of="sum")],
@@ -226,10 +226,10 @@ CORES = Dashboard(
               [worst(f"rate(pinstrike_core_records_total{{{ON_CORE}}}{RATE}) / "
                      f"rate(pinstrike_core_batches_total{{{ON_CORE}}}{RATE})", "core")],
               least=0),
-        lines("Messages of an actor", "Given to it", "mps",
+        lines("Messages of an actor", "Passed to it", "mps",
               [worst(f"rate(pinstrike_actor_events_total{{{ON_CORE}}}{RATE})", "core",
                      "actor")], least=0),
-        lines("Service", "Time in the actor's call a message, mean of the sampled batches", "s",
+        lines("Service", "Time in the actor's call for a message, mean of the sampled batches", "s",
               [worst(f"rate(pinstrike_actor_service_seconds_sum{{{ON_CORE}}}{RATE}) / "
                      f"rate(pinstrike_actor_service_seconds_count{{{ON_CORE}}}{RATE})", "core",
                      "actor")], log=True, fill=0),
@@ -238,17 +238,17 @@ CORES = Dashboard(
                           0.5, 0.99), log=True, fill=0),
         lines("Books", "Series in each book's table", "short",
               [worst(f"pinstrike_book_entries{{{ON_CORE}}}", "core")], least=0),
-        lines("Series without room", "Messages of series that the book had no room for", "mps",
+        lines("Series refused", "Messages of series that did not fit in the book", "mps",
               [worst(f"rate(pinstrike_book_series_refused_messages_total{{{ON_CORE}}}{RATE})", "core",
                      of="sum")], least=0, alerts=["PinstrikeBookFull"]),
-        lines("Heap of hot threads", "Times that a poll or actor thread asked for heap memory "
-              "after its start, in this time range", "short",
+        lines("Heap of hot threads", "Heap allocations of poll and actor threads after their "
+              "start, in this time range", "short",
               [worst("increase(pinstrike_hot_allocations_total{{S}}[$__range])", of="sum")],
               least=0, alerts=["PinstrikeHotAllocation"]),
     ], [CORE])
 
 NIC = Dashboard(
-    "pinstrike-nic", "Pinstrike: NIC and host", "What the devices bring, and what this host is", [
+    "pinstrike-nic", "Pinstrike: NIC and host", "Packets and losses of the devices, and this host", [
         squares("Links", "Whether each port's link is up", "short",
                 [worst("pinstrike_port_link_up{{S}}", "port", of="min")], width=24, height=5,
                 mappings=states(down=(0, RED), up=(1, GREEN)),
@@ -269,7 +269,7 @@ NIC = Dashboard(
               [worst(f"rate(pinstrike_device_no_buffer_packets_total{{{{S}}}}{RATE})", "port",
                      of="sum")],
               least=0, empty="No driver counts them here", alerts=["PinstrikeNoBuffers"]),
-        lines("Full bursts", "Receives that filled the burst: more was waiting", "ops",
+        lines("Full bursts", "Receives that filled the burst: more packets were waiting", "ops",
               [worst(f"rate(pinstrike_port_full_bursts_total{{{{S}}}}{RATE})", "port",
                      "thread")], least=0),
         lines("Dropped before any line", "By reason; and by the kernel's reverse path filter, with "
@@ -283,16 +283,16 @@ NIC = Dashboard(
             worst("pinstrike_allocator_allocated_bytes{{S}}", name=" in use"),
             worst("pinstrike_allocator_resident_bytes{{S}}", name=" in physical memory"),
             worst("pinstrike_allocator_mapped_bytes{{S}}", name=" mapped")], least=0, fill=0),
-        lines("System calls refused", "That a hot thread made against its list, in this time range",
+        lines("System calls refused", "Calls of a hot thread that are not on its list, in this time range",
               "short",
               [worst("increase(pinstrike_thread_refused_calls_total{{S}}[$__range])", "thread",
                      of="sum")],
               least=0, alerts=["PinstrikeCallRefused"]),
-        lines("Still looked for", "Missing numbers that recovery has neither found nor given up. "
+        lines("Being recovered", "Missing numbers that recovery has neither found nor given up. "
               "Only where the config names sources", "short",
               [worst("pinstrike_recovery_open_messages{{S}}", of="sum")], least=0,
               empty="The config names no source of recovery"),
-        squares("Peers", "Whether each peer can be asked. Only where the config names peers", "short",
+        squares("Peers", "Whether each peer is connected. Only where the config names peers", "short",
                 [worst("pinstrike_peer_client_connected{{S}}", "peer", of="min")],
                 width=12, height=8, mappings=states(gone=(0, RED), connected=(1, GREEN)),
                 empty="The config names no peer",

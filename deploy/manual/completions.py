@@ -33,13 +33,13 @@ _pinstrike() {{
     [[ $current == -* || -n $word ]] || return
     COMPREPLY=($(compgen -W "$word" -- "$current"))
 }}
-# Where nothing of the program's fits, files do.
+# Files complete where no word of the program does.
 complete -o default -F _pinstrike pinstrike
 """
 
 # The last line answers the first question; later ones go to what `complete` has named.
 ZSH = """#compdef pinstrike
-# Completion of pinstrike for zsh: bash's, which zsh can take.
+# Completion of pinstrike for zsh: that of bash, which zsh can load.
 autoload -U +X bashcompinit && bashcompinit
 source @datadir@/bash-completion/completions/pinstrike
 _bash_complete -o default -F _pinstrike

@@ -16,10 +16,10 @@ _/etc/pinstrike/NAME.yaml_
 	The config of the feed that the service *pinstrike@NAME* runs: *pinstrike.yaml*(5).
 
 _/usr/share/doc/pinstrike/examples_
-	Commented configs to begin with.
+	Commented example configs.
 
 _/usr/share/pinstrike/rights_
-	What an instance needs beyond its unit, by the kind of its ports.
+	Rights that an instance needs beyond its unit, by the kind of its ports.
 
 _/usr/share/doc/pinstrike/RUNBOOK.md_
 	What each alert means, where to look, and what to do.
@@ -30,7 +30,7 @@ _/usr/share/doc/pinstrike/TUNING.md_, _CAPACITY.md_
 # EXIT STATUS
 
 *0*
-	Right.
+	Success.
 
 *1*
 	Failure that a retry may fix: an address in use or not there yet, too little memory free now. The service
@@ -40,7 +40,7 @@ _/usr/share/doc/pinstrike/TUNING.md_, _CAPACITY.md_
 	Wrong use.
 
 *78*
-	The config or the host is wrong. Starting again does not mend that, and the service does not.
+	The config or the host is wrong. A restart does not fix that, so the service does not restart.
 
 # SEE ALSO
 
@@ -95,7 +95,7 @@ def program_page(program):
     details = "\n\n".join(command_text(each) for each in root.walk() if each.path)
     options = "\n".join(entry_text(entry) for entry in root.options)
     return (f"pinstrike(1) \"Pinstrike {commands.version_of(program)}\" \"Pinstrike\"\n\n# NAME\n\n"
-            "pinstrike - US options market data past the kernel\n\n# SYNOPSIS\n\n"
+            "pinstrike - kernel-bypass handler for US options market data\n\n# SYNOPSIS\n\n"
             "*pinstrike* _COMMAND_ [OPTIONS]\n\n# DESCRIPTION\n\n"
             f"{escaped(root.sentence)}\n\n{listed}\n\n{options}\n\n"
             "As a service: *systemctl enable --now pinstrike@NAME* runs the config "
@@ -124,8 +124,8 @@ def config_page(program):
     return (f"pinstrike.yaml(5) \"Pinstrike {commands.version_of(program)}\" \"Pinstrike\"\n\n"
             "# NAME\n\npinstrike.yaml - the config of a feed\n\n# SYNOPSIS\n\n"
             "_/etc/pinstrike/NAME.yaml_\n\n# DESCRIPTION\n\n"
-            "A YAML file for each feed. *pinstrike check FILE* tells all that is wrong with it, by "
-            "line and column, or prints every key with the value that is in force; *pinstrike check "
+            "A YAML file for each feed. *pinstrike check FILE* reports every error in it, by "
+            "line and column, or prints every key with the value in force; *pinstrike check "
             "--schema* prints a JSON Schema for editors. Commented examples: "
             "_/usr/share/doc/pinstrike/examples_.\n\n"
             f"# KEYS\n\n{keys_text}\n\n# SEE ALSO\n\n*pinstrike*(1)\n")

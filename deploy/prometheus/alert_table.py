@@ -79,7 +79,7 @@ def main():
     out = [alert(rule, pages) for rule in every if "alert" in rule]
     if pages:
         fail(f"no alert is called {', '.join(pages)}")
-    out += [entry("recorded series", rule["record"], "the rules have Prometheus record it",
+    out += [entry("recorded series", rule["record"], "recorded by Prometheus with the rules",
                   [("expression", rule["expr"])]) for rule in every if "record" in rule]
     print(HEAD + "".join(out) + TAIL, end="")
 

@@ -15,36 +15,35 @@ namespace pinstrike::feed {
 #define PINSTRIKE_STREAM_COUNTS(ROW) \
     ROW(packets, packets, "datagrams of the stream's group") \
     ROW(messages, messages, "data messages received, by the count in the block header") \
-    ROW(accepted, messages, "messages that this stream brought first, late ones included") \
+    ROW(accepted, messages, "messages that this stream delivered first, late ones included") \
     ROW(duplicate, messages, \
-        "messages that had been brought before, or are from before the start") \
+        "messages delivered before, or numbered below the first number after the start") \
     ROW(rejected, messages, \
-        "messages that cannot be decoded or numbered, and those behind them in the block")
+        "messages that cannot be decoded or numbered, and those after them in the block")
 
 #define PINSTRIKE_LINE_COUNTS(ROW) \
     ROW(highest, messages, "numbers known to have existed, from the first one expected") \
     ROW(delivered, messages, "messages delivered, late ones included") \
     ROW(lost, messages, "numbers declared lost and not found since") \
-    ROW(repaired, messages, \
-        "messages that came from retransmission and filled what was missing") \
-    ROW(unasked, messages, "retransmitted messages that filled nothing") \
+    ROW(repaired, messages, "messages received by retransmission that filled a gap") \
+    ROW(unasked, messages, "retransmitted messages that filled no gap") \
     ROW(filtered, messages, "delivered messages that a filter kept from the cores") \
     ROW(controls, messages, "controls among the delivered messages") \
     ROW(late, messages, "messages delivered after their number had been declared lost") \
     ROW(gaps, gaps, "times that numbers were declared lost") \
     ROW(gaps_unlisted, messages, \
-        "lost numbers for which the list of gaps had no room, or has none any more") \
-    ROW(holds, blocks, "blocks that waited for what was missing before them") \
-    ROW(holds_cut_short, gaps, \
-        "gaps declared before their time because what waited filled its memory") \
+        "lost numbers that do not fit, or no longer fit, in the list of gaps") \
+    ROW(holds, blocks, "blocks held because messages before them were missing") \
+    ROW(holds_cut_short, gaps, "gaps declared early because the held blocks filled their memory") \
     ROW(resets, resets, "starts of day and resets applied") \
-    ROW(resets_inferred, resets, "resets that no stream brought, known by their effect") \
+    ROW(resets_inferred, resets, \
+        "resets that neither stream delivered, inferred from the numbers after them") \
     ROW(resets_repeated, resets, "second copies of resets") \
     ROW(copies_restamped, blocks, \
         "duplicates whose block time differs from that of the first copy") \
-    ROW(resets_stale, resets, "resets older than what they would reset, not applied") \
+    ROW(resets_stale, resets, "resets older than the messages they would reset, not applied") \
     ROW(streams_realigned, resets, \
-        "times that a stream had lost its copy of a reset and went on without it") \
+        "times that a stream lost its copy of a reset and continued without it") \
     ROW(retransmitted_controls, blocks, \
         "retransmitted controls without a number of their own, not applied") \
     ROW(invalid_sequence, blocks, "data blocks with sequence 0")

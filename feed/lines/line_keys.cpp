@@ -28,7 +28,7 @@ Section<LineKeys> line_section() {
     Section<LineKeys> section{"a line"};
     section
         .key("number", &LineKeys::number, integer<std::uint16_t>(1, 65535),
-             "Number of the line, as messages, metrics and the account call it.")
+             "Number of the line in messages, metrics and the account.")
         .required()
         .key("a", &LineKeys::a, nic::group_form(), "Group and port of stream A.")
         .required()

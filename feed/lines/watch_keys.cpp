@@ -96,9 +96,9 @@ Section<DayHours> day_section() {
     section.key("date", &DayHours::date, date_form(), "The trade date.")
         .required()
         .key("regular", &DayHours::regular, or_word("usual", DailyHours{}, hours_form()),
-             "Hours of its regular session, where they differ.")
+             "Hours of its regular session, if they differ.")
         .key("gth", &DayHours::gth, or_word("usual", DailyHours{}, hours_form()),
-             "Hours of its GTH session, where they differ: from the evening before.");
+             "Hours of its GTH session, if they differ: from the evening before.");
     return section;
 }
 
@@ -109,12 +109,12 @@ Section<SilenceConfig> silence_section() {
     section
         .key("stream_silent_after", &SilenceConfig::silent_after_ns,
              duration_ns(1'000'000, 3'600'000'000'000),
-             "A stream that brings no packet for so long, in session hours, is silent. Line "
-             "integrity comes at least every 10 s.")
+             "A stream without a packet for this time, in session hours, is silent. Line integrity "
+             "is sent at least every 10 s.")
         .reloads()
         .key("stream_down_after", &SilenceConfig::down_after_ns,
              duration_ns(1'000'000, 3'600'000'000'000),
-             "A stream that brings no packet for so long is down.")
+             "A stream without a packet for this time is down.")
         .reloads();
     return section;
 }
@@ -122,13 +122,12 @@ Section<SilenceConfig> silence_section() {
 Section<CalendarConfig> calendar_section() {
     Section<CalendarConfig> section{"a calendar"};
     section
-        .key(
-            "hours", &CalendarConfig::in_use,
-            choice<bool>({{"any", false, "data is expected at any time"},
-                          {"session", true,
-                           "data is expected in session hours; starts of day and what follows them "
-                           "outside are tests, which no core is given"}}),
-            "When data is expected.")
+        .key("hours", &CalendarConfig::in_use,
+             choice<bool>({{"any", false, "data is expected at any time"},
+                           {"session", true,
+                            "data is expected in session hours; starts of day outside them, and "
+                            "the data that follows, are tests and are passed to no core"}}),
+             "When data is expected.")
         .key("regular", &CalendarConfig::regular, hours_form(),
              "Hours of the regular session on trading days, New York time.")
         .key("gth", &CalendarConfig::gth, hours_form(),
@@ -136,9 +135,9 @@ Section<CalendarConfig> calendar_section() {
         .key("holidays", &CalendarConfig::holidays, list_of(date_form(), "a list of dates"),
              "Days without a regular session.")
         .key("gth_holidays", &CalendarConfig::gth_holidays, list_of(date_form(), "a list of dates"),
-             "Trade dates without a GTH session, which would begin on the evening before.")
+             "Trade dates without a GTH session, which would begin in the evening before.")
         .key("days", &CalendarConfig::days, list_of(section_form(day_section()), "a list of days"),
-             "Days whose hours differ, as those that end early.");
+             "Days with other hours, such as those that end early.");
     return section;
 }
 

@@ -18,15 +18,16 @@ namespace pinstrike::feed::opra {
     ROW(feed_unknown, blocks, "the data feed indicator is not O")                                  \
     ROW(size_bad, blocks, "the block size is below 21, above 1000, or above the datagram's bytes") \
     ROW(checksum_bad, blocks, "the block checksum does not agree with the block's bytes")          \
-    ROW(no_messages, blocks, "the block says that it holds no message")                            \
+    ROW(no_messages, blocks, "the block header gives 0 messages")                            \
     ROW(category_unknown, blocks, "a message category that has no known length ends the block")    \
     ROW(message_truncated, blocks, "a message is cut off by the end of the block")                 \
     ROW(indicator_bad, blocks, "a quote's BBO indicator is neither A to P nor a space")            \
     ROW(denominator_bad, blocks, "a denominator code is outside A to I")                           \
     ROW(expiration_bad, blocks, "an expiration's month, day or year is out of its range")          \
     ROW(trailing_bytes, blocks, "more than one byte is left in the block after its messages")      \
-    ROW(bytes_after_block, blocks, "the datagram goes on after the block: ignored")                \
-    ROW(retransmission_unknown, blocks, "a retransmission indicator that is neither space nor V")  \
+    ROW(bytes_after_block, blocks, \
+        "the datagram has bytes after the block: ignored")                \
+    ROW(retransmission_unknown, blocks, "the retransmission indicator is neither a space nor V")  \
     ROW(control_not_alone, blocks, "a control shares its block with other messages: accepted")
 // clang-format on
 

@@ -136,7 +136,7 @@ std::string parse_row(std::string_view row, SeriesMap& out) {
     }
     const auto line = integer_of<std::uint16_t>(fields[4]);
     if (!line || !is_series_line(*line)) {
-        return fmt::format("line: found {}, expected one that series come on: 1-96, 201-204",
+        return fmt::format("line: found {}, expected a line of series: 1-96, 201-204",
                            shown(fields[4]));
     }
     const std::uint64_t session =

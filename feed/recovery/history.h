@@ -50,11 +50,11 @@ struct KeptRange {
 
 // clang-format off
 #define PINSTRIKE_HISTORY_COUNTS(ROW) \
-    ROW(kept, blocks, "blocks taken into the history") \
-    ROW(kept_bytes, bytes, "bytes of the blocks taken into the history") \
-    ROW(aged, blocks, "blocks let go because they had been kept for as long as configured") \
-    ROW(crowded, blocks, "blocks let go before their time to make room for newer ones") \
-    ROW(unfit, blocks, "blocks not taken: of another line, without numbers, or too large")
+    ROW(kept, blocks, "blocks stored in the history") \
+    ROW(kept_bytes, bytes, "bytes of the blocks stored in the history") \
+    ROW(aged, blocks, "blocks removed because the configured time was over") \
+    ROW(crowded, blocks, "blocks removed early to free memory for newer ones") \
+    ROW(unfit, blocks, "blocks not stored: of another line, without numbers, or too large")
 // clang-format on
 
 PINSTRIKE_ROWS(HistoryCount, PINSTRIKE_HISTORY_COUNTS)

@@ -11,8 +11,8 @@ Section<HistoryConfig> history_section() {
              "How long a block is kept for peers.")
         .key("memory", &HistoryConfig::memory_bytes,
              converted<std::size_t>(bytes64(1 << 20, 1ULL << 40)),
-             "Memory for the blocks of all lines, claimed at the start. Where it is too small for "
-             "`keep`, the oldest go first; 10 s of 1 Gb/s take 1.4 GiB.")
+             "Memory for the blocks of all lines, allocated at the start. If it is too small for "
+             "`keep`, the oldest are removed first; 10 s of 1 Gb/s take 1.4 GiB.")
         .required();
     return section;
 }

@@ -34,22 +34,22 @@ namespace pinstrike::feed {
 #define PINSTRIKE_RECOVERY_COUNTS(ROW) \
     ROW(holes, ranges, "ranges of numbers noted missing") \
     ROW(missing, messages, "numbers noted missing") \
-    ROW(filled, messages, "missing numbers found before anybody was asked for them") \
-    ROW(repaired, messages, "missing numbers found after somebody was asked for them") \
-    ROW(abandoned, messages, "missing numbers given up though somebody was asked for them") \
+    ROW(filled, messages, "missing numbers found before they were requested") \
+    ROW(repaired, messages, "missing numbers found after they were requested") \
+    ROW(abandoned, messages, "missing numbers given up after they were requested") \
     ROW(never_asked, messages, \
-        "missing numbers given up before the budget, or a source, let them be asked for") \
-    ROW(untracked, messages, "missing numbers for which a line's list of ranges had no room") \
-    ROW(open, messages, "missing numbers that are still looked for") \
+        "missing numbers given up before the budget or a source allowed a request") \
+    ROW(untracked, messages, "missing numbers that did not fit in a line's list of ranges") \
+    ROW(open, messages, "missing numbers still being recovered") \
     ROW(in_flight, requests, "requests that are not yet answered") \
-    ROW(requests, requests, "requests that a source took") \
-    ROW(requested, messages, "messages asked for, each time that they were") \
+    ROW(requests, requests, "requests that a source accepted") \
+    ROW(requested, messages, "messages requested, counted in each request") \
     ROW(answered, requests, \
         "requests that ended because none of their messages was missing any more") \
-    ROW(postponed, requests, "requests that had to wait for the budget of the second") \
-    ROW(repairs, blocks, "blocks that sources brought") \
+    ROW(postponed, requests, "requests postponed because the budget of the second was used up") \
+    ROW(repairs, blocks, "blocks received from sources") \
     ROW(repairs_dropped, blocks, \
-        "blocks that sources brought, for which the ring to the poller had no room")
+        "blocks received from sources that did not fit in the ring to the poller")
 // clang-format on
 
 PINSTRIKE_ROWS(RecoveryCount, PINSTRIKE_RECOVERY_COUNTS)

@@ -8,8 +8,8 @@ namespace {
 const std::vector<Choice<RepairKind>>& kinds() {
     static const std::vector<Choice<RepairKind>> choices{
         {"retransmission", RepairKind::retransmission,
-         "the lines' published retransmission groups, which are then listened to: what others "
-         "asked for is waited for"},
+         "the lines' published retransmission groups, which are then received: it waits for "
+         "messages that others requested"},
         {"peer", RepairKind::peer, "another instance, which keeps the last seconds of every line"},
         {"arf", RepairKind::arf,
          "the venue's own request facility; refused: its format is not public, it needs the "
@@ -34,26 +34,26 @@ Section<RecoveryConfig> recovery_section() {
     Section<RecoveryConfig> section{"recovery"};
     section
         .key("sources", &RecoveryConfig::sources, list_of(choice(kinds()), "a list of sources"),
-             "Who is asked for what neither stream brought, in this order; none: there is no "
-             "recovery.")
+             "Sources that are asked for messages lost on both streams, in this order; none: there "
+             "is no recovery.")
         .key("request_after", &RecoveryConfig::request_after_ns, duration_ns(0, 10 * s),
-             "How long a hole is left to the other stream before anybody is asked.")
+             "How long the other stream has to fill a hole before a source is asked.")
         .key("answer_within", &RecoveryConfig::answer_within_ns, duration_ns(ms / 10, 60 * s),
-             "How long an answer is waited for before the next source is asked. After the last the "
-             "first is asked again, after pauses that begin with this and double.")
+             "How long a source has to answer before the next is asked. After the last source the "
+             "first is asked again, after pauses that begin with this time and double.")
         .key("give_up_after", &RecoveryConfig::give_up_after_ns, duration_ns(ms, 3600 * s),
-             "How long a hole is asked for. What is not found by then stays lost.")
+             "How long the messages of a hole are requested. Those not found by then stay lost.")
         .key("requests_per_second", &RecoveryConfig::requests_per_second,
              integer<std::uint32_t>(10, 100'000),
-             "Most requests of any second, over all lines and sources.")
+             "Most requests in a second, over all lines and sources.")
         .unit("requests")
         .key("messages_per_second", &RecoveryConfig::messages_per_second,
              integer<std::uint32_t>(10'000, 10'000'000),
-             "Most messages asked for in any second, over all lines and sources.")
+             "Most messages requested in a second, over all lines and sources.")
         .unit("messages")
         .key("ranges_max", &RecoveryConfig::ranges_max, integer<std::size_t>(1, 1 << 20),
-             "Most ranges, of 1000 messages at most, looked for on each line; what is beyond them "
-             "is not asked for.")
+             "Most ranges, of up to 1000 messages, requested for each line at a time; ranges "
+             "beyond them are not requested.")
         .unit("ranges");
     return section;
 }

@@ -46,15 +46,15 @@ struct RepairRequest {
 
 // clang-format off
 #define PINSTRIKE_REFUSALS(ROW) \
-    ROW(not_connected, requests, "the source has no connection to ask over") \
+    ROW(not_connected, requests, "the source has no connection for the request") \
     ROW(disconnected, requests, "the connection ended before the answer") \
-    ROW(busy, requests, "the source has as many requests in flight as it may have") \
-    ROW(over_budget, requests, "the source has answered as much as it is allowed to for now") \
+    ROW(busy, requests, "the source has its maximum of requests in flight") \
+    ROW(over_budget, requests, "the source has reached its limit of answers for now") \
     ROW(unknown_line, requests, "the source does not have the line") \
-    ROW(not_kept, requests, "the source does not keep these numbers, or no longer") \
+    ROW(not_kept, requests, "the source does not have these numbers, or no longer has them") \
     ROW(malformed, requests, "the source did not understand the request") \
     ROW(no_answer, requests, "the source did not answer in time") \
-    ROW(incomplete, requests, "the source answered, and some of the numbers were not in it")
+    ROW(incomplete, requests, "the source answered without some of the numbers")
 // clang-format on
 
 /// Why a source did not fulfil a request.

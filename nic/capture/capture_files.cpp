@@ -44,8 +44,8 @@ std::vector<std::string> captures_in(const std::string& folder, Problems& proble
         tell(problems, folder, fmt::format("the folder cannot be read: {}", error.message()));
     } else if (files.empty()) {
         tell(problems, folder,
-             "the folder has no capture: files that end in .pcap, .pcapng or .cap expected, "
-             "perhaps with .gz, .zst, .lz4 or .xz behind");
+             "the folder has no capture: expected files that end in .pcap, .pcapng or .cap, with "
+             "or without .gz, .zst, .lz4 or .xz after it");
     }
     std::sort(files.begin(), files.end());
     return files;

@@ -13,14 +13,12 @@ namespace pinstrike::nic {
 namespace {
 
 std::string left_out_text(std::optional<std::uint32_t> link_type, std::uint64_t packets) {
-    return link_type ? fmt::format(
-                           "{} packets of an interface of link type {} were left out: {} "
-                           "expected",
-                           packets, *link_type, known_link_types)
-                     : fmt::format(
-                           "{} packets of an interface that the file does not describe "
-                           "were left out",
-                           packets);
+    return link_type
+               ? fmt::format("{} packets of an interface of link type {} were skipped: {} expected",
+                             packets, *link_type, known_link_types)
+               : fmt::format(
+                     "{} packets of an interface that the file does not describe were skipped",
+                     packets);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ constexpr std::size_t slot_bytes_max =
 std::string leap_text(const std::string& path, std::uint64_t record, std::int64_t size_ns) {
     constexpr double hour_ns = 3600e9;
     const double hours = static_cast<double>(size_ns) / hour_ns;
-    return fmt::format("{}: the time of record {} leaps {} by {:.1f} hours, which were passed over",
+    return fmt::format("{}: the time of record {} leaps {} by {:.1f} hours, which were skipped",
                        path, record, hours < 0 ? "back" : "ahead", std::abs(hours));
 }
 
@@ -181,8 +181,9 @@ void PcapPort::open_again(std::size_t index) {
     Problems problems;
     auto reader = CaptureReader::open(source.path, problems);
     if (!reader) {
-        source.complaint = fmt::format("{}: was opened at the start, and not when it was due: {}",
-                                       source.path, problems.front().text);
+        source.complaint =
+            fmt::format("{}: could be opened at the start, but not when its packets were due: {}",
+                        source.path, problems.front().text);
         unread_files_.add();
         return;
     }
@@ -306,7 +307,7 @@ std::vector<std::string> PcapPort::remarks() const {
         remarks.push_back(leap_text(sources_[leap.source].path, leap.record, leap.size_ns));
     }
     if (leaps_count_ > reported) {
-        remarks.push_back(fmt::format("{} more leaps in the times of records were passed over",
+        remarks.push_back(fmt::format("{} more leaps in the times of records were skipped",
                                       leaps_count_ - reported));
     }
     return remarks;

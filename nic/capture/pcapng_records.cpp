@@ -51,7 +51,7 @@ bool PcapngRecords::damaged(const Block& block, const std::string& what) {
 }
 
 bool PcapngRecords::cut(CaptureInput& input, const Block& block) {
-    return damaged(block, fmt::format("is cut: it has {} bytes, the file ends behind {}",
+    return damaged(block, fmt::format("is cut: it has {} bytes, the file ends after {}",
                                       block.bytes, input.position() - block.at));
 }
 
@@ -93,7 +93,7 @@ bool PcapngRecords::ends_soundly(const Block& block, std::span<const std::byte> 
     const std::uint32_t again = CaptureFields{trailer, swapped_}.u32(0);
     return again == block.bytes ||
            damaged(block,
-                   fmt::format("has {} bytes by its beginning, {} by its end", block.bytes, again));
+                   fmt::format("has {} bytes at its beginning, {} at its end", block.bytes, again));
 }
 
 bool PcapngRecords::pass_over(CaptureInput& input, const Block& block) {

@@ -46,11 +46,12 @@ Form<Pace> pace_form() {
 void add_keys(Section<PortConfig>& section) {
     section
         .key("files", &PortConfig::files, list_of(text(), "a list of files"),
-             "Captures (pcap, pcapng; compressed or not), merged by time; of a folder all in it.")
+             "Captures (pcap, pcapng; compressed or not), merged by time; a folder stands for all "
+             "captures in it.")
         .only_for("kind", "kind pcap", is_capture)
         .key("pace", &PortConfig::pace, pace_form(),
-             "How fast captures are replayed: max (as fast as they are taken), real, or a factor. "
-             "One for all ports of captures, which are replayed together.")
+             "How fast captures are replayed: max (as fast as they are read), real, or a factor. "
+             "The same for all ports of captures, which are replayed together.")
         .only_for("kind", "kind pcap", is_capture);
 }
 
@@ -103,8 +104,8 @@ void check_pipes(const PortConfig& config, std::size_t queues, Problems& problem
             !std::filesystem::is_regular_file(file, unknown) &&
             !std::filesystem::is_directory(file, unknown)) {
             tell(problems, file,
-                 fmt::format("port {}: {} pollers read it, but it brings its bytes only once; one "
-                             "poller or a regular file expected",
+                 fmt::format("port {}: {} pollers read it, but its bytes can be read only once; "
+                             "one poller or a regular file expected",
                              config.name, queues));
         }
     }

@@ -61,13 +61,13 @@ std::string_view text_of(Admission admission) {
         case Admission::kernel_list:
             return "by the kernel's address list of the interface";
         case Admission::all_multicast:
-            return "with all multicast: the driver takes no address list";
+            return "with all multicast: the driver has no address list";
         case Admission::promiscuous:
             return "with everything else: the driver filters no multicast";
         case Admission::nothing_to_ask:
             break;
     }
-    return "unasked: the driver has no address filter";
+    return "without a request: the driver has no address filter";
 }
 
 Device::Device(std::shared_ptr<Eal> eal, const PortConfig& port)
@@ -291,7 +291,7 @@ void Device::admit(const std::vector<std::vector<Group>>& groups_by_queue) {
     } else if (rte_eth_promiscuous_enable(id_) == 0) {
         admission_ = Admission::promiscuous;
     }
-    eal_->log().say(LogLevel::info, fmt::format("port {}: {} group addresses come in {}",
+    eal_->log().say(LogLevel::info, fmt::format("port {}: {} group addresses are received {}",
                                                 port_.name, addresses.size(), text_of(admission_)));
 }
 
@@ -309,7 +309,7 @@ bool Device::admit_more(std::span<const Group> groups, Problems& problems) {
         error = set_address_list(id_, all);
     }
     if (error != 0) {
-        report_error(problems, "its address filter takes no more groups", error);
+        report_error(problems, "its address filter has no free entry", error);
         return false;
     }
     admitted_ = std::move(all);

@@ -210,11 +210,10 @@ struct AdmittedGroups final : MoreGroups {
 
 std::unique_ptr<MoreGroups> DpdkPort::prepare(std::span<const Group> groups, Problems& problems) {
     if (queue_ != 0) {
-        tell(
-            problems, "",
-            fmt::format("port {}: what comes to its queue was steered there at the start; only the "
-                        "poller of the device's first queue takes more",
-                        name()));
+        tell(problems, "",
+             fmt::format("port {}: its queue receives only the groups steered to it at the start; "
+                         "new groups go to the poller of the device's first queue alone",
+                         name()));
         return nullptr;
     }
     if (!device_->admit_more(groups, problems)) {

@@ -49,15 +49,15 @@ void check_pci(const PortConfig& port, const Machine& machine, Problems& problem
     const std::optional<std::string> driver = pci_driver(address, machine.sys);
     if (!driver) {
         report(problems, port,
-               fmt::format("no PCI device {}: `lspci -D` lists those there are", address));
+               fmt::format("found no PCI device {}: `lspci -D` lists them", address));
         return;
     }
     if (std::find(usable_drivers.begin(), usable_drivers.end(), *driver) != usable_drivers.end()) {
         return;
     }
     report(problems, port,
-           fmt::format("PCI device {} is {}, wanted vfio-pci (or a driver that shares the device, "
-                       "as mlx5_core): driverctl set-override {} vfio-pci",
+           fmt::format("PCI device {} is {}, expected vfio-pci (or a driver that shares the "
+                       "device, such as mlx5_core): driverctl set-override {} vfio-pci",
                        address, driver->empty() ? "bound to no driver" : "held by " + *driver,
                        address));
 }
@@ -98,7 +98,7 @@ void check_interface(const PortConfig& port, Problems& problems) {
         report(problems, port, fmt::format("{} names no interface (iface=...)", port.vdev));
     } else if (if_nametoindex(interface.c_str()) == 0) {
         report(problems, port,
-               fmt::format("no interface {} here: `ip link` lists those there are", interface),
+               fmt::format("found no interface {}: `ip link` lists them", interface),
                Remedy::retry);  // the interface may appear later
     }
 }
@@ -112,7 +112,7 @@ void check_queues(const PortDemand& port, const Vdev& vdev, Problems& problems) 
     if (!vdev.argument("start_queue") && queues > port.queues) {
         report(problems, port.config,
                fmt::format("interface {} spreads frames over {} receive queues, the port sees {}: "
-                           "ethtool -L {} combined {} (or steer the groups, and say start_queue=)",
+                           "ethtool -L {} combined {} (or steer the groups, and set start_queue=)",
                            interface, queues, port.queues, interface, port.queues));
     }
 }
@@ -130,7 +130,7 @@ void check_captures(const PortDemand& port, const Vdev& vdev, Problems& problems
     const bool file_input = !vdev.argument("rx_iface") && !vdev.argument("iface");
     if (file_input && files.size() != port.queues) {
         report(problems, port.config,
-               fmt::format("net_pcap has one queue per rx_pcap: {} given, {} queue{} wanted",
+               fmt::format("net_pcap has one queue per rx_pcap: {} given, {} queue{} expected",
                            files.size(), port.queues, port.queues == 1 ? "" : "s"));
     }
 }
@@ -163,12 +163,12 @@ void check_together(std::span<const PortDemand> ports, Problems& problems) {
         const auto [owner, added] = owners.emplace(device_name(port.config), port.config.name);
         if (!added) {
             report(problems, port.config,
-                   fmt::format("device {} is port {} already", owner->first, owner->second));
+                   fmt::format("device {} is already port {}", owner->first, owner->second));
         }
         if (port.config.hugepages != ports.front().config.hugepages) {
             report(problems, port.config,
-                   fmt::format("`hugepages` differs from that of port {}: DPDK takes its memory "
-                               "one way for all ports",
+                   fmt::format("`hugepages` differs from that of port {}: DPDK allocates its "
+                               "memory one way for all ports",
                                ports.front().config.name));
         }
     }
@@ -186,7 +186,7 @@ Problems check_devices(std::span<const PortDemand> ports, const Machine& machine
     for (const PortDemand& port : ports) {
         check_arguments(port.config, problems);
         if (port.config.pci.empty() == port.config.vdev.empty()) {
-            report(problems, port.config, "exactly one of `pci` and `vdev` is wanted");
+            report(problems, port.config, "expected exactly one of `pci` and `vdev`");
         } else if (!port.config.pci.empty()) {
             check_pci(port.config, machine, problems);
         } else {

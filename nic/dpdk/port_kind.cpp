@@ -55,24 +55,23 @@ Form<std::string> vdev_form() {
 void add_device_keys(Section<PortConfig>& section) {
     section
         .key("pci", &PortConfig::pci, pci_form(),
-             "PCI address of the NIC. A dpdk port has this or vdev.")
+             "PCI address of the NIC. A dpdk port has either this or vdev.")
         .only_for("kind", "kind dpdk", is_dpdk)
         .key("vdev", &PortConfig::vdev, vdev_form(),
-             "DPDK virtual device with its arguments, instead of pci. net_af_xdp takes packets "
-             "past the kernel from an interface that stays the kernel's.")
+             "DPDK virtual device with its arguments, instead of pci. net_af_xdp receives packets "
+             "past the kernel from an interface that stays with the kernel.")
         .only_for("kind", "kind dpdk", is_dpdk)
         .key("eal", &PortConfig::eal, list_of(text(), "a list of arguments"),
-             "Arguments for DPDK's EAL that cannot be derived from the rest of the config.")
+             "Arguments for DPDK's EAL that do not follow from the rest of the config.")
         .only_for("kind", "kind dpdk", is_dpdk)
         .key("descriptors_count", &PortConfig::descriptors_count, integer(64U, 32768U),
              "Receive descriptors of each queue: how many packets the NIC may have written that "
-             "were not yet taken. A port has one queue for each poller that reads it, and the NIC "
+             "were not yet read. A port has one queue for each poller that reads it, and the NIC "
              "steers each poller's lines to its queue.")
         .only_for("kind", "kind dpdk", is_dpdk)
         .unit("descriptors")
         .key("hugepages", &PortConfig::hugepages, boolean(),
-             "Take packet memory from hugepages. Devices of NICs need it; virtual ones can do "
-             "without.")
+             "Allocate packet memory from hugepages. NICs need it; virtual devices work without.")
         .only_for("kind", "kind dpdk", is_dpdk);
 }
 
@@ -81,20 +80,19 @@ void add_membership_keys(Section<PortConfig>& section) {
         .key("membership", &PortConfig::membership,
              choice<Membership>(
                  {{"igmp", Membership::igmp, "the port sends reports and answers queries itself"},
-                  {"static", Membership::fixed, "the switch forwards the groups unasked"}}),
-             "How the network learns which multicast groups are wanted here.")
+                  {"static", Membership::fixed, "the switch forwards the groups without reports"}}),
+             "How the network learns which multicast groups this port needs.")
         .only_for("kind", "kind dpdk", is_dpdk)
         .key("igmp_version", &PortConfig::igmp_version, integer(2U, 3U),
              "IGMP version of the reports until a query says otherwise.")
         .only_for("kind", "kind dpdk", is_dpdk)
         .key("source_address", &PortConfig::source_address, or_word("none", Ipv4{}, ipv4_form()),
-             "Source address of IGMP reports: this host's address in the feed's network. Needed "
+             "Source address of IGMP reports: this host's address in the feed's network. Required "
              "with membership igmp.")
         .only_for("kind", "kind dpdk", is_dpdk)
         .key("vlan", &PortConfig::vlan, integer<std::uint16_t>(0, 4094),
-             "VLAN tag that frames of the feed carry at this port; 0: none. IGMP reports are "
-             "tagged so, and where several pollers read the port, the NIC looks for the groups "
-             "behind the tag.")
+             "VLAN tag of the feed's frames at this port; 0: none. IGMP reports carry the same "
+             "tag, and if several pollers read the port, the NIC matches the groups after the tag.")
         .only_for("kind", "kind dpdk", is_dpdk);
 }
 
@@ -114,9 +112,9 @@ void check_dpdk(const PortRules& rules, std::size_t i) {
     }
     if (rules.sound(i, {"membership", "source_address"}) && port.membership == Membership::igmp &&
         port.source_address == Ipv4{}) {
-        rules.report(rules.path(i, "source_address"),
-                     "found none, expected the address that IGMP reports come from "
-                     "(or membership: static)");
+        rules.report(
+            rules.path(i, "source_address"),
+            "found none, expected the source address of IGMP reports (or membership: static)");
     }
     if (!port.pci.empty() && !port.hugepages) {
         rules.report(rules.path(i, "hugepages"),
@@ -140,16 +138,17 @@ void check_devices(const PortRules& rules) {
         }
         const auto [first, fresh] = ports_by_device.emplace(device, i);
         if (!fresh) {
-            rules.report(rules.path(i, port.pci.empty() ? "vdev" : "pci"),
-                         fmt::format("found the device of ports[{}] again, expected one port a "
-                                     "device: let several pollers name that port, and it has a "
-                                     "queue for each",
-                                     first->second));
+            rules.report(
+                rules.path(i, port.pci.empty() ? "vdev" : "pci"),
+                fmt::format(
+                    "found the device of ports[{}] again, expected one port for each device: let "
+                    "several pollers name that port, and it has a queue for each",
+                    first->second));
         }
         if (hugepages && *hugepages != port.hugepages) {
             rules.report(rules.path(i, "hugepages"),
-                         fmt::format("found {} and another value in a dpdk port before, expected "
-                                     "one for all: DPDK's memory is the process's",
+                         fmt::format("found {} and another value in an earlier dpdk port, expected "
+                                     "one for all: DPDK's memory belongs to the process",
                                      port.hugepages));
         }
         hugepages = port.hugepages;
@@ -214,7 +213,7 @@ std::vector<Right> rights_of(const PortConfig& port) {
     if (port.pci.empty()) {
         const std::string driver = parse_vdev(port.vdev).driver;
         if (driver == "net_af_xdp") {
-            return {net_admin("takes its program off the interface at the end")};
+            return {net_admin("detaches its program from the interface at the end")};
         }
         if (driver == "net_tap") {
             return {net_admin("sets its interface down at the end")};
@@ -223,8 +222,8 @@ std::vector<Right> rights_of(const PortConfig& port) {
     }
     if (shares_device(pci_driver(port.pci).value_or(""))) {
         return {
-            net_admin("takes its addresses out of the interface's list at the end"),
-            {Capabilities::net_raw, "CAP_NET_RAW", "takes its rules out of the device at the end"}};
+            net_admin("removes its addresses from the interface's list at the end"),
+            {Capabilities::net_raw, "CAP_NET_RAW", "removes its rules from the device at the end"}};
     }
     return {
         {Capabilities::ipc_lock, "CAP_IPC_LOCK", "locks memory that DPDK may add for the device"}};

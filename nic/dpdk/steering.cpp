@@ -117,8 +117,8 @@ std::vector<SteeringRule> plan_steering(const PortConfig& port,
             const auto [entry, added] = queues.emplace(group, rule.queue);
             if (!added && entry->second != rule.queue) {
                 tell(problems, "",
-                     fmt::format("port {}: group {} is wanted on queues {} and {}; "
-                                 "a frame comes to one queue only",
+                     fmt::format("port {}: group {} is needed on queues {} and {}; a frame reaches "
+                                 "one queue only",
                                  port.name, nic::text_of(group), entry->second, queue));
             } else if (added && queue != 0) {
                 rules.push_back(rule);

@@ -9,26 +9,26 @@
 
 namespace pinstrike::nic {
 
-#define PINSTRIKE_NIC_DROPS(ROW)                                                                  \
-    ROW(frame_truncated, packets, "the frame ends within its Ethernet header")                    \
-    ROW(vlan_truncated, packets, "the frame ends within a tag between addresses and type")        \
-    ROW(vlan_depth, packets,                                                                      \
-        "more than four tags between addresses and type: of VLANs or switches")                   \
-    ROW(arp, packets, "an ARP frame")                                                             \
-    ROW(link_control, packets, "a frame of switches: LLDP, LACP, spanning tree, pause")           \
-    ROW(ipv6_control, packets, "an ICMPv6 message: neighbour or multicast listener discovery")    \
-    ROW(not_ipv4, packets, "the Ethernet type is none that is known here")                        \
-    ROW(ip_truncated, packets, "the frame ends before the IPv4 header or the total length does")  \
-    ROW(ip_header, packets, "the IPv4 version, header length or total length is impossible")      \
-    ROW(ip_checksum, packets, "the checksum of the IPv4 header is wrong")                         \
-    ROW(fragment, packets, "a fragment of an IPv4 packet: market data is never fragmented")       \
-    ROW(igmp, packets, "a group membership message; the port answers queries, lines ignore them") \
-    ROW(routing, packets, "a message between routers: OSPF, PIM or VRRP")                         \
-    ROW(not_udp, packets, "the IPv4 protocol is none that is known here")                         \
-    ROW(udp_truncated, packets, "the IPv4 packet ends before the UDP header or its length does")  \
-    ROW(udp_checksum, packets, "the UDP checksum is wrong")                                       \
-    ROW(unknown_group, packets,                                                                   \
-        "no line of this poller listens to the destination group and port")                       \
+#define PINSTRIKE_NIC_DROPS(ROW)                                                                   \
+    ROW(frame_truncated, packets, "the frame ends within its Ethernet header")                     \
+    ROW(vlan_truncated, packets, "the frame ends within a tag between the addresses and the type") \
+    ROW(vlan_depth, packets,                                                                       \
+        "more than four tags between the addresses and the type, from VLANs or switches")          \
+    ROW(arp, packets, "an ARP frame")                                                              \
+    ROW(link_control, packets, "a protocol frame of a switch: LLDP, LACP, spanning tree or pause") \
+    ROW(ipv6_control, packets, "an ICMPv6 message: neighbour or multicast listener discovery")     \
+    ROW(not_ipv4, packets, "the Ethernet type is not supported")                                   \
+    ROW(ip_truncated, packets, "the frame ends before the IPv4 header or the total length does")   \
+    ROW(ip_header, packets, "the IPv4 version, header length or total length is impossible")       \
+    ROW(ip_checksum, packets, "the checksum of the IPv4 header is wrong")                          \
+    ROW(fragment, packets, "a fragment of an IPv4 packet: market data is never fragmented")        \
+    ROW(igmp, packets, "a group membership message; the port answers queries, lines ignore them")  \
+    ROW(routing, packets, "a message between routers: OSPF, PIM or VRRP")                          \
+    ROW(not_udp, packets, "the IPv4 protocol is not supported")                                    \
+    ROW(udp_truncated, packets, "the IPv4 packet ends before the UDP header or its length does")   \
+    ROW(udp_checksum, packets, "the UDP checksum is wrong")                                        \
+    ROW(unknown_group, packets,                                                                    \
+        "no line of this poller listens to the destination group and port")                        \
     ROW(foreign_source, packets, "the sender is outside the allowed source subnets")
 
 PINSTRIKE_ROWS(Drop, PINSTRIKE_NIC_DROPS)

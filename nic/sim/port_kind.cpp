@@ -40,7 +40,7 @@ extern const PortKindRow sim_port;
 
 constinit const PortKindRow sim_port{
     .word = "sim",
-    .sentence = "the built-in generator of traffic",
+    .sentence = "the built-in traffic generator",
     .generates = true,
     .may_repeat_times = [](const PortConfig& /*port*/) { return true; },
     .source = [](const PortConfig& /*port*/) { return std::string{"simulator"}; },

@@ -29,7 +29,8 @@ void add_keys(Section<PortConfig>& section) {
         .only_for("kind", "kind uring", is_uring)
         .key("kernel_buffer", &PortConfig::kernel_buffer_bytes,
              converted<std::size_t>(bytes64(64 << 10, 1ULL << 30)),
-             "Receive buffer asked of the kernel for each socket; net.core.rmem_max bounds it.")
+             "Receive buffer requested from the kernel for each socket; net.core.rmem_max is its "
+             "limit.")
         .only_for("kind", "kind uring", is_uring);
 }
 

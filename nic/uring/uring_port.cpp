@@ -195,7 +195,7 @@ void UringPort::start() {
 std::unique_ptr<MoreGroups> UringPort::prepare(std::span<const Group> groups, Problems& problems) {
     if (groups.size() > state_->sockets.room()) {
         tell(problems, "",
-             fmt::format("port {}: {} groups more than it has room for while it runs", name(),
+             fmt::format("port {}: found no free slots for {} more groups while it runs", name(),
                          groups.size() - state_->sockets.room()));
         return nullptr;
     }

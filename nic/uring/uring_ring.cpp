@@ -54,7 +54,8 @@ int open_ring(unsigned entries, unsigned buffers_count, io_uring& ring) {
 std::string advice_of(int error) {
     switch (error) {
         case EPERM:
-            return "; `sysctl kernel.io_uring_disabled` must be 0, and no seccomp filter forbid it";
+            return "; `sysctl kernel.io_uring_disabled` must be 0, and no seccomp filter may "
+                   "forbid it";
         case ENOSYS:
             return "; this kernel has no io_uring";
         case ENOMEM:

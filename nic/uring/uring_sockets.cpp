@@ -31,7 +31,7 @@ ifreq request_of(const std::string& name) {
 std::string advice_of(int error) {
     switch (error) {
         case EMFILE:
-            return "; one socket a group is needed: raise `ulimit -n`";
+            return "; one socket for each group is needed: raise `ulimit -n`";
         case ENOBUFS:
             return "; raise `sysctl net.ipv4.igmp_max_memberships`";
         case EADDRINUSE:
@@ -98,7 +98,7 @@ std::optional<KernelInterface> find_interface(const std::string& name, Problems&
     if (interface.index == 0 || ioctl(any_socket.get(), SIOCGIFMTU, &request) != 0) {
         const int error = errno;
         tell(problems, "",
-             fmt::format("interface {}: {} (`ip link` lists those there are)", name,
+             fmt::format("interface {}: {} (`ip link` lists the interfaces)", name,
                          std::strerror(error)),
              remedy_of(error));
         return std::nullopt;
@@ -150,7 +150,7 @@ FileDescriptor open_group_socket(const KernelInterface& interface, Group group,
     const std::size_t granted = set_receive_buffer(fd, buffer_bytes);
     if (granted < buffer_bytes && remarks.empty()) {
         remarks.push_back(
-            fmt::format("socket buffers on {} hold {} bytes, {} asked for: give CAP_NET_ADMIN or "
+            fmt::format("socket buffers on {} hold {} bytes, {} requested: give CAP_NET_ADMIN or "
                         "`sysctl -w net.core.rmem_max={}`",
                         interface.name, granted, buffer_bytes, buffer_bytes));
     }

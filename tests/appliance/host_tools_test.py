@@ -119,7 +119,7 @@ class Host(unittest.TestCase):
         done = self.tool("nics", "bind", own, other)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("0000:3b:00.0 vfio-pci\n", (self.here / "overrides").read_text())
-        self.assertIn("0000:01:00.0 has its driver already", done.stdout)
+        self.assertIn("0000:01:00.0 already has an override", done.stdout)
         self.assertEqual(self.tool("nics", "release").returncode, 0)
         self.assertEqual((self.here / "overrides").read_text(), "0000:01:00.0 uio_pci_generic\n")
         self.assertFalse((self.here / "nics").exists())

@@ -164,7 +164,7 @@ def tells_of_a_full_book(pinstrike, folder):
                    "a run with a full book")
     for core in json.loads(account.read_text())["cores"]:
         expect(core["series_refused"] > 0, f"{core['core']} refused nothing: {core}")
-        said = f"{core['core']}: {core['series_refused']} messages of series the full book"
+        said = f"{core['core']}: {core['series_refused']} messages of series did not fit"
         expect(said in errors, f"not told: {said}; but: {errors}")
 
 
@@ -269,7 +269,7 @@ def replay_is_stopped_by_a_signal(pinstrike, folder):
     time.sleep(1)
     process.terminate()
     errors = ended(process, 1, "SIGTERM in a replay")
-    expect("not played to their end: SIGTERM came before" in errors,
+    expect("not read to their end: SIGTERM after" in errors,
            f"a replay cut short is not told: {errors}")
     expect(json.loads(account.read_text())["balanced"], "a replay cut short does not balance")
 

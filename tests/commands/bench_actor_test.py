@@ -49,7 +49,7 @@ class Bench(unittest.TestCase):
                 self.assertTrue(done.stdout.startswith(name))
                 self.assertEqual(list(rows(done.stdout)), ["alone"])
                 self.check_row(rows(done.stdout)["alone"], 5000)
-                self.assertIn("by batches of 256", done.stdout)
+                self.assertIn("in batches of 256", done.stdout)
 
     def test_more_work_takes_longer(self):
         lowest = [rows(bench_actor(name, "--messages", 20000).stdout)["alone"][1]
@@ -66,7 +66,7 @@ class Bench(unittest.TestCase):
             self.check_row(table[name], 20000)
         together = table["copy 1 of 2"][-1] + table["copy 2 of 2"][-1]
         self.assertAlmostEqual(table["all together"][0], together, delta=0.02)
-        self.assertIn("Beside 1 more a message takes", done.stdout)
+        self.assertIn("With 1 more running, a message takes", done.stdout)
 
     def test_the_book_takes_a_capture(self):
         with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
@@ -103,7 +103,7 @@ class Bench(unittest.TestCase):
 
     def test_batches_of_one_message_are_too_short(self):
         done = bench_actor("empty", "--messages", 1000, "--batch", 1)
-        self.assertIn("less than four readings of the clock", done.stdout)
+        self.assertIn("less than four clock reads", done.stdout)
 
     def test_complaints_say_what_was_expected(self):
         for words, part in ((("nobody",), "expected one of book, "),

@@ -85,7 +85,7 @@ class Bench(unittest.TestCase):
         bad = self.folder / "bad.pcap"
         bad.write_bytes(b"no capture")
         told = self.bench("stages", "--capture", bad, status=1).stderr
-        self.assertIn(f"{bad}: is no capture that can be read", told)
+        self.assertIn(f"{bad}: cannot be read as a capture", told)
         self.assertIn("missing.pcap", self.bench("stages", "--capture", "missing.pcap",
                                                  status=2).stderr)
         self.assertIn("excludes", self.bench("stages", "--capture", bad, "--shape", "full",

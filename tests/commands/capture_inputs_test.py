@@ -170,7 +170,7 @@ class CaptureInputs(unittest.TestCase):
         for command in ("replay", "decode"):
             self.assertEqual(run(command, foreign).returncode, 1)
             self.assertEqual(run(command, foreign, RAW).returncode, 0)
-        self.assertIn("21 packets came from captures, and none reached a line",
+        self.assertIn("21 packets were read from captures, and none reached a line",
                       run("replay", foreign).stderr.splitlines()[-1])
 
     def test_the_time_of_for_is_no_failure(self):

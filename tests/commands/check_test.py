@@ -92,7 +92,7 @@ class Check(unittest.TestCase):
         self.assertEqual(result.stderr.splitlines(), [
             'f.yaml:1:1: nmae: found an unknown key, expected one of a feed; '
             'did you mean "name"?',
-            'f.yaml:5:24: cores[0].cpu: found cpu 1 again, expected a processor of its own: '
+            'f.yaml:5:24: cores[0].cpu: found cpu 1 again, expected a processor for each: '
             'pollers[0].cpu has it',
             'f.yaml:6:13: ring_slots: found "7", expected a power of two from 1024 to 268435456',
         ])

@@ -139,7 +139,7 @@ def check_clear(instance):
     expect(after["status"]["packets"] < before["packets"], f"not cleared: {before} {after}")
     expect(after["counted_seconds"] < after["running_seconds"], f"since when: {after}")
     expect(instance.metric("port_packets_total") >= scraped, "a scraped total fell")
-    expect("counts shown begin anew" in instance.logged("admin_asked"), "nobody is told who cleared")
+    expect("the counts shown were reset" in instance.logged("admin_asked"), "nobody is told who cleared")
 
 
 def check_capture(instance):
@@ -161,7 +161,7 @@ def check_capture(instance):
                                 "100000", "--out", instance.folder / "cut.pcap"])
     instance.logged("capture of 100000 packets")
     told = instance.ask("capture", "1", "1", "--out", capture, status=1)
-    expect("captures already" in told, f"two at once: {told}")
+    expect("another capture is in progress" in told, f"two at once: {told}")
     waiting.send_signal(signal.SIGINT)
     waiting.wait(DEADLINE_S)
     decoded = subprocess.run([instance.pinstrike, "decode", instance.folder / "cut.pcap", "--json"],
@@ -281,13 +281,13 @@ def check_drain(instance):
     instance.ask("drain")
     expect(instance.process.wait(DEADLINE_S) == 0, "a drain is no failure")
     expect(json.loads(instance.account.read_text())["balanced"], "a drain: not balanced")
-    expect("drain, asked for by user" in instance.log.read_text(), "who drained")
+    expect("drain, requested by user" in instance.log.read_text(), "who drained")
     expect(not instance.socket.exists(), "the socket's file is left")
     told = instance.ask("status", status=1)
-    expect("does the instance run?" in told, f"nobody is there: {told}")
+    expect("is the instance running?" in told, f"nobody is there: {told}")
     top = subprocess.run([instance.pinstrike, "top", instance.socket], capture_output=True,
                          text=True, timeout=DEADLINE_S)
-    expect(top.returncode == 1 and "does the instance run?" in top.stderr, f"top of nobody: {top}")
+    expect(top.returncode == 1 and "is the instance running?" in top.stderr, f"top of nobody: {top}")
 
 
 def check_left_over(pinstrike, folder):

@@ -166,14 +166,14 @@ class Endings(unittest.TestCase):
         process = self.run_it(wait_for=" starting ")
         time.sleep(0.5)
         process.terminate()
-        self.expect_end(process, -signal.SIGTERM, "SIGTERM while opening what the feed needs")
+        self.expect_end(process, -signal.SIGTERM, "SIGTERM while opening the feed")
 
     def test_sigterm_while_the_series_map_is_opened(self):
         self.write(more=f"series_map: {self.pipe()}\n")
         process = self.run_it(wait_for=" starting ")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        self.expect_end(process, -signal.SIGINT, "SIGINT while opening what the feed needs")
+        self.expect_end(process, -signal.SIGINT, "SIGINT while opening the feed")
 
     def test_sigterm_while_a_capture_brings_nothing_more(self):
         whole = self.capture().read_bytes()
@@ -185,7 +185,7 @@ class Endings(unittest.TestCase):
             writer.flush()
             time.sleep(2)
             process.terminate()
-            self.expect_end(process, 1, "a poller is held up reading a capture")
+            self.expect_end(process, 1, "a poller is blocked while it reads a capture")
 
     def test_a_reload_that_blocks_holds_up_nothing(self):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
@@ -227,16 +227,16 @@ class Endings(unittest.TestCase):
         link.symlink_to(capture)
         for option in ("--account", "--book"):
             for path in (capture, link):
-                self.expect(2, f"found {capture} again, expected an output of its own", "replay",
+                self.expect(2, f"found {capture} again, expected another file", "replay",
                             capture, option, path)
         account = self.folder / "account.json"
-        self.expect(2, "expected an output of its own", "replay", capture, "--account", account,
+        self.expect(2, "expected another file", "replay", capture, "--account", account,
                     "--book", account)
         config = self.config.read_text()
-        self.expect_run(2, "expected an output of its own", "--account", self.config)
-        self.expect_run(2, "expected an output of its own", "--book", self.config)
-        self.expect(2, "expected an output of its own", "plan", self.config, "--svg", self.config)
-        self.expect(2, "expected an output of its own", "latency", "--replay", capture, "--csv",
+        self.expect_run(2, "expected another file", "--account", self.config)
+        self.expect_run(2, "expected another file", "--book", self.config)
+        self.expect(2, "expected another file", "plan", self.config, "--svg", self.config)
+        self.expect(2, "expected another file", "latency", "--replay", capture, "--csv",
                     capture)
         self.assertEqual((capture.read_bytes(), self.config.read_text()), (before, config))
         self.assertFalse(account.exists())

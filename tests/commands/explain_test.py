@@ -169,8 +169,8 @@ class Explain(unittest.TestCase):
     def test_words_that_are_no_names(self):
         result = run("uring")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertRegex(result.stderr, r"what explains .*\bports\.kind\b")
-        self.assertNotIn("what explains", run("nowhere-at-all").stderr)
+        self.assertRegex(result.stderr, r"mentioned in the explanation of .*\bports\.kind\b")
+        self.assertNotIn("mentioned in the explanation of", run("nowhere-at-all").stderr)
 
 
 if __name__ == "__main__":

@@ -229,7 +229,7 @@ class FieldCaptures(unittest.TestCase):
                            "packets": 21}])
         messages, told = self.decode(relayed)
         self.assertEqual({each["line"] for each in messages}, {0})
-        self.assertIn("21 of 21 packets are on groups that are no line's: 239.1.4.4:31004 from "
+        self.assertIn("21 of 21 packets are on groups of no line: 239.1.4.4:31004 from "
                       "162.69.44.4, 21 packets", told)
         own = self.config(lines=OWN_LINE)
         self.assertEqual(self.replayed(relayed, "--config", own), (40, {}))

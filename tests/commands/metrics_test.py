@@ -208,7 +208,7 @@ def main():
             finally:
                 program.kill()  # nothing is left behind, also where it does not end
                 program.wait()
-        if program.returncode != 1 or "not played to their end: SIGTERM" not in errors:
+        if program.returncode != 1 or "not read to their end: SIGTERM" not in errors:
             fail(f"a capture cut short by SIGTERM ended with {program.returncode}: {errors}")
         compare(json.loads(account.read_text()), seen)
 

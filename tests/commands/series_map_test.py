@@ -74,7 +74,7 @@ def says_the_same(scene):
         book, mapped, told = scene.replay(scene.map, cores=cores, sharding=sharding)
         expect(book == plain, f"{cores} cores by {sharding}: another book with the series known")
         expect(mapped == series, f"{cores} cores: {mapped} series in the account, not {series}")
-        announced = re.search(r"series .*: (\d+) announced, room for 20000", told)
+        announced = re.search(r"series .*: (\d+) announced, capacity 20000", told)
         expect(announced and int(announced[1]) > series, f"what was announced is not told: {told}")
         each = [int(count) for count in re.findall(r"series core\d +(\d+) announced", told)]
         expect(len(each) == cores and sum(each) == int(announced[1]), f"cores: {told}")
@@ -93,8 +93,8 @@ def malformed_rows(scene):
     expect(f"{malformed}:2: found 1 fields, expected 6" in told, f"malformed rows are not told: {told}")
     remarks = sum("fields, expected 6" in line for line in told.splitlines())
     expect(remarks < 40, f"{remarks} remarks")
-    expect(f"{len(scene.rows)} rows, not to be understood" in told, f"malformed rows uncounted: {told}")
-    counts = r"(\d+) announced, room"
+    expect(f"{len(scene.rows)} rows, not readable" in told, f"malformed rows uncounted: {told}")
+    counts = r"(\d+) announced, capacity"
     checked = scene.run(0, "check", scene.config(malformed)).stdout
     expect(re.findall(counts, checked) == re.findall(counts, good), "malformed rows cost others")
 

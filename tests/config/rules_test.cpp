@@ -65,13 +65,13 @@ INSTANTIATE_TEST_SUITE_P(
     Cpus, Rule,
     testing::Values(
         Edit{"p1, cpu: 2", "p1, cpu: 1",
-             "f:8:21: pollers[1].cpu: found cpu 1 again, expected a processor of its own: "
+             "f:8:21: pollers[1].cpu: found cpu 1 again, expected a processor for each: "
              "pollers[0].cpu has it\n"},
         Edit{"c1, cpu: 4", "c1, cpu: 3",
-             "f:11:21: cores[1].cpu: found cpu 3 again, expected a processor of its own: "
+             "f:11:21: cores[1].cpu: found cpu 3 again, expected a processor for each: "
              "cores[0].cpu has it\n"},
         Edit{"c0, cpu: 3", "c0, cpu: 2",
-             "f:10:21: cores[0].cpu: found cpu 2 again, expected a processor of its own: "
+             "f:10:21: cores[0].cpu: found cpu 2 again, expected a processor for each: "
              "pollers[1].cpu has it\n"},
         Edit{"control_cpu: 0", "control_cpu: 4", ""}, Edit{"p1, cpu: 2", "p1, cpu: any", ""},
         Edit{"c0, cpu: 3", "c0, cpu: -1",
@@ -104,17 +104,17 @@ INSTANTIATE_TEST_SUITE_P(
     Peers, Rule,
     testing::Values(
         Edit{"control_cpu: 0", "recovery: {sources: [peer]}",
-             "f:12:22: recovery.sources[0]: found peer, expected addresses in peer.connect: nobody "
-             "can be asked\n"},
-        Edit{
-            "control_cpu: 0", "history: {memory: 64MiB}",
-            "f:12:10: history: found history without section peer, expected both: nobody could ask "
-            "for what is kept\n"},
+             "f:12:22: recovery.sources[0]: found peer, expected addresses in peer.connect: there "
+             "is no peer to ask\n"},
+        Edit{"control_cpu: 0", "history: {memory: 64MiB}",
+             "f:12:10: history: found history without section peer, expected both: no peer could "
+             "request what is kept\n"},
         Edit{"control_cpu: 0", "peer: {secret_file: s}",
              "f:12:7: peer: found neither connect nor section history, expected one of them: "
-             "nobody asks, and nothing is kept for others\n"},
+             "no peer is asked, and nothing is kept for peers\n"},
         Edit{"control_cpu: 0", "peer: {secret_file: s, connect: [10.0.0.2:9470]}",
-             "f:12:33: peer.connect: found peers to ask, expected recovery.sources to name peer as "
+             "f:12:33: peer.connect: found peers in connect, expected recovery.sources to name "
+             "peer as "
              "well\n"},
         Edit{"control_cpu: 0", "peer: {connect: []}",
              "f:12:7: peer.secret_file: found nothing, expected the path of a file\n"},
@@ -126,9 +126,9 @@ INSTANTIATE_TEST_SUITE_P(
     Lines, Rule,
     testing::Values(
         Edit{"lines: 1-4", "lines: 1-5",
-             "f:2:8: lines: found 5 on no poller, expected each line on one\n"},
+             "f:2:8: lines: found 5 in no poller, expected each line in one\n"},
         Edit{"lines: 3-4", "lines: 2-4",
-             "f:8:31: pollers[1].lines: found 2 again, expected each line on one poller: "
+             "f:8:31: pollers[1].lines: found 2 again, expected each line in one poller: "
              "pollers[0] has it\n"},
         Edit{"lines: 3-4", "lines: 3-6",
              "f:8:31: pollers[1].lines: found 5-6, expected lines of the feed (1-4)\n"},
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"lines: 1-4", "lines: 1-4, 300",
              "f:2:8: lines: found 300, expected numbers that the venue publishes, or {number, a, "
              "b} with the groups\n"
-             "f:2:8: lines: found 300 on no poller, expected each line on one\n"},
+             "f:2:8: lines: found 300 in no poller, expected each line in one\n"},
         Edit{"lines: 1-4", "lines: [1-3, {number: 4, a: 239.0.0.1:5000, b: 239.0.0.1:5000}]",
              "f:2:14: lines: found 239.0.0.1:5000 twice (lines 4 and 4), expected each group and "
              "port once\n"},
@@ -186,9 +186,10 @@ TEST(Rules, LoopedCapturesAreForPortsWhoseTrafficIsMadeHere) {
 INSTANTIATE_TEST_SUITE_P(
     Streams, Rule,
     testing::Values(
-        Edit{"1-2, ports: [a, b]", "1-2, ports: [a]",
-             "f:7:43: pollers[0].ports: found no port that brings stream B of lines 1-2, expected "
-             "both streams of a line at one poller: it arrives at pollers[1]\n"},
+        Edit{
+            "1-2, ports: [a, b]", "1-2, ports: [a]",
+            "f:7:43: pollers[0].ports: found no port that receives stream B of lines 1-2, expected "
+            "both streams of a line at one poller: it arrives at pollers[1]\n"},
         Edit{"streams: B", "streams: A", ""},
         Edit{"streams: B", "streams: C",
              "f:5:57: ports[1].streams: found \"C\", expected AB, A or B\n"}));
@@ -201,15 +202,15 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"3-4, ports: [a, b]", "3-4, ports: [a, b, a]",
              "f:8:50: pollers[1].ports[2]: found \"a\" again, expected each port once\n"},
         Edit{"pollers:", "  - {name: spare, kind: sim}\npollers:",
-             "f:6:5: ports[2]: found port \"spare\" on no poller, expected it in the ports of "
+             "f:6:5: ports[2]: found port \"spare\" in no poller, expected it in the ports of "
              "one\n"},
         Edit{"{name: b, kind", "{name: a, kind",
-             "f:5:12: ports[1].name: found \"a\" again, expected a name of its own: ports[0] has "
+             "f:5:12: ports[1].name: found \"a\" again, expected a unique name: ports[0] has "
              "it\n"
              "f:7:47: pollers[0].ports[1]: found \"b\", expected the name of a port\n"
              "f:8:47: pollers[1].ports[1]: found \"b\", expected the name of a port\n"},
         Edit{"0000:5e:00.0", "0000:3b:00.0",
-             "f:5:32: ports[1].pci: found the device of ports[0] again, expected one port a "
+             "f:5:32: ports[1].pci: found the device of ports[0] again, expected one port for each "
              "device: let several pollers name that port, and it has a queue for each\n"},
         Edit{"pci: \"0000:5e:00.0\", ", "",
              "f:5:5: ports[1]: found neither pci nor vdev, expected one of them\n"},
@@ -219,15 +220,15 @@ INSTANTIATE_TEST_SUITE_P(
              "f:5:32: ports[1].pci: found \"5e:00.0\", expected a PCI address such as "
              "0000:3b:00.0, or none\n"},
         Edit{"membership: static", "membership: igmp",
-             "f:5:5: ports[1].source_address: found none, expected the address that IGMP reports "
-             "come from (or membership: static)\n"},
+             "f:5:5: ports[1].source_address: found none, expected the source address of IGMP "
+             "reports (or membership: static)\n"},
         Edit{"membership: static", "membership: static, hugepages: false",
              "f:5:91: ports[1].hugepages: found false with a PCI device, expected true: NICs write "
              "into hugepages\n"
-             "f:5:91: ports[1].hugepages: found false and another value in a dpdk port before, "
-             "expected one for all: DPDK's memory is the process's\n"},
+             "f:5:91: ports[1].hugepages: found false and another value in an earlier dpdk port, "
+             "expected one for all: DPDK's memory belongs to the process\n"},
         Edit{"membership: static", "membership: static, files: [x]",
-             "f:5:80: ports[1].files: found in a port of another sort, expected only with kind "
+             "f:5:80: ports[1].files: found in a port of another kind, expected only with kind "
              "pcap\n"},
         Edit{"membership: static", "membership: static, when_full: wait",
              "f:5:80: ports[1].when_full: found an unknown key, expected one of a port\n"},
@@ -242,15 +243,15 @@ INSTANTIATE_TEST_SUITE_P(
              "kind: pcap, streams: B",
              "f:5:5: ports[1].files: found none, expected at least one capture\n"
              "f:7:43: pollers[0].ports: found captures beside other ports, expected one or the "
-             "other: captures run on their own time\n"
+             "other: captures are replayed on their own time\n"
              "f:8:43: pollers[1].ports: found captures beside other ports, expected one or the "
-             "other: captures run on their own time\n"},
+             "other: captures are replayed on their own time\n"},
         Edit{"pci: \"0000:3b:00.0\", streams: A, source_address: 10.0.0.1}\n"
              "  - {name: b, kind: dpdk, pci: \"0000:5e:00.0\",",
              "vdev: \"net_ring0,a=1\", streams: A, source_address: 10.0.0.1}\n"
              "  - {name: b, kind: dpdk, vdev: net_ring0,",
-             "f:5:33: ports[1].vdev: found the device of ports[0] again, expected one port a "
-             "device: let several pollers name that port, and it has a queue for each\n"},
+             "f:5:33: ports[1].vdev: found the device of ports[0] again, expected one port for "
+             "each device: let several pollers name that port, and it has a queue for each\n"},
         Edit{"dpdk, pci: \"0000:3b:00.0\", streams: A, source_address: 10.0.0.1}\n"
              "  - {name: b, kind: dpdk, pci: \"0000:5e:00.0\", streams: B, membership: static}",
              "pcap, files: [a.pcap], streams: A, pace: real}\n"
@@ -269,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
              "f:1:13: ring_slots: found \"100000\", expected a power of two from 1024 to "
              "268435456\n"},
         Edit{"kind: opra", "traffic: {seed: 1}",
-             "f:1:1: traffic: found in a feed of another sort, expected only with a port of kind "
+             "f:1:1: traffic: found in a feed of another kind, expected only with a port of kind "
              "sim\n"},
         Edit{"kind: opra", "metrics_address: 9464",
              "f:1:18: metrics_address: found \"9464\", expected an address and port such as "
@@ -282,10 +283,10 @@ INSTANTIATE_TEST_SUITE_P(
              "from "
              "0ns to 10s\n"},
         Edit{"name: c1", "name: c0",
-             "f:11:12: cores[1].name: found \"c0\" again, expected a name of its own: cores[0] "
+             "f:11:12: cores[1].name: found \"c0\" again, expected a unique name: cores[0] "
              "has it\n"},
         Edit{"name: p1", "name: p0",
-             "f:8:12: pollers[1].name: found \"p0\" again, expected a name of its own: pollers[0] "
+             "f:8:12: pollers[1].name: found \"p0\" again, expected a unique name: pollers[0] "
              "has it\n"},
         Edit{"{name: c0, cpu: 3}", "{name: c0, cpu: 3, actors: [bok]}",
              "f:10:33: cores[0].actors[0]: found \"bok\", expected " +
@@ -362,31 +363,28 @@ TEST(Rules, OneActorOfACoreExchangesStateWithPeers) {
 }
 
 TEST(Rules, EverythingIsToldAtOnceInTheOrderOfTheFile) {
-    EXPECT_EQ(problems_of("nmae: x\n"
-                          "lines: 1-3\n"
-                          "ports:\n"
-                          "  - {name: a, kind: sim, burst_packets: 0}\n"
-                          "  - {name: b, kind: sim, files: [x], burst_paket: 3}\n"
-                          "pollers:\n"
-                          "  - {name: p, cpu: 1, lines: 1-2, ports: [a]}\n"
-                          "cores:\n"
-                          "  - {name: c, cpu: 1, wait: sometimes}\n"
-                          "ring_slots: 3\n"
-                          "ring_slots: 4096\n"),
-              "f:1:1: nmae: found an unknown key, expected one of a feed; did you mean \"name\"?\n"
-              "f:2:8: lines: found 3 on no poller, expected each line on one\n"
-              "f:4:41: ports[0].burst_packets: found \"0\", expected an integer from 1 to 512\n"
-              "f:5:5: ports[1]: found port \"b\" on no poller, expected it in the ports of one\n"
-              "f:5:26: ports[1].files: found in a port of another sort, expected only with kind "
-              "pcap\n"
-              "f:5:38: ports[1].burst_paket: found an unknown key, expected one of a port; did you "
-              "mean \"burst_packets\"?\n"
-              "f:9:20: cores[0].cpu: found cpu 1 again, expected a processor of its own: "
-              "pollers[0].cpu has it\n"
-              "f:9:29: cores[0].wait: found \"sometimes\", expected spin or park\n"
-              "f:10:13: ring_slots: found \"3\", expected a power of two from 1024 to 268435456\n"
-              "f:11:1: ring_slots: found the key again, expected it once: it stands at line 10 "
-              "already\n");
+    EXPECT_EQ(
+        problems_of("nmae: x\n"
+                    "lines: 1-3\n"
+                    "ports:\n"
+                    "  - {name: a, kind: sim, burst_packets: 0}\n"
+                    "  - {name: b, kind: sim, files: [x], burst_paket: 3}\n"
+                    "pollers:\n"
+                    "  - {name: p, cpu: 1, lines: 1-2, ports: [a]}\n"
+                    "cores:\n"
+                    "  - {name: c, cpu: 1, wait: sometimes}\n"
+                    "ring_slots: 3\n"
+                    "ring_slots: 4096\n"),
+        "f:1:1: nmae: found an unknown key, expected one of a feed; did you mean \"name\"?\nf:2:8: "
+        "lines: found 3 in no poller, expected each line in one\nf:4:41: ports[0].burst_packets: "
+        "found \"0\", expected an integer from 1 to 512\nf:5:5: ports[1]: found port \"b\" in no "
+        "poller, expected it in the ports of one\nf:5:26: ports[1].files: found in a port of "
+        "another kind, expected only with kind pcap\nf:5:38: ports[1].burst_paket: found an "
+        "unknown key, expected one of a port; did you mean \"burst_packets\"?\nf:9:20: "
+        "cores[0].cpu: found cpu 1 again, expected a processor for each: pollers[0].cpu has "
+        "it\nf:9:29: cores[0].wait: found \"sometimes\", expected spin or park\nf:10:13: "
+        "ring_slots: found \"3\", expected a power of two from 1024 to 268435456\nf:11:1: "
+        "ring_slots: found the key again, expected it once: it is already in line 10\n");
 }
 
 TEST(Rules, AMisunderstoodKeyHidesNoOtherProblemAndMakesNone) {
@@ -458,7 +456,7 @@ TEST(Rules, StructsMadeByHandNeedNoFile) {
     config.cores[0].cpu = 1;
     check_feed(config, Places{}, problems);
     EXPECT_EQ(text_of(problems),
-              ": cores[0].cpu: found cpu 1 again, expected a processor of its own: pollers[0].cpu "
+              ": cores[0].cpu: found cpu 1 again, expected a processor for each: pollers[0].cpu "
               "has it\n");
 }
 

@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
               "f:1:8: stops: found a list, expected numbers and ranges from 1 to 65535, such as "
               "1-48, 220\n"},
         Wrong{"spare: {name: x}\n",
-              "f:1:1: spare: found in a cart of another sort, expected only with covered carts\n"},
+              "f:1:1: spare: found in a cart of another kind, expected only with covered carts\n"},
         Wrong{"lod: 3\n",
               "f:1:1: lod: found an unknown key, expected one of a cart; did you mean \"load\"?\n"},
         Wrong{"zebra: 3\n", "f:1:1: zebra: found an unknown key, expected one of a cart\n"},
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Section, TellsEverythingAtOnce) {
     EXPECT_EQ(read("load: x\nslots: 3\nwheel: 1\nslots: 4\n").problems,
-              "f:4:1: slots: found the key again, expected it once: it stands at line 2 already\n"
+              "f:4:1: slots: found the key again, expected it once: it is already in line 2\n"
               "f:1:7: load: found \"x\", expected an integer from 0 to 100\n"
               "f:2:8: slots: found \"3\", expected a power of two from 2 to 64\n"
               "f:3:1: wheel: found an unknown key, expected one of a cart; did you mean "

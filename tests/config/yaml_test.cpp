@@ -39,10 +39,9 @@ TEST(Yaml, NodesKnowTheirPlaces) {
 }
 
 TEST(Yaml, DuplicateKeyIsToldWithBothPlaces) {
-    EXPECT_EQ(
-        problems_of("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\na: 2\n"),
-        "f.yaml:5:3: c: found the key again, expected it once: it stands at line 3 already\n"
-        "f.yaml:6:1: a: found the key again, expected it once: it stands at line 1 already\n");
+    EXPECT_EQ(problems_of("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\na: 2\n"),
+              "f.yaml:5:3: c: found the key again, expected it once: it is already in line "
+              "3\nf.yaml:6:1: a: found the key again, expected it once: it is already in line 1\n");
 }
 
 TEST(Yaml, AliasesAnchorsAndTagsAreRefused) {

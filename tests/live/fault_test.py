@@ -49,7 +49,7 @@ def pair(stage, port, environments=(None, None)):
                  + serves(each.name, other.name, shared)
                  + f'  connect: ["{ADDRESSES[other.name]}:9470"]\n', environment=environment)
     for each in stage.instances:
-        wait_for(lambda who=each: "it is asked for what is missing" in who.said(),
+        wait_for(lambda who=each: "missing messages can be requested from it" in who.said(),
                  lambda who=each: f"{who.name}: no connection: {who.tail()}")
 
 

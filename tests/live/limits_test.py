@@ -159,7 +159,7 @@ class Limits(unittest.TestCase):
         before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
         with socket.create_connection(("127.0.0.1", self.listen)):
-            self.wait_for(lambda: "no connection can be taken for 1 s: Too many open files"
+            self.wait_for(lambda: "connections cannot be accepted for 1 s: Too many open files"
                           in self.log.read_text())
             spent_s = processor_seconds(process)
             time.sleep(3)

@@ -28,7 +28,7 @@ TRAFFIC = ["--lines", "1-4", "--messages", "100000", "--rate", "30000", "--serie
 
 
 def whole(a, b):
-    wait_for(lambda: "it is asked for what is missing" in a.said(),
+    wait_for(lambda: "missing messages can be requested from it" in a.said(),
              lambda: "no connection: " + a.said()[-2000:])
     first = b.generate(traffic=TRAFFIC)
     second = a.generate("--loss-a", "0.1", "--loss-b", "0.1", traffic=TRAFFIC)

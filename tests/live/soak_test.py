@@ -173,7 +173,7 @@ def main():
     start(a, b, options, shared)
     start(b, a, options, shared)
     for each in (a, b):
-        wait_for(lambda who=each: "it is asked for what is missing" in who.said(),
+        wait_for(lambda who=each: "missing messages can be requested from it" in who.said(),
                  lambda who=each: f"{who.name}: no connection: {who.tail()}")
     sender = a.wire.start(
         a.wire.sender, options.sender, options.lines, options.shape, options.gigabits,

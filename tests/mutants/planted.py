@@ -386,7 +386,7 @@ plant(("limits",), [
 plant(("endings",), [
     ("an output may be an input by another name", "std::filesystem::equivalent(output, input, ignored)", "false"),
     ("a signal is not heard while something is opened",
-     "std::optional<EndWhileOpening> opening{\"opening what the feed needs\"};",
+     "std::optional<EndWhileOpening> opening{\"opening the feed\"};",
      "std::optional<EndWhileOpening> opening;"),
     ("an account is ended by a look at its pipe", "error = ::access(path.c_str(), W_OK) == 0 ? 0 : errno;",
      "error = std::fclose(std::fopen(path.c_str(), \"w\"));"),

@@ -29,14 +29,14 @@ struct StageDoc {
 };
 
 inline constexpr std::array<StageDoc, 10> stage_docs{{
-    {"receive", "a burst from the port, and the time of it"},
-    {"parse", "Ethernet, IPv4, UDP, their checksums"},
-    {"find line", "the group's line, and its count"},
+    {"receive", "a burst from the port, and its time"},
+    {"parse", "Ethernet, IPv4 and UDP headers, with checksums"},
+    {"find line", "the line of the group, and its count"},
     {"check", "the block's header, checksum and messages"},
-    {"arbitrate", "is it new, old, or behind a hole"},
+    {"arbitrate", "is it new, a duplicate, or after a gap"},
     {"decode", "events, into memory that stays in the cache"},
     {"route", "the core of each series; one core needs none"},
-    {"push", "into rings instead, and all else of the poll thread"},
+    {"push", "into rings instead, with all other work of the poll thread"},
     {"pop", "the core's loop, without an actor"},
     {"book", "the actor that keeps the book"},
 }};

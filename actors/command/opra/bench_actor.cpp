@@ -68,7 +68,7 @@ struct Sample {
 };
 
 constexpr std::array samples{
-    Sample{"empty", "an empty handler: what the runtime takes for itself", measure_work<NoWork>},
+    Sample{"empty", "an empty handler: the cost of the runtime itself", measure_work<NoWork>},
     Sample{"sum100", "the sum of 100 ints", measure_work<SumOf<100>>},
     Sample{"sum1000", "the sum of 1000 ints", measure_work<SumOf<1000>>},
     Sample{"sha512", "SHA-512 of 100 bytes", measure_work<Sha512>},
@@ -126,7 +126,7 @@ std::optional<Isolation> measure(const Arguments& given, const RecordedEvents& e
 bool sensible(const Arguments& given) {
     const bool kind = actors::find_actor_kind(given.name) != nullptr;
     if (!kind && find_sample(given.name) == nullptr) {
-        complain("bench actor: there is no actor {}; expected one of {}", given.name, names());
+        complain("bench actor: found no actor {}; expected one of {}", given.name, names());
         return false;
     }
     if (!kind && !given.capture.empty()) {
@@ -139,18 +139,16 @@ bool sensible(const Arguments& given) {
 
 void print_remarks(const Isolation& measured, const IsolationOptions& options) {
     fmt::print(
-        "\nService time of a message in ns, by batches of {}; a reading of the clock takes {:.1f}"
-        " ns, taken off.\n",
+        "\nService time of a message in ns, in batches of {}; a clock read takes {:.1f} ns, which "
+        "is subtracted.\n",
         options.batch, measured.clock_ns);
     if (measured.median_ns() * static_cast<double>(options.batch) < 4 * measured.clock_ns) {
         fmt::print(
-            "A batch takes less than four readings of the clock: larger ones (--batch) tell "
-            "more.\n");
+            "A batch takes less than four clock reads: larger ones (--batch) are more accurate.\n");
     }
     if (options.copies > measured.processors) {
         fmt::print(
-            "{} copies share {} processors: a batch that was interrupted has the time of "
-            "others in it.\n",
+            "{} copies share {} processors: an interrupted batch includes the time of others.\n",
             options.copies, measured.processors);
     }
 }
@@ -181,7 +179,7 @@ Exit bench_actor(const Arguments& given) {
     fmt::print("{}", text.substr(text.find('\n') + 1));  // without the header, printed above
     print_remarks(*several, given.isolation);
     fmt::print(
-        "Beside {} more a message takes {:.2f} times as long (medians), and all together do "
+        "With {} more running, a message takes {:.2f} times as long (medians), and all together do "
         "{:.2f} times the work of one.\n",
         given.isolation.copies - 1, several->median_ns() / one->median_ns(),
         several->millions_per_second() / one->millions_per_second());
@@ -204,43 +202,45 @@ std::string sentences() {
 void add_bench_actor(CLI::App& bench, Outcome& outcome) {
     auto given = std::make_shared<Arguments>();
     CLI::App* command =
-        bench.add_subcommand("actor", "Service time of an actor alone, or beside copies of it");
+        bench.add_subcommand("actor", "Service time of an actor alone, or with copies of it");
     command->footer(
-        "Hands recorded messages to an actor in one thread, in batches, and measures how long its\n"
-        "core takes for each; the cost of the clock is measured and taken off. A first pass over\n"
-        "the recording, start and stop are not counted. Actors:\n" +
+        "Passes recorded messages to an actor in one thread, in batches, and measures how long\n"
+        "its core takes for each; the cost of the clock is measured and subtracted. A first pass\n"
+        "over the recording, start and stop are not counted. Actors:\n" +
         sentences() +
-        "Kinds that a config may name get generated OPRA traffic, or the first messages of "
-        "--capture,\n"
-        "both streams arbitrated; where there are fewer than --messages, they come again. An actor "
-        "of\n"
-        "your own is measured from code: actors/runtime/isolation.h.\n"
-        "Exit status: 0 right, 1 it failed or the capture was not read to its end, 2 wrong use.\n"
-        "\nExamples:\n"
+        "Kinds that a config may name get generated OPRA traffic, or the first messages of\n"
+        "--capture, with both streams arbitrated; if there are fewer than --messages, they are\n"
+        "repeated. An actor of your own is measured from code: actors/runtime/isolation.h.\n"
+        "Exit status: 0 success, 1 it failed or the capture was not read to its end, 2 wrong "
+        "use.\n\n"
+        "Examples:\n"
         "  pinstrike bench actor book --messages 200000 --series 100000\n"
         "  pinstrike bench actor book --capture yesterday.pcap\n"
         "  pinstrike bench actor sum1000 --copies 2");
     command->add_option("NAME", given->name, names())->required();
-    command->add_option("--messages", given->isolation.messages, "Counted, of each copy")
+    command->add_option("--messages", given->isolation.messages, "Messages measured, for each copy")
         ->capture_default_str()
         ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}));
-    command->add_option("--batch", given->isolation.batch, "Messages between readings of the clock")
+    command->add_option("--batch", given->isolation.batch, "Messages between clock reads")
         ->capture_default_str()
         ->check(CLI::Range(std::size_t{1}, std::size_t{65'536}));
-    command->add_option("--copies", given->isolation.copies, "Measure so many at once as well")
+    command
+        ->add_option("--copies", given->isolation.copies,
+                     "Measure this many copies at once as well")
         ->capture_default_str()
         ->check(CLI::Range(1U, 64U));
-    auto* const capture = command
-                              ->add_option("--capture", given->capture,
-                                           "Recorded OPRA traffic (pcap, pcapng), not generated")
-                              ->type_name("FILE");
-    command->add_option("--series", given->traffic.series_count, "Of generated traffic")
+    auto* const capture =
+        command
+            ->add_option("--capture", given->capture,
+                         "Recorded OPRA traffic (pcap, pcapng) instead of generated")
+            ->type_name("FILE");
+    command->add_option("--series", given->traffic.series_count, "Series of generated traffic")
         ->excludes(capture)
         ->capture_default_str()
         ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}));
     command
         ->add_option("--mix", given->traffic.mix,
-                     "Of generated traffic: 0 plain short quotes, 1 the realistic mix")
+                     "Mix of generated traffic: 0 plain short quotes, 1 the realistic mix")
         ->excludes(capture)
         ->capture_default_str()
         ->check(CLI::Range(0.0, 1.0));

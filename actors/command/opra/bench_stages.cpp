@@ -88,7 +88,7 @@ std::vector<Measured> named_captures(const Arguments& given, Problems& problems)
     for (const std::string& file : given.captures) {
         captures.push_back({file, file, nic::dpdk::count_frames(file)});
         if (captures.back().packets == 0) {
-            tell(problems, file, "is no capture that can be read, or it is empty");
+            tell(problems, file, "cannot be read as a capture, or is empty");
             return {};
         }
     }
@@ -185,12 +185,12 @@ Exit bench_stages(Arguments given) {
 void add_bench_stages(CLI::App& app, Outcome& outcome) {
     auto given = std::make_shared<Arguments>();
     CLI::App* command =
-        app.add_subcommand("stages", "What each stage of a message's way takes, in ns and cycles");
+        app.add_subcommand("stages", "Cost of each stage of a message's path, in ns and cycles");
     command->footer(
-        "DPDK's net_pcap replays generated traffic; paths that end behind one stage each take it\n"
-        "in turn, and a stage's cost is the difference of two. Medians over runs. Needs no huge\n"
-        "pages and no NIC; wants two processors on which nothing else runs.\n"
-        "\nExamples:\n"
+        "DPDK's net_pcap replays generated traffic. Paths that end after each stage run in turn,\n"
+        "and the cost of a stage is the difference of two paths. Medians over runs. Needs no\n"
+        "hugepages and no NIC, but two processors without other work.\n\n"
+        "Examples:\n"
         "  pinstrike bench stages\n"
         "  pinstrike bench stages --shape full-mix --streams AB --cores 2\n"
         "  pinstrike bench stages --capture loop.pcap --json");
@@ -198,29 +198,34 @@ void add_bench_stages(CLI::App& app, Outcome& outcome) {
         ->check(CLI::IsMember(traffic::preset_names));
     command
         ->add_option("--capture", given->captures,
-                     "Captures instead, as generate --preset makes them")
+                     "Captures instead, as generate --preset writes them")
         ->check(CLI::ExistingFile)
         ->excludes("--shape");
     command->add_option("--streams", given->streams, "A, or AB: each packet twice")
         ->check(CLI::IsMember({"A", "AB"}))
         ->capture_default_str();
-    command->add_option("--cores", given->bench.cores_count, "Actor cores to route to")
+    command
+        ->add_option("--cores", given->bench.cores_count,
+                     "Actor cores to which messages are routed")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
-    command->add_option("--series", given->bench.series_capacity, "Series of traffic and book")
+    command
+        ->add_option("--series", given->bench.series_capacity, "Series of the traffic and the book")
         ->check(CLI::Range(1'000, 10'000'000))
         ->capture_default_str();
-    command->add_option("--runs", given->bench.runs, "Runs; the medians over them are told")
+    command
+        ->add_option("--runs", given->bench.runs,
+                     "Number of runs; the figures are medians over them")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    command->add_option("--seconds", given->bench.seconds, "Of each path in each run")
+    command->add_option("--seconds", given->bench.seconds, "Duration of each path in each run")
         ->check(CLI::Range(0.001, 60.0))
         ->capture_default_str();
     command->add_flag("--trusting", given->trusting,
-                      "Sum no UDP checksums, as behind a NIC that gives its verdict");
-    command->add_flag("--hugepages", given->hugepages, "Buffers in huge pages");
+                      "Verify no UDP checksums, as with a NIC that verifies them");
+    command->add_flag("--hugepages", given->hugepages, "Buffers in hugepages");
     command->add_flag("--counting", given->bench.counting,
-                      "One loop a path, on a made-up clock: for counting instructions");
+                      "One loop for each path, on a simulated clock: to count instructions");
     command->add_flag("--json", given->json, "One JSON object instead of tables");
     command->callback([given, &outcome] { outcome.status = bench_stages(*given); });
 }

@@ -127,13 +127,13 @@ std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
         const auto first = number_of(item.substr(0, dash));
         const auto last = dash == std::string_view::npos ? first : number_of(item.substr(dash + 1));
         if (!first || !last || *first > *last) {
-            complain("--lines: {} is no number or range", item);
+            complain("--lines: found {}, expected numbers and ranges", item);
             return std::nullopt;
         }
         for (unsigned number = *first; number <= *last; ++number) {
             const auto line = feed::opra::published_line(static_cast<std::uint16_t>(number));
             if (!line) {
-                complain("--lines: OPRA has no line {}", number);
+                complain("--lines: found {}, which is no line of OPRA", number);
                 return std::nullopt;
             }
             lines.push_back(*line);
@@ -143,7 +143,7 @@ std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
         return traffic::use_of_line(line.number) != traffic::LineUse::maps;
     });
     if (!speaks) {
-        complain("--lines: needs a line of 1-96 or 201-204");
+        complain("--lines: expected a line of 1-96 or 201-204");
         return std::nullopt;
     }
     return lines;
@@ -201,7 +201,7 @@ bool write_truth(const std::string& prefix, const Audience& audience,
     } else {
         std::remove((prefix + ".book.json").c_str());
         fmt::print("no book truth: {}\n", account.nothing_lost()
-                                              ? "copies come too late for an exact one"
+                                              ? "copies are too late for an exact one"
                                               : "messages were lost on both streams");
     }
     return good;
@@ -224,7 +224,7 @@ Exit generate(GenerateOptions options) {
     }
     const TrafficConfig config = traffic_of(options, lines->size());
     if (!options.duration.empty() && !options.truth.empty()) {
-        complain("--for repeats itself, and has no truth");
+        complain("--for repeats the traffic, and has no truth");
         return Exit::usage;
     }
     if (!options.series_map.empty() && !write_series_map(options.series_map, config, *lines)) {
@@ -271,10 +271,10 @@ void add_faults(CLI::App& command, const std::string& stream, StreamFaults& faul
             ->group("Faults of stream " + stream);
     };
     share("loss", faults.loss, "Share of packets lost");
-    share("duplicate", faults.duplicate, "Share of packets that come twice");
-    share("reorder", faults.reorder, "Share of packets that come up to 200 us late");
+    share("duplicate", faults.duplicate, "Share of packets sent twice");
+    share("reorder", faults.reorder, "Share of packets delayed by up to 200 us");
     share("corrupt", faults.corrupt, "Share of packets with a damaged byte");
-    command.add_option("--skew-" + stream, skew_us, "Microseconds later than the other stream")
+    command.add_option("--skew-" + stream, skew_us, "Microseconds behind the other stream")
         ->check(CLI::NonNegativeNumber)
         ->group("Faults of stream " + stream);
 }
@@ -291,12 +291,12 @@ void add_retransmission(CLI::App& command, GenerateOptions& options) {
             ->group("Retransmission groups");
     };
     share("--retransmit", options.traffic.retransmitted,
-          "Share of the packets lost on both streams that come again");
+          "Share of the packets lost on both streams that are retransmitted");
     share("--retransmit-others", options.traffic.retransmitted_to_others,
-          "Share of the other packets that come again, for somebody else");
+          "Share of the other packets that are retransmitted, as for another receiver");
     command
         .add_option("--retransmit-after", options.retransmit_after_us,
-                    "Microseconds after the loss could be known")
+                    "Microseconds after the loss can be known")
         ->check(CLI::NonNegativeNumber)
         ->group("Retransmission groups");
 }
@@ -313,36 +313,43 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
             "--shape", [&config](const std::string& name) { config.shape = shapes.at(name); },
             "full: blocks of 1000 bytes; ordinary: 2.26 messages on average; blend: bursts")
         ->check(CLI::IsMember(&shapes));
-    command.add_option("--messages", options.messages, "About so many; the day ends then")
+    command
+        .add_option("--messages", options.messages,
+                    "Approximate number of messages, at which the day ends")
         ->check(is_count);
-    command.add_option("--packets", options.packets, "About so many a stream; ends the day too")
+    command
+        .add_option("--packets", options.packets,
+                    "Approximate number for each stream, at which the day ends too")
         ->check(is_count);
     command.add_option("--rate", config.rate_messages_per_second, "Messages a second")
         ->check(CLI::PositiveNumber);
     command.add_option("--mix", config.mix, "0: plain short quotes; 1: the realistic mix")
         ->check(CLI::Range(0.0, 1.0));
     command.add_option("--lines", options.lines, "Lines, as in 1-96,201-204,220");
-    command.add_option("--series", config.series_count, "Series that are listed")->check(is_count);
-    command.add_option("--roots", config.roots_count, "Roots that they belong to")->check(is_count);
+    command.add_option("--series", config.series_count, "Series listed")->check(is_count);
+    command.add_option("--roots", config.roots_count, "Roots of the series")->check(is_count);
     command.add_option("--maps", config.maps_count, "Series maps at the start of day")
         ->check(is_count);
     command.add_option("--test-symbols", config.test_symbols, "Share of reserved test symbols")
         ->check(CLI::Range(0.0, 1.0));
-    command.add_option("--burst-factor", config.burst_factor, "Rate in bursts over the ordinary")
+    command
+        .add_option("--burst-factor", config.burst_factor, "Rate in bursts over the ordinary rate")
         ->check(CLI::Range(1.0, 1000.0));
     command.add_option("--burst-share", config.burst_share, "Share of the time in bursts")
         ->check(CLI::Range(0.0, 0.9));
     command.add_option("--preset", options.preset, "A capture for measurements, on stream A alone")
         ->check(CLI::IsMember(traffic::preset_names));
     command.add_flag("--no-session", options.no_session, "Mid-day: no start, no end");
-    command.add_option("--first-sequence", config.first_sequence, "Number of the first data")
+    command
+        .add_option("--first-sequence", config.first_sequence, "Number of the first data message")
         ->check(CLI::PositiveNumber);
-    command.add_option("--restarts", config.restarts_count, "Cold restarts on the way")
+    command.add_option("--restarts", config.restarts_count, "Number of cold restarts")
         ->check(is_count);
-    command.add_flag("--disaster", config.disaster, "The disaster site takes over on the way");
+    command.add_flag("--disaster", config.disaster, "The disaster site takes over during the day");
     command.add_flag("--rollover-reset", config.rollover_reset, "Announce the wrap by a reset");
-    command.add_flag("--end-with-reset", config.end_with_reset,
-                     "End with a reset to 0 on every line: the capture may be looped for ever");
+    command.add_flag(
+        "--end-with-reset", config.end_with_reset,
+        "End with a reset to 0 on every line, so that the capture may be looped without end");
 }
 
 }  // namespace
@@ -350,7 +357,7 @@ void add_traffic(CLI::App& command, GenerateOptions& options) {
 void add_generate(CLI::App& app, Outcome& outcome) {
     auto options = std::make_shared<GenerateOptions>();
     CLI::App* command =
-        app.add_subcommand("generate", "Make realistic OPRA traffic, and the truth of it");
+        app.add_subcommand("generate", "Generate realistic OPRA traffic, and its expected results");
     command->footer(
         "Examples:\n"
         "  pinstrike generate --out day.pcap --messages 100000 --series 20000 --truth day\n"
@@ -360,22 +367,23 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         "  pinstrike generate --interface veth0 --messages 1000000 --rate 200000\n"
         "  pinstrike generate --interface veth0 --for 60s --rate 500000");
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
-    command->add_option("--interface", options->interface, "Interface to send on, in real time");
-    command->add_flag("--fast", options->fast, "Send as fast as the interface takes it");
+    command->add_option("--interface", options->interface,
+                        "Interface on which to send, in real time");
+    command->add_flag("--fast", options->fast, "Send as fast as the interface accepts");
     command
         ->add_option(
             "--for", options->duration,
             "How long: 8h, 10m, 60s, 500ms. Sends a loop of the traffic, which has no truth")
         ->check(is_duration)
         ->needs("--interface");
-    command->add_option("--streams", options->streams, "Streams to make")
+    command->add_option("--streams", options->streams, "Streams to generate")
         ->check(CLI::IsMember({"A", "B", "AB"}));
     CLI::Option* truth =
         command->add_option("--truth", options->truth,
                             "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
     command
         ->add_flag("--truth-messages", options->truth_messages,
-                   "Also PREFIX.messages.jsonl: stream A as `decode --json` shows it")
+                   "Also PREFIX.messages.jsonl: stream A as `decode --json` prints it")
         ->needs(truth);
     command->add_option("--series-map", options->series_map,
                         "Write the day's series and their lines, for a config's series_map");
@@ -387,7 +395,7 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         const bool packets = !options->out.empty() || !options->interface.empty();
         const bool both = !options->out.empty() && !options->interface.empty();
         if (both || (!packets && options->series_map.empty())) {
-            complain("generate needs one of --out and --interface, or --series-map");
+            complain("generate: expected one of --out and --interface, or --series-map");
             outcome.status = Exit::usage;
             return;
         }

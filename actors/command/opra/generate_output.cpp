@@ -44,7 +44,7 @@ class CaptureOutput final : public GenerateOutput {
         bool written = writer_.close(problems);
         tell(problems);
         if (written && !file_->commit()) {
-            complain("cannot put the capture in place: {}", std::strerror(errno));
+            complain("cannot rename the finished capture: {}", std::strerror(errno));
             written = false;
         }
         fmt::print("{} packets written\n", packets_);

@@ -152,7 +152,7 @@ Part log_part(const Subject& subject, Redactor&) {
                                       "--output=short-iso", "--lines=5000", "--unit", subject.unit},
                                      log_bytes_max, patience);
     if (!said.complaint.empty()) {
-        return {"log.txt", "", fmt::format("{}; --log FILE takes one from there", said.complaint)};
+        return {"log.txt", "", fmt::format("{}; --log FILE reads one from there", said.complaint)};
     }
     if (said.text.empty()) {
         return {"log.txt", "",
@@ -195,11 +195,10 @@ Part manifest_of(const std::vector<Part>& all, const Subject& subject, const Red
     std::string text = fmt::format("support bundle of pinstrike {}, made {}\nconfig: {}\n", version,
                                    when, subject.config_file);
     text +=
-        "secrets: taken out; comments of the config as well, and values of keys it does not "
-        "know\n";
+        "secrets: removed; comments of the config as well, and values of keys it does not know\n";
     text += redactor.keeps_addresses()
-                ? std::string{"addresses: as they are\n"}
-                : fmt::format("addresses: {} of hosts are called host1, host2, ...\n",
+                ? std::string{"addresses: unchanged\n"}
+                : fmt::format("addresses: {} of hosts replaced by host1, host2, ...\n",
                               redactor.addresses_count());
     text += "\n";
     for (const Part& part : all) {

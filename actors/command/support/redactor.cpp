@@ -185,8 +185,8 @@ std::string redacted_config(std::string_view text, Redactor& redactor, std::stri
     auto root = parse_yaml(text, "config", problems);
     if (!root || root->kind != Node::Kind::mapping) {
         complaint =
-            "it is no YAML mapping, so what in it is secret cannot be told; see check.txt for "
-            "what is wrong";
+            "it is no YAML mapping, so secrets in it cannot be found; see check.txt for what is "
+            "wrong";
         return {};
     }
     ConfigRedaction{redactor}.walk(*root, "");

@@ -21,14 +21,14 @@ constexpr time_t silence_s = 10;
 std::string why_not(const std::string& path, int error) {
     switch (error) {
         case ENOENT:
-            return fmt::format("{}: no admin socket is there: does the instance run?", path);
+            return fmt::format("{}: found no admin socket: is the instance running?", path);
         case ECONNREFUSED:
-            return fmt::format("{}: nobody listens at this socket any more", path);
+            return fmt::format("{}: no instance listens at this socket any more", path);
         case EACCES:
-            return fmt::format("{}: only root and the instance's group (pinstrike) may ask there",
+            return fmt::format("{}: only root and the instance's group (pinstrike) may connect",
                                path);
         case EAGAIN:
-            return fmt::format("{}: no answer within {} s: its control thread does not come to it",
+            return fmt::format("{}: no answer within {} s: its control thread does not respond",
                                path, silence_s);
         default:
             return fmt::format("{}: {}", path, std::strerror(error));

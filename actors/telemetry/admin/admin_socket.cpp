@@ -33,7 +33,8 @@ bool make_way(const std::string& path, const sockaddr_un& address, Problems& pro
         return true;  // bind reports other errors
     }
     if (!S_ISSOCK(found.st_mode)) {
-        tell(problems, path, "found a file, expected a place for the admin socket: not replaced");
+        tell(problems, path,
+             "found a file, expected a free path for the admin socket: not replaced");
         return false;
     }
     const nic::FileDescriptor probe{

@@ -38,7 +38,7 @@ std::unique_ptr<PacketRequest> PacketRequest::make(Appliance& appliance, std::ui
                 continue;
             }
             if (poller.tap() == nullptr) {
-                complaint = "this instance replays captures: what it reads is in them";
+                complaint = "this instance replays captures: copy the packets from those files";
                 return nullptr;
             }
             std::unique_ptr<PacketRequest> made{

@@ -90,7 +90,7 @@ std::string status_text(const json& reply) {
 std::string lines_text(const json& reply) {
     std::string text = fmt::format("{:>5} {:<8}{:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n",
                                    "line", "state", "A", "B", "delivered", "lost", "repaired",
-                                   "gaps", "A first", "A ahead", "B ahead");
+                                   "gaps", "A first", "A skew", "B skew");
     for (const json& line : reply.at("lines")) {
         text += fmt::format("{:>5} {:<8}{:<8}{:<8}{:>16}{:>11}{:>9}{:>9}{:>8}{:>10}{:>10}\n",
                             word(line, "line"), word(line, "state"), word(line.at("a"), "state"),
@@ -217,7 +217,7 @@ std::string line_text(const json& line) {
                             word(stream, "state"), ago_text(stream.at("heard_seconds_ago")));
         text += counts_text(stream, "  ");
         const json& ahead = stream.at("ahead");
-        text += fmt::format("  ahead of the other by    {:>20} (p99 {}, highest {})\n",
+        text += fmt::format("  skew to the other stream {:>20} (p99 {}, highest {})\n",
                             time_text(ahead, "p50_ns"), time_text(ahead, "p99_ns"),
                             time_text(ahead, "highest_ns"));
     }

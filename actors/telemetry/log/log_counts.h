@@ -6,9 +6,10 @@
 
 namespace pinstrike::actors {
 
-#define PINSTRIKE_LOG_COUNTS(ROW)                                                             \
-    ROW(written, entries, "entries written, those that say how many were limited among them") \
-    ROW(limited, entries, "entries not written because the same had just been said")          \
+#define PINSTRIKE_LOG_COUNTS(ROW)                                                        \
+    ROW(written, entries,                                                                \
+        "entries written, including those that report the number of suppressed entries") \
+    ROW(limited, entries, "entries suppressed because the same had just been logged")    \
     ROW(failed, entries, "entries that could not be written: standard error is full or closed")
 
 PINSTRIKE_ROWS(LogCount, PINSTRIKE_LOG_COUNTS)

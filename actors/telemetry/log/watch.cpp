@@ -204,7 +204,7 @@ void Watch::watch_reverse_path(const CounterSnapshot& now) {
     if (const std::uint64_t more = rise(now.reverse_path_drops, before_->reverse_path_drops);
         more != 0) {
         add(LogCode::reverse_path_dropped, "feed",
-            fmt::format("{} since the last look, on any interface of this network namespace",
+            fmt::format("{} since the last check, on any interface of this network namespace",
                         counted(more, "packet")));
     }
 }
@@ -216,18 +216,19 @@ void Watch::watch_recovery(const RecoverySnapshot& now, const RecoverySnapshot& 
             text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counted(more, one), what);
         }
     };
-    tell(now.abandoned - before.abandoned, "message", "asked for in vain");
+    tell(now.abandoned - before.abandoned, "message", "requested without success");
     tell(now.never_asked - before.never_asked, "message",
-         "never asked for (no source was there, or the budget of requests was used up)");
+         "never requested (no source available, or the budget of requests used up)");
     tell(now.untracked - before.untracked, "message", "not listed (recovery.ranges_max)");
     tell(now.notes_dropped - before.notes_dropped, "hole", "not noted");
-    tell(now.repairs_dropped - before.repairs_dropped, "block", "brought, and not taken");
+    tell(now.repairs_dropped - before.repairs_dropped, "block", "received and dropped (ring full)");
     if (!text.empty()) {
         add(LogCode::recovery_short, "recovery", text);
     }
     if (!now.failure.empty()) {
         add(LogCode::recovery_ended, "recovery",
-            fmt::format("its thread ended by itself: {}; a restart brings it back", now.failure));
+            fmt::format("its thread ended by itself: {}; only a restart starts it again",
+                        now.failure));
     }
     if (const std::uint64_t more = now.not_kept - before.not_kept; more != 0) {
         add(LogCode::history_short, "history",
@@ -310,7 +311,7 @@ void Watch::watch_drops(const QueueSnapshot& now, const QueueSnapshot& before) {
         const bool more = now.dropped[unknown] != before.dropped[unknown];
         add(LogCode::packets_dropped, subject,
             dropped.text("packet") +
-                (more ? "; groups that are no line's: " + to_text(now.unknown_groups) : ""));
+                (more ? "; groups of no line: " + to_text(now.unknown_groups) : ""));
     }
     if (ignored.any()) {
         add(LogCode::packets_ignored, subject, ignored.text("packet"));
@@ -362,7 +363,7 @@ void Watch::watch_gaps(const LineSnapshot& now, const LineSnapshot& before) {
                 ? fmt::format("{} declared and filled meanwhile; ", counted(gaps, "gap"))
                 : "";
         add(LogCode::gap_mended, subject,
-            fmt::format("{}{} came late, {} by retransmission; {} lost since the start", filled,
+            fmt::format("{}{} received late, {} by retransmission; {} lost since the start", filled,
                         counted(late, "message"), repaired, now.counts[feed::LineCount::lost]));
     }
     if (const std::uint64_t more = now.counts[feed::LineCount::resets_inferred] -
@@ -393,7 +394,7 @@ void Watch::watch_streams(const LineSnapshot& now, const LineSnapshot& before, d
         if (now.streams[i][feed::StreamCount::packets] != 0 &&
             before.streams[i][feed::StreamCount::packets] == 0) {
             add(LogCode::stream_heard, subject,
-                fmt::format("heard {:.1f} s after the start", seconds));
+                fmt::format("first packet {:.1f} s after the start", seconds));
         }
         if (now.streams[i][feed::StreamCount::packets] == 0 || now.states[i] == before.states[i]) {
             continue;
@@ -403,7 +404,7 @@ void Watch::watch_streams(const LineSnapshot& now, const LineSnapshot& before, d
         } else {
             const bool down = now.states[i] == feed::LineState::stream_down;
             add(down ? LogCode::stream_down : LogCode::stream_silent, subject,
-                fmt::format("nothing any more; {} before, the last heard at {}",
+                fmt::format("no packet any more; {} before, the last at {}",
                             counted(now.streams[i][feed::StreamCount::packets], "packet"),
                             time_text(now.heard_ns[i])));
         }
@@ -445,7 +446,7 @@ void Watch::watch_unheard(const CounterSnapshot& now) {
     }
     if (unheard != 0 && !std::exchange(unheard_logged_, true)) {
         add(LogCode::streams_unheard, "feed",
-            fmt::format("{} of {} have brought nothing yet: {}{}", unheard, counted(all, "stream"),
+            fmt::format("{} of {} have had no packet yet: {}{}", unheard, counted(all, "stream"),
                         names, unheard > named_max ? " and others" : ""));
     }
 }
@@ -461,7 +462,7 @@ void Watch::watch_turns(const CounterSnapshot& now) {
         for (std::size_t i = 0; i < threads.size(); ++i) {
             if (threads[i].turns == before[i].turns) {
                 add(LogCode::thread_stalled, kind + threads[i].name,
-                    fmt::format("no turn for {:.1f} s", seconds));
+                    fmt::format("no loop step for {:.1f} s", seconds));
             }
         }
     };

@@ -82,7 +82,7 @@ std::optional<HttpAddress> parse_http_address(std::string_view text, std::string
     constexpr int port_max = 65535;
     const std::string whole{text};
     if (text.starts_with("https://")) {
-        complaint = whole + ": the metrics endpoint speaks http, not https";
+        complaint = whole + ": the metrics endpoint supports http, not https";
         return std::nullopt;
     }
     if (text.starts_with(scheme)) {
@@ -119,16 +119,17 @@ std::optional<std::string> fetch(const HttpAddress& address, const std::string& 
     error_code error = client.ask(address, path);
     error = error ? error : client.hear();
     if (error == beast::error::timeout) {
-        complaint = fmt::format("no whole answer within {} s", answer_within.count());
+        complaint = fmt::format("no complete answer within {} s", answer_within.count());
         return std::nullopt;
     }
     if (error) {
-        complaint = fmt::format("the answer broke off: {}", error.message());
+        complaint = fmt::format("the answer was cut off: {}", error.message());
         return std::nullopt;
     }
     if (client.answer().result() != http::status::ok) {
-        complaint = fmt::format("it answers {} to {}: not a pinstrike, or one without this",
-                                client.answer().result_int(), path);
+        complaint =
+            fmt::format("it answers {} to {}: not a pinstrike, or a version without this page",
+                        client.answer().result_int(), path);
         return std::nullopt;
     }
     return std::move(client.answer().body());

@@ -63,7 +63,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         const bool head = request.method() == http::verb::head;
         HttpAnswer answer = head || request.method() == http::verb::get
                                 ? made(std::string{request.target()})
-                                : HttpAnswer{405, "GET and HEAD alone are answered\n"};
+                                : HttpAnswer{405, "only GET and HEAD are supported\n"};
         response_.version(request.version());
         response_.keep_alive(false);
         response_.result(answer.status);

@@ -19,16 +19,16 @@
 
 namespace pinstrike::actors {
 
-#define PINSTRIKE_ENDPOINT_COUNTS(ROW)                                                          \
-    ROW(answered, requests, "requests that were answered to the end, those refused among them") \
-    ROW(failed, requests, "requests for which no answer could be made: they get status 500")    \
-    ROW(late, connections,                                                                      \
-        "connections closed because the request was not whole, or the answer not taken, in "    \
-        "time")                                                                                 \
-    ROW(gave_way, connections, "connections closed for a newer one where all were taken")       \
-    ROW(untaken, connections,                                                                   \
-        "times that a connection could not be taken, mostly for want of descriptors; it is "    \
-        "tried again after 0.1 s")
+#define PINSTRIKE_ENDPOINT_COUNTS(ROW)                                                             \
+    ROW(answered, requests, "requests answered completely, including refusals")                    \
+    ROW(failed, requests, "requests for which no answer could be made: answered with status 500")  \
+    ROW(late, connections,                                                                         \
+        "connections closed because the request was not complete, or the answer not read, in "     \
+        "time")                                                                                    \
+    ROW(gave_way, connections, "connections closed for a newer one because the maximum was open")  \
+    ROW(untaken, connections,                                                                      \
+        "times that a connection could not be accepted, usually because descriptors ran out; the " \
+        "next attempt is 0.1 s later")
 
 PINSTRIKE_ROWS(EndpointCount, PINSTRIKE_ENDPOINT_COUNTS)
 

@@ -160,7 +160,7 @@ class Picture {
             places ? draw_places(panel, inside, columns_of(panel)) + gap : inside.y;
         panels_ += rectangle_text({at.x, at.y, width, lower - at.y}, "#f4f4f4", "#999999");
         text({at.x + gap, at.y + 22},
-             panel.name.empty() ? "on no node, or on none that is known" : panel.name, 14, "start",
+             panel.name.empty() ? "on no node, or on an unknown one" : panel.name, 14, "start",
              "black");
         return lower;
     }
@@ -196,8 +196,8 @@ class Picture {
             const Box box{at.x, at.y, core_width, core_head + cpu_height + 6};
             rectangle(box, "#ffffff", "#bbbbbb");
             text({at.x + 8, at.y + 15},
-                 thread.cpu < 0 ? "not pinned" : fmt::format("cpu {}: not there", thread.cpu), 11,
-                 "start", "#CC0000");
+                 thread.cpu < 0 ? "not pinned" : fmt::format("cpu {}: does not exist", thread.cpu),
+                 11, "start", "#CC0000");
             draw_thread(thread, {at.x + 6, at.y + core_head, core_width - 12, cpu_height});
             next(box.height);
         }
@@ -285,7 +285,7 @@ class Picture {
     void lists() {
         list("queues", queue_lines(plan_));
         list("rings", ring_lines(plan_));
-        list("forbids the start", plan_.problems);
+        list("prevents the start", plan_.problems);
         list("remarks", plan_.remarks);
     }
 

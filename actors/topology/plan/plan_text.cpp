@@ -53,8 +53,7 @@ std::string cores_text(const std::vector<Core>& cores) {
 
 std::string panel_text(const Panel& panel, const Plan& plan) {
     std::string text =
-        (panel.name.empty() ? std::string{"on no node, or on none that is known"} : panel.name) +
-        "\n";
+        (panel.name.empty() ? std::string{"on no node, or on an unknown one"} : panel.name) + "\n";
     for (const std::size_t port : panel.ports) {
         text += fmt::format("    port {}: {}\n", plan.ports[port].name, plan.ports[port].source);
     }

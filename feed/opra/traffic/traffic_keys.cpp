@@ -11,15 +11,15 @@ Section<StreamFaults> faults_section() {
     Section<StreamFaults> section{"a stream's faults"};
     section.key("loss", &StreamFaults::loss, number(0, 1), "Share of packets that are lost.")
         .key("duplicate", &StreamFaults::duplicate, number(0, 1),
-             "Share of packets that come twice.")
+             "Share of packets that are sent twice.")
         .key("reorder", &StreamFaults::reorder, number(0, 1),
-             "Share of packets that come late, so that later ones overtake them.")
+             "Share of packets that are delayed, so that later ones overtake them.")
         .key("reorder_by", &StreamFaults::reorder_ns, duration_ns(1, 1'000'000'000),
-             "How late at most such a packet comes.")
+             "Longest delay of such a packet.")
         .key("corrupt", &StreamFaults::corrupt, number(0, 1),
              "Share of packets with a damaged byte.")
         .key("skew", &StreamFaults::skew_ns, duration_ns(0, 10'000'000'000),
-             "How much later than the other stream it comes.");
+             "Delay of this stream behind the other.");
     return section;
 }
 
@@ -36,9 +36,9 @@ Section<TrafficConfig> traffic_section() {
                  {{"full", PacketShape::full, "blocks filled to 1000 bytes, as in bursts"},
                   {"ordinary", PacketShape::ordinary, "2.26 messages a packet on average"},
                   {"blend", PacketShape::blend, "bursts amid ordinary traffic"}}),
-             "How many messages come in a packet.")
+             "Number of messages in a packet.")
         .key("lines_count", &TrafficConfig::lines_count, integer<std::size_t>(1, 65535),
-             "Traffic goes to the first so many of the feed's lines, or to all if it has fewer.")
+             "Number of lines with traffic, from the feed's first line on; all if it has fewer.")
         .unit("lines")
         .key("roots_count", &TrafficConfig::roots_count, integer<std::size_t>(1, 100'000),
              "Underlyings with options.")
@@ -50,11 +50,11 @@ Section<TrafficConfig> traffic_section() {
              "Messages of a generated capture or loop, on each stream.")
         .unit("messages")
         .key("maps_count", &TrafficConfig::maps_count, integer<std::uint64_t>(0, count_max),
-             "Series maps at the start of day; 0: one for each hundred messages.")
+             "Series maps at the start of day; 0: one for every hundred messages.")
         .unit("messages")
         .key("rate_messages_per_second", &TrafficConfig::rate_messages_per_second, number(1, 1e10),
-             "Messages a second, over all lines, on each stream; from 1e9 on a sim port hands out "
-             "as many as are taken.")
+             "Messages a second, over all lines, on each stream; from 1e9 on a sim port delivers "
+             "as many as are read.")
         .unit("messages/s")
         .key("burst_factor", &TrafficConfig::burst_factor, number(1, 1000),
              "With shape blend: the rate in bursts over the rate between them.")
@@ -64,7 +64,7 @@ Section<TrafficConfig> traffic_section() {
              "Share of quotes in reserved test symbols.")
         .key("first_sequence", &TrafficConfig::first_sequence,
              integer<std::uint32_t>(1, std::numeric_limits<std::uint32_t>::max()),
-             "Number of each line's first data: near 4294967295, the wrap is met soon.")
+             "Number of each line's first data message: near 4294967295, the numbers wrap soon.")
         .key("mix", &TrafficConfig::mix, number(0, 1),
              "0: plain short quotes alone; 1: the realistic mix of messages.")
         .key("session", &TrafficConfig::session, boolean(),

@@ -236,8 +236,8 @@ TEST_F(Transport, BlocksComeOverASocket) {
     EXPECT_EQ(client.sources[0]->request(request_of(2, 100, 10), now_ns), std::nullopt);
     ASSERT_TRUE(until([&] { return !client.answers.refusals.empty(); }));
     EXPECT_EQ(client.answers.refusals[0].second, feed::Refusal::not_kept);
-    EXPECT_TRUE(reported(PeerEvent::Kind::connected, "it can ask"));
-    EXPECT_TRUE(reported(PeerEvent::Kind::connected, "it is asked"));
+    EXPECT_TRUE(reported(PeerEvent::Kind::connected, "it can request missing messages"));
+    EXPECT_TRUE(reported(PeerEvent::Kind::connected, "missing messages can be requested from it"));
 }
 
 TEST_F(Transport, ManyAnswersAtOnceComeWhole) {
@@ -278,7 +278,7 @@ TEST_F(Transport, WhoIsNotListedIsNotLetIn) {
     ask();
     ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::turned_away, "not configured"); }));
     ASSERT_TRUE(
-        until([&] { return reported(PeerEvent::Kind::lost, "does it know this address"); }));
+        until([&] { return reported(PeerEvent::Kind::lost, "does it have this address"); }));
     EXPECT_GE(server.peers->server()->counters().counts.read(ServerCount::unlisted), 1U);
     EXPECT_EQ(server.peers->server()->counters().counts.read(ServerCount::connections), 0U);
 }
@@ -409,7 +409,7 @@ TEST_F(Transport, WhoProvesNothingKeepsNobodyOut) {
     }
     EXPECT_EQ(server.peers->server()->counters().ends.read(SessionEnd::gave_way), 30U);
     EXPECT_EQ(server.peers->server()->counters().counts.read(ServerCount::crowded), 0U);
-    EXPECT_TRUE(reported(PeerEvent::Kind::turned_away, "it gave way to a newer one"));
+    EXPECT_TRUE(reported(PeerEvent::Kind::turned_away, "closed for a newer one"));
 }
 
 TEST_F(Transport, TheAddressThatHoldsMostGivesWay) {
@@ -503,7 +503,8 @@ TEST_F(TransportTls, WhoDoesNotBeginKeepsNobodyOut) {
 TEST_F(TransportTls, AStrangersCertificateIsNotTaken) {
     serve(with(certificate_of("server", "authority", "authority")));
     ask(with(certificate_of("client", "other", "authority")));
-    ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::turned_away, "did not begin"); }));
+    ASSERT_TRUE(
+        until([&] { return reported(PeerEvent::Kind::turned_away, "the TLS handshake failed"); }));
     ASSERT_TRUE(until([&] { return reported(PeerEvent::Kind::lost, ""); }));
     EXPECT_FALSE(connected());
 }
@@ -552,8 +553,7 @@ TEST(SecretFile, IsReadByItsOwnerAlone) {
                        : mode == 0620 ? "620"
                        : mode == 0604 ? "604"
                                       : "601") +
-                      ", expected 0600 or less, so that nobody but its owner can read it: chmod "
-                      "600 " +
+                      ", expected 0600 or less, so that only its owner can read it: chmod 600 " +
                       path);
     }
 }

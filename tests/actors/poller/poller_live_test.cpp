@@ -232,7 +232,7 @@ TEST(MoreLines, are_refused_where_a_port_takes_none) {
                                                   {{group_other}, {group_other}}, problems);
     EXPECT_EQ(more, nullptr);
     ASSERT_EQ(problems.size(), 1U);
-    EXPECT_EQ(problems[0].text, "port script: takes no more groups while it runs");
+    EXPECT_EQ(problems[0].text, "port script: joins no more groups while it runs");
     Problems none;
     EXPECT_NE(scene.poller->prepare_lines(more_lines(group_other), {{group_other}, {}}, none),
               nullptr)

@@ -176,7 +176,7 @@ TEST_F(Figures, are_told_as_metrics_since_the_start) {
         "# HELP own_runtime_actor_handled_total Messages and timers handled\n"
         "# TYPE own_runtime_actor_handled_total counter\n"
         "own_runtime_actor_handled_total{actor=\"a \\\"keeper\\\"\"} 100\n"
-        "# HELP own_runtime_actor_backlog_messages Published and not"))
+        "# HELP own_runtime_actor_backlog_messages Messages published"))
         << text.metrics("own_");
     EXPECT_NE(text.metrics().find("\nruntime_actor_service_seconds_sum{actor=\"a \\\"keeper\\\"\"} "
                                   "0.000000800\n"

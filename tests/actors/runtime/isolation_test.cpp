@@ -154,8 +154,9 @@ std::string complaint_of(bool fails, unsigned copies) {
 
 TEST(Isolation, an_actor_that_ends_too_early_is_told) {
     EXPECT_EQ(complaint_of(false, 1), "after 30 messages: it has ended");
-    EXPECT_EQ(complaint_of(true, 1), "after 30 messages: its handler has thrown");
-    EXPECT_EQ(complaint_of(true, 3), "after 30 messages: its handler has thrown") << "nobody hangs";
+    EXPECT_EQ(complaint_of(true, 1), "after 30 messages: its handler threw an exception");
+    EXPECT_EQ(complaint_of(true, 3), "after 30 messages: its handler threw an exception")
+        << "nobody hangs";
 }
 
 TEST(Isolation, nothing_to_measure_is_refused) {

@@ -126,7 +126,7 @@ TEST(Monitor, is_told_wherever_an_actor_throws_and_whatever) {
         executor.drain(30);
         ASSERT_EQ(mourner.heard.size(), 1U);
         EXPECT_TRUE(mourner.heard[0].failed && thrower.failed());
-        EXPECT_EQ(mourner.heard[0].reason(), "something that is no std::exception");
+        EXPECT_EQ(mourner.heard[0].reason(), "an exception that is no std::exception");
         EXPECT_EQ(to.send({}), Sent::stopped);
         auto still = other.items.sender();
         EXPECT_EQ(still.send({}), Sent::sent);

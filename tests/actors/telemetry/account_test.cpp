@@ -152,7 +152,7 @@ TEST(Account, IsReadAsTables) {
             "poll0:core0                       50              48               2\n",
             "core0                             48               3               8\n"
             "  series 20, series_refused 1,234,567\n",
-            "blocks rejected or remarked upon: checksum 1\n",
+            "blocks rejected or accepted with a remark: checksum 1\n",
         }) {
         EXPECT_NE(text.find(row), std::string::npos) << row << "\nnot in:\n" << text;
     }

@@ -106,7 +106,7 @@ TEST_F(SeriesListTest, takes_the_series_of_its_lines_once) {
     }
     EXPECT_EQ(list.count(SeriesRow::announced), 2U);
     const std::string text = to_text(list, config_);
-    EXPECT_THAT(text, HasSubstr("map.csv: 2 announced, room for 1000\n"));
+    EXPECT_THAT(text, HasSubstr("map.csv: 2 announced, capacity 1000\n"));
     EXPECT_THAT(text, HasSubstr("map.csv:7: found 4 fields, expected 6\n"));
 }
 

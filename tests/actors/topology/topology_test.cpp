@@ -94,12 +94,12 @@ TEST(Topology, of_a_feed_with_one_stream_says_so) {
         return check_topology(plan_topology(config), config, two_sockets()).remarks;
     };
     EXPECT_EQ(streams_received(config), feed::both_streams);
-    EXPECT_THAT(remarks(), Not(Contains(HasSubstr("none brings"))));
+    EXPECT_THAT(remarks(), Not(Contains(HasSubstr("none receives"))));
     for (nic::PortConfig& port : config.ports) {
         port.streams = "A";
     }
     EXPECT_EQ(streams_received(config), (feed::StreamsReceived{true, false}));
-    EXPECT_THAT(remarks(), Contains(HasSubstr("ports: none brings stream B: what is lost on "
+    EXPECT_THAT(remarks(), Contains(HasSubstr("ports: none receives stream B: what is lost on "
                                               "stream A has no copy")));
 }
 
@@ -114,7 +114,7 @@ TEST(Topology, tells_every_cpu_that_is_missing_or_taken) {
     const FeedConfig config = config_of(0, 0, 9, 10);
     const auto found = texts(check_topology(plan_topology(config), config, two_sockets()).problems);
     EXPECT_EQ(found.size(), 3U);
-    EXPECT_THAT(found, Contains("poll1: cpu 0 is already that of poll0"));
+    EXPECT_THAT(found, Contains("poll1: cpu 0 is already used by poll0"));
     EXPECT_THAT(found, Contains(HasSubstr("core0: cpu 9 is not one")));
     EXPECT_THAT(found, Contains(HasSubstr("core1: cpu 10 is not one")));
 }
@@ -124,7 +124,7 @@ TEST(Topology, remarks_on_shared_cores_and_distant_memory) {
     const auto findings = check_topology(plan_topology(config), config, two_sockets());
     EXPECT_THAT(texts(findings.problems), IsEmpty());
     EXPECT_THAT(findings.remarks, Contains(HasSubstr("shares its physical core with poll0")));
-    EXPECT_THAT(findings.remarks, Contains("ring poll0 to core0: between NUMA nodes 0 and 1"));
+    EXPECT_THAT(findings.remarks, Contains("ring poll0 to core0: crosses from NUMA node 0 to 1"));
     const FeedConfig far = config_of(5, 2, -1, -1);
     EXPECT_THAT(check_topology(plan_topology(far), far, two_sockets()).remarks,
                 Contains("poll0: cpu 5 is on NUMA node 1, port a0 (0000:3b:00.0) on node 0"));
@@ -158,7 +158,7 @@ TEST(Topology, needs_memory_and_known_actors) {
     Machine small = two_sockets();
     small.memory_bytes = 1 << 20;
     const auto found = texts(check_topology(plan_topology(config), config, small).problems);
-    EXPECT_THAT(found, Contains(HasSubstr("there is no actor of kind bock; there are: book")));
+    EXPECT_THAT(found, Contains(HasSubstr("found no actor of kind bock, expected one of book")));
     EXPECT_THAT(found, Contains(HasSubstr("of the machine's 1.0 MiB are free 1.0 MiB")));
 }
 

@@ -225,7 +225,7 @@ TEST(Pcapng, StopsWhereItIsDamaged) {
     const std::vector<std::pair<std::string, std::string>> cases{
         {u32(6) + u32(13) + "....." + u32(13), "has 13 bytes, a multiple of 4"},
         {u32(6) + u32(8), "has 8 bytes, a multiple of 4"},
-        {u32(5) + u32(16) + "...." + u32(20), "16 bytes by its beginning, 20 by its end"},
+        {u32(5) + u32(16) + "...." + u32(20), "16 bytes at its beginning, 20 at its end"},
         {u32(6) + u32(16) + "...." + u32(16), "is too short for a packet"},
         {u32(3) + u32(12) + u32(12), "is too short for a packet"},
         {u32(1) + u32(16) + "...." + u32(16), "is too short for an interface"},
@@ -238,7 +238,7 @@ TEST(Pcapng, StopsWhereItIsDamaged) {
          "has the byte order mark 00000001"},
         {u32(0x0A0D0D0A) + u32(28) + u32(0x1A2B3C4D) + u32(2) + std::string(8, '\0') + u32(28),
          "is of version 2"},
-        {u32(6) + u32(32), "is cut: it has 32 bytes, the file ends behind 8"},
+        {u32(6) + u32(32), "is cut: it has 32 bytes, the file ends after 8"},
         {"..", "is cut"},
     };
     for (const auto& [damage, said] : cases) {

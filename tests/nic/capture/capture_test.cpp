@@ -311,7 +311,7 @@ TEST(PcapPort, PassesOverLeapsOfMoreThanAnHourAndTellsThem) {
     ASSERT_EQ(remarks.size(), 4U);
     EXPECT_EQ(remarks[0], scratch.file("a") +
                               ": the time of record 2 leaps ahead by 456000.0 "
-                              "hours, which were passed over");
+                              "hours, which were skipped");
     EXPECT_NE(remarks[1].find("record 4 leaps ahead by 48000.0 hours"), std::string::npos);
     EXPECT_NE(remarks[2].find("record 5 leaps back by 48000.0 hours"), std::string::npos);
     EXPECT_NE(remarks[3].find("record 6 leaps ahead by 1.0 hours"), std::string::npos);
@@ -345,7 +345,7 @@ TEST(PcapPort, TellsSomeOfManyLeaps) {
     static_cast<void>(played(ports, day_ns, second_ns / 10, 40));
     EXPECT_TRUE(port->exhausted());
     ASSERT_EQ(port->remarks().size(), 9U);
-    EXPECT_EQ(port->remarks()[8], "1 more leaps in the times of records were passed over");
+    EXPECT_EQ(port->remarks()[8], "1 more leaps in the times of records were skipped");
 }
 
 TEST(PcapPort, CapturesReplayedTogetherKeepTheirDistance) {
@@ -483,7 +483,7 @@ TEST(PcapPort, TellsAFileThatIsGoneWhenItIsDue) {
     EXPECT_TRUE(port->exhausted());
     EXPECT_EQ(port->statistics().errors, 1U);
     ASSERT_EQ(port->unread().size(), 1U);
-    EXPECT_NE(port->unread()[0].find("69: was opened at the start"), std::string::npos)
+    EXPECT_NE(port->unread()[0].find("69: could be opened at the start"), std::string::npos)
         << port->unread()[0];
 }
 

@@ -242,12 +242,12 @@ TEST(Check, EveryProblemIsToldAtOnce) {
     Machine machine = mighty_machine();
     machine.sys = scratch.file("sys");
     const std::string reported = texts_of(check_ports(demands, machine));
-    EXPECT_THAT(reported, HasSubstr("port p: no PCI device 0000:3b:00.0"));
-    EXPECT_THAT(reported, HasSubstr("port both: exactly one of `pci` and `vdev`"));
+    EXPECT_THAT(reported, HasSubstr("port p: found no PCI device 0000:3b:00.0"));
+    EXPECT_THAT(reported, HasSubstr("port both: expected exactly one of `pci` and `vdev`"));
     EXPECT_THAT(reported, HasSubstr("port eal: EAL argument --lcores follows from the config"));
     EXPECT_THAT(reported, HasSubstr("port huge: `hugepages` differs"));
-    EXPECT_THAT(reported, HasSubstr("port twice: device net_null9 is port huge already"));
-    EXPECT_THAT(reported, HasSubstr("port iface: no interface nosuch0"));
+    EXPECT_THAT(reported, HasSubstr("port twice: device net_null9 is already port huge"));
+    EXPECT_THAT(reported, HasSubstr("port iface: found no interface nosuch0"));
     EXPECT_THAT(reported, HasSubstr("port noiface: net_af_packet0 names no interface"));
     EXPECT_THAT(reported, HasSubstr("port absent: cannot read the capture /nosuch.pcap"));
     EXPECT_THAT(reported, HasSubstr("is not a pcap or pcapng file with frames"));
@@ -310,7 +310,7 @@ TEST(Steering, AGroupOnTwoQueuesIsAProblem) {
     Problems problems;
     (void)plan_steering({}, {{group}, {group}}, problems);
     ASSERT_EQ(problems.size(), 1U);
-    EXPECT_THAT(problems[0].text, HasSubstr("224.0.204.1:45001 is wanted on queues 0 and 1"));
+    EXPECT_THAT(problems[0].text, HasSubstr("224.0.204.1:45001 is needed on queues 0 and 1"));
 }
 
 TEST(DeviceClock, FollowsRateAndOrigin) {

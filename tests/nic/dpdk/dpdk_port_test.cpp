@@ -355,7 +355,8 @@ TEST(DpdkPort, SeveralCapturesFeedSeveralQueues) {
     const std::array more{Group{Ipv4{0xE000CC07}, 45007}};
     EXPECT_NE(ports[0]->prepare(more, problems), nullptr);
     EXPECT_EQ(ports[1]->prepare(more, problems), nullptr);
-    EXPECT_THAT(texts_of(problems), HasSubstr("port a0/1: what comes to its queue was steered"));
+    EXPECT_THAT(texts_of(problems),
+                HasSubstr("port a0/1: its queue receives only the groups steered to it"));
 }
 
 TEST(DpdkPort, WhatCannotBeOpenedIsToldAndLeavesNothing) {

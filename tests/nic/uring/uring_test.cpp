@@ -223,7 +223,7 @@ TEST_F(UringPortTest, HasRoomForSoManyGroupsMore) {
     Problems problems;
     EXPECT_EQ(port->prepare(std::span(groups).first(more_groups_max + 1), problems), nullptr);
     ASSERT_EQ(problems.size(), 1U);
-    EXPECT_EQ(problems[0].text, "port u0: 1 groups more than it has room for while it runs");
+    EXPECT_EQ(problems[0].text, "port u0: found no free slots for 1 more groups while it runs");
     Problems none;
     const auto prepared = port->prepare(std::span(groups).first(more_groups_max), none);
     ASSERT_NE(prepared, nullptr);

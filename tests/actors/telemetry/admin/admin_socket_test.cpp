@@ -315,7 +315,7 @@ TEST_F(Admin, client_and_socket_understand_each_other) {
     std::string complaint;
     const auto nothing = [](const std::string&) { return true; };
     EXPECT_FALSE(ask(path(), "x", nothing, false, complaint));
-    EXPECT_THAT(complaint, HasSubstr("does the instance run?"));
+    EXPECT_THAT(complaint, HasSubstr("is the instance running?"));
     const auto socket = opened();
     std::atomic<bool> done{false};
     std::thread server([&] {

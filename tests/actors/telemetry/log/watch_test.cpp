@@ -122,7 +122,7 @@ TEST(Watch, aGapThatWasFilledMeanwhileIsNoLoss) {
     watched.line().counts[feed::LineCount::late] = 10;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
-                               "2 gaps declared and filled meanwhile; 10 messages came late")));
+                               "2 gaps declared and filled meanwhile; 10 messages received late")));
 }
 
 TEST(Watch, warnsOfEveryInferredReset) {
@@ -137,7 +137,8 @@ TEST(Watch, warnsOfPacketsThatTheReversePathFilterDropped) {
     CounterSnapshot snapshot = quiet();
     snapshot.reverse_path_drops = 5;  // from before the start
     Watch watch;
-    const auto dropped = is(LogCode::reverse_path_dropped, "feed", "2 packets since the last look");
+    const auto dropped =
+        is(LogCode::reverse_path_dropped, "feed", "2 packets since the last check");
     EXPECT_THAT(watch.look(snapshot), ::testing::Not(::testing::Contains(dropped)));
     snapshot.reverse_path_drops = 7;
     snapshot.seconds = 1;
@@ -177,14 +178,14 @@ TEST(Watch, saysWhatCameAfterAll) {
     watched.line().counts[feed::LineCount::repaired] = 3;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
-                               "4 messages came late, 3 by retransmission; 1 lost")));
+                               "4 messages received late, 3 by retransmission; 1 lost")));
     // A line that is lost and repaired between two looks, more repaired than lost.
     watched.line().counts[feed::LineCount::gaps] = 2;
     watched.line().counts[feed::LineCount::lost] = 0;
     watched.line().counts[feed::LineCount::late] = 6;
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
-                               "1 gap declared and filled meanwhile; 2 messages came late")));
+                               "1 gap declared and filled meanwhile; 2 messages received late")));
 }
 
 TEST(Watch, namesTheThreadThatTakesNoTurns) {
@@ -194,7 +195,7 @@ TEST(Watch, namesTheThreadThatTakesNoTurns) {
     watched.snapshot.pollers[0].turns = 2000;
     watched.snapshot.cores[0].turns = 1001;
     EXPECT_THAT(watched.look(),
-                ElementsAre(is(LogCode::thread_stalled, "core core1", "no turn for 1.0 s")));
+                ElementsAre(is(LogCode::thread_stalled, "core core1", "no loop step for 1.0 s")));
     watched.snapshot.seconds = 4;
     watched.snapshot.live = false;  // captures have ended
     EXPECT_THAT(watched.look(), IsEmpty());
@@ -278,7 +279,7 @@ TEST(Watch, tellsDropsAndRejectsByReason) {
         ElementsAre(
             is(LogCode::packets_dropped, "port nic-a",
                "11 packets, 11 since the start: fragment 2, unknown_group 9 (no line of this "
-               "poller listens to the destination group and port); groups that are no line's: "
+               "poller listens to the destination group and port); groups of no line: "
                "239.1.4.4:31004 from 162.69.44.4, 9 packets"),
             is(LogCode::packets_ignored, "port nic-a", "1 packet, 1 since the start: arp 1"),
             is(LogCode::blocks_rejected, "line 3",
@@ -294,9 +295,11 @@ TEST(Watch, aStreamOrLineThatIsNoLongerHeardIsToldOnce) {
     Watched watched;
     watched.line(0).states[0] = LineState::stream_silent;
     watched.line(0).heard_ns[0] = 1'773'667'800'500'000'000;
-    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::stream_silent, "line 3 stream A",
-                                               "nothing any more; 10 packets before, the last "
-                                               "heard at 2026-03-16T13:30:00.500Z")));
+    EXPECT_THAT(
+        watched.look(),
+        ElementsAre(
+            is(LogCode::stream_silent, "line 3 stream A",
+               "no packet any more; 10 packets before, the last at 2026-03-16T13:30:00.500Z")));
     EXPECT_THAT(watched.look(), IsEmpty());
     watched.line(0).states = {LineState::stream_down, LineState::stream_silent};
     watched.line(0).down = true;
@@ -320,7 +323,7 @@ TEST(Watch, namesStreamsThatNeverCame) {
     snapshot.pollers[0].lines[0].states[1] = feed::LineState::stream_silent;
     EXPECT_THAT(watch.look(snapshot),
                 ElementsAre(is(LogCode::streams_unheard, "feed",
-                               "1 of 4 streams have brought nothing yet: line 3 B")));
+                               "1 of 4 streams have had no packet yet: line 3 B")));
     EXPECT_THAT(watch.look(snapshot), IsEmpty());
 }
 
@@ -360,11 +363,12 @@ TEST(Watch, tellsOfAllocationsAndClockSteps) {
 TEST(Watch, tellsWhatRecoveryAndTheHistoryCouldNotDo) {
     Watched watched;
     watched.snapshot.recovery = {.abandoned = 7, .untracked = 1, .not_kept = 2};
-    EXPECT_THAT(watched.look(), ElementsAre(is(LogCode::recovery_short, "recovery",
-                                               "7 messages asked for in vain, 1 message not listed "
-                                               "(recovery.ranges_max)"),
-                                            is(LogCode::history_short, "history",
-                                               "2 blocks not kept, 2 since the start")));
+    EXPECT_THAT(
+        watched.look(),
+        ElementsAre(is(LogCode::recovery_short, "recovery",
+                       "7 messages requested without success, 1 message not listed "
+                       "(recovery.ranges_max)"),
+                    is(LogCode::history_short, "history", "2 blocks not kept, 2 since the start")));
     EXPECT_THAT(watched.look(), IsEmpty());
     watched.snapshot.recovery.never_asked = 3;
     watched.snapshot.recovery.notes_dropped = 1;
@@ -379,8 +383,9 @@ TEST(Watch, tellsAsLongAsTheThreadOfRecoveryIsGone) {
     for (int look = 0; look < 2; ++look) {
         EXPECT_THAT(
             watched.look(),
-            ElementsAre(is(LogCode::recovery_ended, "recovery",
-                           "its thread ended by itself: socket: Too many open files; a restart")));
+            ElementsAre(
+                is(LogCode::recovery_ended, "recovery",
+                   "its thread ended by itself: socket: Too many open files; only a restart")));
     }
 }
 

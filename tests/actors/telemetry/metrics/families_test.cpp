@@ -28,7 +28,7 @@ TEST(Families, SeriesOfOneNameAreOneFamily) {
               "pinstrike_line_gaps_total{feed=\"opra\",line=\"1\"} 3\n"
               "pinstrike_line_gaps_total{feed=\"opra\",line=\"2\"} 4\n"
               "# HELP pinstrike_clock_tsc 1 where the time stamp counter is the clock, 0 where the "
-              "system is\n"
+              "system clock is used\n"
               "# TYPE pinstrike_clock_tsc gauge\n"
               "pinstrike_clock_tsc{feed=\"opra\"} 1\n");
     EXPECT_TRUE(families.take().empty());
