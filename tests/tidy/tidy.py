@@ -68,6 +68,23 @@ HOT_WORDS = {
     r"\bstd::to_string\b|\bstd::ostringstream\b": "formatting",
 }
 
+# Words that only this project used, and the field's word. They are looked for in texts and inside
+# names. The published names that have one of them stay.
+RETIRED_WORDS = {
+    "road": "ring or queue", "roads": "rings or queues",
+    "debt": "pending event", "debts": "pending events",
+    "owe": "pending", "owed": "pending", "owes": "pending", "owing": "pending",
+    "sight": "snapshot of counters", "desk": "handler", "seat": "slot", "dealer": "shard assignment",
+    "suspicion": "reset candidate", "suspect": "candidate", "suspected": "inferred", "refute": "reject",
+    "witness": "what corroborates, or the class's role", "sought": "lookup", "knot": "point",
+    "mend": "fix, repair or correct", "mends": "fixes", "mended": "fixed", "mending": "fixing",
+    "spoil": "damage", "spoilt": "damaged or malformed", "spoiled": "damaged or malformed",
+    "astray": "displaced", "disturbed": "preempted", "untold": "not reported",
+    "heed": "follow", "heeds": "follows", "heeded": "followed",
+}
+PUBLISHED_NAMES = re.compile(
+    r"gap_mended|latency_disturbed\w*|fine_latency_disturbed\w*|ring_untold_repairs_total")
+
 LINE_COLUMNS = 100
 FUNCTION_LINES = 70
 FILE_LINES = 700
@@ -253,6 +270,15 @@ def check_classes(path, lines):
             found(path, number, "class", f"{name} is within the limits: take it out of LARGE_CLASSES")
 
 
+def check_words(path):
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for number, line in enumerate(text.splitlines(), 1):
+        line = PUBLISHED_NAMES.sub("", line)
+        for word in re.findall(r"[A-Z]?[a-z]+", line):
+            if word.lower() in RETIRED_WORDS:
+                found(path, number, "word", f"\"{word}\": {RETIRED_WORDS[word.lower()]}")
+
+
 def check_mutants():
     """Each bug that may be planted has its one place in the program, and a name of its own."""
     table = ROOT / "tests" / "mutants" / "planted.py"
@@ -273,6 +299,8 @@ def main():
     check_layout(files)
     check_mutants()
     for path in files:
+        if path.suffix in (".h", ".cpp", ".md", ".py", ".yaml", ".yml", ".in") and path != Path(__file__):
+            check_words(path)
         if path.suffix in (".h", ".cpp"):
             lines = path.read_text(encoding="utf-8").splitlines()
             check_includes(path, lines)

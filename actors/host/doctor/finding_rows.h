@@ -76,7 +76,7 @@ struct CheckRow {
         "plan)") \
     ROW(pcie, "pcie.{nic}", "PCIe link of {port} ({nic})", "{best_link}", \
         "a link that is slower or narrower than the NIC fills up in bursts, and the NIC drops " \
-        "packets (missed)", "use a slot with as many lanes, or seat the card again") \
+        "packets (missed)", "use a slot with as many lanes, or remove and insert the card again") \
     ROW(firmware, "firmware.{nic}", "firmware of {port} ({nic})", \
         "the version that DPDK's guide to the NIC's driver names", \
         "steering by group and checksum verdicts need a firmware that supports them; doctor " \
