@@ -261,8 +261,8 @@ class Complaints(unittest.TestCase):
 
     def test_nobody_answers(self):
         for instance in ("no-such", "no-such.yaml", "/etc/pinstrike/no-such.yaml"):
-            self.expect(1, "/run/pinstrike/no-such/admin.sock: no admin socket is there", instance)
-        self.expect(1, "./no-such.sock: no admin socket is there", "./no-such.sock")
+            self.expect(1, "/run/pinstrike/no-such/admin.sock: found no admin socket", instance)
+        self.expect(1, "./no-such.sock: found no admin socket", "./no-such.sock")
 
     def test_something_else_answers(self):
         for answer, part in ((b"{}\n", "no reading"),

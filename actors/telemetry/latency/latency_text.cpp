@@ -100,33 +100,29 @@ void add_stops(std::string& out, const LatencyReading& reading) {
 }
 
 constexpr std::string_view live_notes =
-    "arrival to poll: no stamp shows it. By the lengths of the poller's turns: how long a packet\n"
-    "  that comes at any time waits until the poller looks. Packets of a burst come together, and\n"
-    "  may do so at the worst time. Part of the stages below only where the NIC stamps packets.\n"
-    "exchange to decoded: begins with the exchange's clock, ends with this host's, whatever the\n"
-    "  two differ by. Each packet counts as the first of its burst.\n"
-    "receive to actor, waiting: begin with the NIC's or kernel's stamp where there is one, else\n"
-    "  when the poller looked; end when the core turns to a batch, and when it calls the actor.\n"
-    "  Each message counts as the first of its batch: none waited longer. Waiting and service: of\n"
-    "  one batch in 8.\n";
+    "arrival to poll: no timestamp shows it. It is estimated from the lengths of the poller's\n"
+    "  loop steps: how long a packet that arrives at any time waits until the next poll. Packets\n"
+    "  of a burst arrive together, perhaps at the worst time. The stages below contain it only if\n"
+    "  the NIC stamps packets.\n"
+    "exchange to decoded: from the exchange's clock to this host's clock, so the difference of\n"
+    "  the two clocks is included. Each packet counts as the first of its burst.\n"
+    "receive to actor, waiting: from the timestamp of the NIC or kernel, or else from the poll,\n"
+    "  until the core takes the batch, and until it calls the actor. Each message counts as the\n"
+    "  first of its batch, so none waited longer. Waiting and service: of one batch in 8.\n";
 
 constexpr std::string_view due_notes =
-    "due to decoded, due to actor, waiting: begin when the packet was due by the captures' times\n"
-    "  and the pace, so that who comes late counts as late. Each packet counts as the first of "
-    "its\n"
-    "  burst, each message as the first of its batch: none waited longer. Reading the captures is\n"
-    "  the poller's work, and counts. Waiting and service: of one batch in 8.\n";
+    "due to decoded, due to actor, waiting: from the time when the packet was due by the\n"
+    "  captures' times and the pace, so a late replay counts as latency. Each packet counts as\n"
+    "  the first of its burst, each message as the first of its batch, so none waited longer. The\n"
+    "  poller reads the captures, which is included. Waiting and service: of one batch in 8.\n";
 
 constexpr std::string_view stop_notes =
-    "stops: turns in which a thread did nothing and that took 5 us or longer: the hypervisor,\n"
-    "  interrupts, other threads on its processor. \"without stops\" leaves out what overlaps one, "
-    "and\n"
-    "  what came while the thread still worked off what it had piled up, for as long again at "
-    "most.\n"
-    "  A stop that hits a thread at work cannot be told from its work: it is not found, and stays "
-    "in\n"
-    "  all figures.\n"
-    "-: too few values to tell. Values are known to 1/16.\n";
+    "stops: loop steps of 5 us or longer in which a thread did nothing, because of preemption by\n"
+    "  the hypervisor, interrupts or other threads. \"without stops\" leaves out samples that\n"
+    "  overlap a stop, and samples taken while the thread worked off the backlog, for at most as\n"
+    "  long again. A stop during work cannot be distinguished from the work: it is not detected\n"
+    "  and stays in all figures.\n"
+    "-: too few values. The precision of values is 1/16.\n";
 
 }  // namespace
 

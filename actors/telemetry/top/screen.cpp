@@ -217,9 +217,9 @@ void Screen::add_help(std::vector<ScreenRow>& screen) {
              "arrows, PgUp, PgDn  choose a row      Enter  all counts of a line      Esc  back\n"
              "q  quit\n\n"
              "Counts are since the start, or the last `pinstrike ctl INSTANCE clear`; rates\n"
-             "since the look before. A first: the share that A brought first. Skew: by how\n"
-             "much the stream that comes first is ahead. Longest: the longest turn that found\n"
-             "work. Stops: of the machine, while the thread had nothing to do.\n");
+             "since the previous reading. A first: the share of messages that A delivered\n"
+             "first. Skew: by how much the earlier stream is ahead. Longest: the longest loop\n"
+             "step that found work. Stops: preemption while the thread had no work.\n");
 }
 
 std::vector<ScreenRow> Screen::draw(const Readings& readings, std::size_t columns,

@@ -202,7 +202,7 @@ TEST(Topology, a_ring_that_nobody_drains_is_a_problem) {
     topology.rings[0].to = "nowhere";
     topology.rings[1] = topology.rings[2];
     const auto found = texts(check_topology(topology, config, two_sockets()).problems);
-    EXPECT_THAT(found, Contains("ring poll0 to nowhere: nobody drains it"));
+    EXPECT_THAT(found, Contains("ring poll0 to nowhere: no thread drains it"));
     EXPECT_THAT(found, Contains("ring poll1 to core0: there are two"));
 }
 
