@@ -299,7 +299,7 @@ def main():
     check_layout(files)
     check_mutants()
     for path in files:
-        if path.suffix in (".h", ".cpp", ".md", ".py", ".yaml", ".yml", ".in") and path != Path(__file__):
+        if path.suffix in (".h", ".cpp", ".md", ".py", ".yaml", ".yml", ".in") and path != Path(__file__).resolve():
             check_words(path)
         if path.suffix in (".h", ".cpp"):
             lines = path.read_text(encoding="utf-8").splitlines()
