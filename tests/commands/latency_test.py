@@ -202,7 +202,7 @@ class Replay(unittest.TestCase):
     def test_stages_begin_when_packets_were_due(self):
         done = latency("--replay", self.capture, "--pace", "x10", "--svg", self.folder / "a.svg")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for words in ("due to decoded", "due to actor", "book: service", "begin when the packet"):
+        for words in ("due to decoded", "due to actor", "book: service", "from the time when the packet was due"):
             self.assertIn(words, done.stdout)
         self.assertNotIn("receive to actor", done.stdout)
         self.assertIn("the account balances", done.stderr)
