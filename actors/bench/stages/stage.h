@@ -29,14 +29,14 @@ struct StageDoc {
 };
 
 inline constexpr std::array<StageDoc, 10> stage_docs{{
-    {"receive", "a burst from the port, and its time"},
+    {"receive", "a burst from the port, with the other work of a loop step"},
     {"parse", "Ethernet, IPv4 and UDP headers, with checksums"},
     {"find line", "the line of the group, and its count"},
-    {"check", "the block's header, checksum and messages"},
+    {"check", "the header, size and checksum of the block"},
     {"arbitrate", "is it new, a duplicate, or after a gap"},
-    {"decode", "events, into memory that stays in the cache"},
+    {"decode", "messages checked and written to memory in the cache"},
     {"route", "the core of each series; one core needs none"},
-    {"push", "into rings instead, with all other work of the poll thread"},
+    {"push", "into the rings instead, and publication of each burst"},
     {"pop", "the core's loop, without an actor"},
     {"book", "the actor that keeps the book"},
 }};
