@@ -19,7 +19,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CLANG_TIDY = "clang-tidy-19"
-SKIPPED = 77
 
 
 def git(*words):
@@ -75,8 +74,7 @@ def main():
     if not options.all:
         changed = changed_files()
         if changed is None:
-            print("SKIP: no history to compare with")
-            return SKIPPED
+            sys.exit("clang-tidy: there is no earlier commit to compare with")
         sources = sources_of(changed, sources)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         findings = [text for text in pool.map(lambda source: check(options.build, source), sources)

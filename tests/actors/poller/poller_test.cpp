@@ -123,7 +123,7 @@ TEST(Poller, declares_a_hole_lost_after_the_window_and_delivers_what_waited) {
     EXPECT_EQ(scene.reported(), "gap11-12 13 14");
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.poller->step(6 * ms);
-    EXPECT_EQ(scene.reported(), "11! gap11-11") << "late, then the news that it is repaired";
+    EXPECT_EQ(scene.reported(), "11! gap11-11") << "late, then the repair event";
 }
 
 TEST(Poller, what_a_retransmission_group_brings_only_fills_what_is_missing) {
