@@ -1,7 +1,7 @@
 // path: hot
 //
-// The path of a packet, from a NIC's queue to the rings of the cores, on one thread. This file has
-// it in the order in which a packet meets it:
+// The path of a packet, from a NIC's queue to the rings of the cores, on one thread. The functions
+// from step() on are in the order in which a packet meets them:
 //
 //     receive a burst              nic     one indirect call
 //     parse_udp                    nic     a datagram, or the reason to drop the frame
@@ -9,7 +9,7 @@
 //     Codec::open                  feed    a block with valid header and checksum, or a reason
 //     Arbiter::classify_by_header  feed    all of it, nothing of it, or the slow path
 //     Codec::decode_straight       feed    messages, checked while they are written into the rings
-//     Router::publish              here    once for each burst
+//     Router::publish              here    once for each step, which takes a burst of each port
 //
 // Nothing here blocks, allocates, or reads a clock: the caller passes the time of a step. Captures
 // and all timers run on the time of the captured packets, so a replay gives the same events at any
@@ -40,7 +40,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -80,16 +79,6 @@ class Poller final : public PollerTask {
     using Lines = PollerLines<Codec>;
     using Line = PollerLine<Codec>;
 
-    /// Called before the first packet, because that packet may be a test.
-    void begin(std::int64_t now_ns) {
-        begun_ = true;
-        for (auto& line : lines_) {
-            if (!replays_) {
-                line->day.look(now_ns);
-            }
-        }
-    }
-
     /// Takes a burst of each port, then runs the timers.
     std::size_t step_live(std::int64_t now_ns) {
         wall_ns_ = now_ns;
@@ -107,41 +96,6 @@ class Poller final : public PollerTask {
         arbitration_clock_.looked(behind);
         run_timers();
         return packets;
-    }
-
-    /// Takes about a burst of packets of all captures in the order of their times. The timers run
-    /// up to the time of each packet before it is processed. `now_ns` is for ports that set the
-    /// pace.
-    std::size_t step_replay(std::int64_t now_ns) {
-        std::size_t packets = 0;
-        while (packets < replay_burst_packets) {
-            Input* next = earliest(now_ns);
-            if (next == nullptr) {
-                break;
-            }
-            const nic::Packet& packet = next->burst[next->taken++];
-            now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
-            burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
-            run_timers();
-            parse_and_route<false>(*next, packet);
-            ++packets;
-        }
-        return packets;
-    }
-
-    /// The input whose next packet is the oldest; nullptr: none has any now.
-    Input* earliest(std::int64_t now_ns) {
-        Input* best = nullptr;
-        for (auto& input : inputs_) {
-            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
-                continue;
-            }
-            if (best == nullptr ||
-                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
-                best = input.get();
-            }
-        }
-        return best;
     }
 
     std::size_t receive(Input& input, std::int64_t now_ns) {
@@ -248,6 +202,24 @@ class Poller final : public PollerTask {
                line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
     }
 
+    void select(Line& line) {
+        line_ = &line;
+        router_.begin(line.index);
+    }
+
+    [[nodiscard]] feed::Header header_of(const feed::Block& block,
+                                         feed::DeliveryFlags flags) const {
+        feed::Header header;
+        header.venue = Codec::venue;
+        header.flags =
+            static_cast<std::uint8_t>(flags | (block.retransmitted ? feed::flag_retransmitted : 0));
+        header.line = line_->number;
+        header.session = block.session;
+        header.ts_exchange_ns = block.ts_exchange_ns;
+        header.ts_receive_ns = block.ts_receive_ns;
+        return header;
+    }
+
     /// The first copy of a block was delivered.
     template <bool keeps>
     void note_first(Input& input, Line& line, const feed::Block& block, feed::Stream stream) {
@@ -259,6 +231,25 @@ class Poller final : public PollerTask {
             keep(input, line, block);
         }
     }
+
+    /// Records the wall time from the exchange's stamp, or from the time when a capture's packet
+    /// was due, to the end of the burst, which is the start of this step. Every packet of a burst
+    /// counts with the figure of the first: bursts grow when the poller is late, so one figure for
+    /// each burst would make late packets look rare.
+    void count_latency(std::int64_t now_ns) {
+        if (sample_ts_exchange_ns_ != 0 && (!replays_ || due_.known())) {
+            const std::int64_t begin_ns =
+                replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
+            counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
+            if (overlaps_stall(begin_ns, counters_.stalled_until_ns)) [[unlikely]] {
+                counters_.exchange_to_decoded_preempted_ns.record(now_ns - begin_ns,
+                                                                  burst_packets_);
+            }
+        }
+        sample_ts_exchange_ns_ = 0;
+    }
+
+    // Off the fast path.
 
     /// Processes a block that does not take the fast path: walks all its messages before anything
     /// is delivered. A separate function, so that it does not take registers from the fast path.
@@ -302,24 +293,6 @@ class Poller final : public PollerTask {
         line_->codec.decode(block, first, count, base, line_->is_gth, events);
     }
 
-    void select(Line& line) {
-        line_ = &line;
-        router_.begin(line.index);
-    }
-
-    [[nodiscard]] feed::Header header_of(const feed::Block& block,
-                                         feed::DeliveryFlags flags) const {
-        feed::Header header;
-        header.venue = Codec::venue;
-        header.flags =
-            static_cast<std::uint8_t>(flags | (block.retransmitted ? feed::flag_retransmitted : 0));
-        header.line = line_->number;
-        header.session = block.session;
-        header.ts_exchange_ns = block.ts_exchange_ns;
-        header.ts_receive_ns = block.ts_receive_ns;
-        return header;
-    }
-
     /// Gives the block, which lies in the packet that was taken last, to the history.
     void keep(Input& input, const Line& line, const feed::Block& block) {
         if (!input.keeps) {
@@ -328,6 +301,12 @@ class Poller final : public PollerTask {
             history_->keep(block, line.index);
         } else {
             history_->skip();
+        }
+    }
+
+    void count_rejects(Line& line, std::uint32_t reasons) {
+        for (; reasons != 0; reasons &= reasons - 1) {
+            line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
         }
     }
 
@@ -403,27 +382,51 @@ class Poller final : public PollerTask {
         tap_->publish();
     }
 
-    void count_rejects(Line& line, std::uint32_t reasons) {
-        for (; reasons != 0; reasons &= reasons - 1) {
-            line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
+    /// Called before the first packet, because that packet may be a test.
+    void begin(std::int64_t now_ns) {
+        begun_ = true;
+        for (auto& line : lines_) {
+            if (!replays_) {
+                line->day.look(now_ns);
+            }
         }
     }
 
-    /// Records the wall time from the exchange's stamp, or from the time when a capture's packet
-    /// was due, to the end of the burst, which is the start of this step. Every packet of a burst
-    /// counts with the figure of the first: bursts grow when the poller is late, so one figure for
-    /// each burst would make late packets look rare.
-    void count_latency(std::int64_t now_ns) {
-        if (sample_ts_exchange_ns_ != 0 && (!replays_ || due_.known())) {
-            const std::int64_t begin_ns =
-                replays_ ? due_.due_ns(burst_ts_ns_) : sample_ts_exchange_ns_;
-            counters_.exchange_to_decoded_ns.record(now_ns - begin_ns, burst_packets_);
-            if (overlaps_stall(begin_ns, counters_.stalled_until_ns)) [[unlikely]] {
-                counters_.exchange_to_decoded_preempted_ns.record(now_ns - begin_ns,
-                                                                  burst_packets_);
+    // Captures that are replayed.
+
+    /// Takes about a burst of packets of all captures in the order of their times. The timers run
+    /// up to the time of each packet before it is processed. `now_ns` is for ports that set the
+    /// pace.
+    std::size_t step_replay(std::int64_t now_ns) {
+        std::size_t packets = 0;
+        while (packets < replay_burst_packets) {
+            Input* next = earliest(now_ns);
+            if (next == nullptr) {
+                break;
+            }
+            const nic::Packet& packet = next->burst[next->taken++];
+            now_ns_ = wall_ns_ = std::max(now_ns_, packet.ts_receive_ns);
+            burst_ts_ns_ = packets == 0 ? packet.ts_receive_ns : burst_ts_ns_;
+            run_timers();
+            parse_and_route<false>(*next, packet);
+            ++packets;
+        }
+        return packets;
+    }
+
+    /// The input whose next packet is the oldest; nullptr: none has any now.
+    Input* earliest(std::int64_t now_ns) {
+        Input* best = nullptr;
+        for (auto& input : inputs_) {
+            if (input->taken == input->filled && receive(*input, now_ns) == 0) {
+                continue;
+            }
+            if (best == nullptr ||
+                input->burst[input->taken].ts_receive_ns < best->burst[best->taken].ts_receive_ns) {
+                best = input.get();
             }
         }
-        sample_ts_exchange_ns_ = 0;
+        return best;
     }
 
     // Low-rate work at random intervals, so that the pollers do not do it at the same time

@@ -19,8 +19,8 @@
 // steady overload too.
 //
 // The order within a line and core is kept, because every message of a line goes through one Router
-// into one ring. A core sees nothing until publish(), which is called once for each burst: one
-// release store, and at most one wake call, for each core that got events.
+// into one ring. A core sees nothing until publish(), which is called once for each step of the
+// poller: one release store, and at most one wake call, for each core that got events.
 #pragma once
 
 #include "actors/poller/pending_events.h"
@@ -62,7 +62,7 @@ struct RouterConfig {
 
 class Router {
   public:
-    /// `bells[i]` wakes the core of `rings[i]`; null if that core spins.
+    /// `core_wakers[i]` wakes the core of `rings[i]`; null if that core spins.
     Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
            const std::vector<Parking*>& core_wakers);
 
@@ -122,7 +122,7 @@ class Router {
         }
     }
 
-    /// Makes the events of the burst visible to the cores.
+    /// Makes the events of the step visible to the cores.
     void publish() noexcept {
         note_refused();
         for (CoreOutput& output : outputs_) {
