@@ -118,9 +118,7 @@ bool Router::flush_pending() noexcept {
     for (CoreOutput& output : outputs_) {
         flush_pending(output, output.spare / 2 + PendingEvents::events_max);
         output.count();
-        if (output.ring.unpublished()) {
-            output.publish();
-        }
+        output.publish();
         remains = remains || output.pending_lines_count != 0;
     }
     return !remains;

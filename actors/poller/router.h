@@ -129,9 +129,7 @@ class Router {
             if (output.pending_lines_count != 0) [[unlikely]] {
                 flush_pending(output, output.room_to_flush());
             }
-            if (output.ring.unpublished()) {
-                output.publish();
-            }
+            output.publish();
         }
     }
 
@@ -193,10 +191,11 @@ class Router {
         [[nodiscard]] std::size_t room_to_flush() const noexcept { return 2 * spare; }
 
         void publish() noexcept {
-            ring.publish();
-            count();
-            if (core_waker != nullptr) {
-                core_waker->wake();
+            if (ring.publish()) {
+                count();
+                if (core_waker != nullptr) {
+                    core_waker->wake();
+                }
             }
         }
 

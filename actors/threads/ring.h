@@ -135,18 +135,21 @@ class Producer {
         return claimed_ + count <= sure_ || has_room_now(count);
     }
 
-    /// Makes all claimed slots, which must be filled, visible to the consumer.
-    void publish() noexcept {
+    /// Makes all claimed slots, which must be filled, visible to the consumer. False: there were
+    /// none.
+    bool publish() noexcept {
         owner_.check();
-        if (claimed_ != published_) {
-            RING_HOOK("publish:before_store_tail");
-            published_ = claimed_;
-            control_->tail.store(claimed_, std::memory_order_release);  // P1, pairs with C1
-            RING_HOOK("publish:after_store_tail");
-            if (published_ >= next_return_) [[unlikely]] {
-                sure_ = published_;  // so that the next claim checks whether the ring is empty
-            }
+        if (claimed_ == published_) {
+            return false;
         }
+        RING_HOOK("publish:before_store_tail");
+        published_ = claimed_;
+        control_->tail.store(claimed_, std::memory_order_release);  // P1, pairs with C1
+        RING_HOOK("publish:after_store_tail");
+        if (published_ >= next_return_) [[unlikely]] {
+            sure_ = published_;  // so that the next claim checks whether the ring is empty
+        }
+        return true;
     }
 
     /// Copies and publishes all of `records`, or none.
@@ -159,9 +162,6 @@ class Producer {
         publish();
         return true;
     }
-
-    /// Whether some slots are claimed but not published.
-    [[nodiscard]] bool unpublished() const noexcept { return claimed_ != published_; }
 
     /// Whether the consumer released everything that was published. Exact on the producer's thread.
     [[nodiscard]] bool drained() const noexcept {
