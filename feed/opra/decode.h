@@ -9,7 +9,6 @@
 #include "feed/event/event_sink.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
-#include "feed/opra/quote_form.h"
 #include "feed/opra/test_symbols.h"
 
 #include <algorithm>
@@ -32,8 +31,6 @@ struct DecodeContext {
 
 namespace detail {
 
-inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
-
 [[nodiscard]] inline std::int64_t strike_e8(std::int32_t strike, char code) {
     return std::int64_t{strike} * powers_to_e8[static_cast<std::size_t>(code) & code_bits];
 }
@@ -41,8 +38,8 @@ inline constexpr std::uint64_t symbol_mask = 0xFF'FFFF'FFFFULL;
 /// a, d, f, k: symbol at 12, a reserved byte, expiration at 18, strike code at 21, strike at 22.
 [[nodiscard]] inline SeriesKey series_of_long(const std::byte* m, std::uint64_t gth_bits) {
     static_assert(long_quote::symbol.at == 12 && long_quote::expiration.at == 18);
-    const auto symbol = load_native<std::uint64_t>(m + 12) & symbol_mask;
-    const auto expiration = load_native<std::uint64_t>(m + 13) & ~symbol_mask;
+    const auto symbol = load_native<std::uint64_t>(m + 12) & SeriesKey::symbol_mask;
+    const auto expiration = load_native<std::uint64_t>(m + 13) & ~SeriesKey::symbol_mask;
     return {symbol | expiration | gth_bits,
             strike_e8(get_signed<long_quote::strike>(m), get_char<long_quote::strike_code>(m))};
 }
@@ -102,27 +99,13 @@ inline void decode_quote(const std::byte* m, const QuoteForm& form, std::uint32_
     }
 }
 
-/// The most records that a quote takes.
-inline constexpr unsigned quote_records_max = 2;
-
-/// OPRA's numbers have 32 bits.
-[[nodiscard]] inline std::uint32_t first_number(const Block& block) {
-    return static_cast<std::uint32_t>(block.sequence);
-}
-
-/// Whether the numbers of so many messages are consecutive without a wrap.
-[[nodiscard]] inline bool counts_on(std::uint32_t sequence, unsigned messages) {
-    return std::uint64_t{sequence} + messages <= std::uint64_t{1} << 32;
-}
-
 /// Decodes consecutive quotes from message `first` on into slots that the sink offers, up to the
 /// first other message. Returns the index of the first message that was not decoded.
 template <EventSink Sink>
 inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
                               const DecodeContext& context, Sink& sink) {
-    Event* const offered = counts_on(first_number(block), end)
-                               ? sink.offer(quote_records_max * (end - first))
-                               : nullptr;
+    Event* const offered =
+        counts_on(block.sequence, end) ? sink.offer(quote_records_max * (end - first)) : nullptr;
     if (offered == nullptr) {
         return first;
     }
@@ -131,7 +114,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
     const MessagePlace* const places = block.places;
     const bool wants_tests = context.wants_tests;
     const __m128i gth = gth_of_name(context.gth_bits);
-    __m256i numbered = numbered_header(context.header, first_number(block) + first);
+    __m256i numbered = numbered_header(context.header, sequence_of(block.sequence, first));
     Event* event = offered;
     unsigned messages = 0;
     unsigned i = first;
@@ -143,7 +126,7 @@ inline unsigned decode_quotes(const Block& block, unsigned first, unsigned end,
         const std::byte* m = bytes + place.offset;
         const QuoteForm& form = quote_forms[place.form];
         const QuoteEvent quote = quote_event(m, numbered, form, gth);
-        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        if (!wants_tests && is_test_symbol(quote.symbol_word())) [[unlikely]] {
             sink.filtered();
             continue;
         }
@@ -231,7 +214,7 @@ template <EventSink Sink>
 inline void decode_underlying(const std::byte* m, std::uint32_t sequence,
                               const DecodeContext& context, Sink& sink) {
     const std::uint64_t symbol =
-        load_native<std::uint64_t>(m + underlying::symbol.at) & symbol_mask;
+        load_native<std::uint64_t>(m + underlying::symbol.at) & SeriesKey::symbol_mask;
     if (!context.wants_tests && is_test_symbol(symbol)) {
         sink.filtered();
         return;
@@ -321,11 +304,12 @@ inline void decode_message(const Block& block, unsigned index, const DecodeConte
                            Sink& sink) {
     const MessagePlace place = block.places[index];
     const std::byte* m = block.bytes.data() + place.offset;
-    const std::uint32_t own = sequence_of(first_number(block), index);
+    const std::uint32_t own = sequence_of(block.sequence, index);
     if (place.form != no_quote_form) [[likely]] {
         decode_quote(m, quote_forms[place.form], own, context, sink);
     } else {
-        decode_other(get_char<message::category>(m), m, own, first_number(block), context, sink);
+        decode_other(get_char<message::category>(m), m, own, sequence_of(block.sequence, 0),
+                     context, sink);
     }
 }
 

@@ -231,9 +231,14 @@ inline constexpr auto appendage_sides = [] {
 
 /// The number of message `index` of a block that begins with `sequence`. After 4294967295 comes 1,
 /// because 0 is never a data number (OPRA Block Sequence Number).
-[[nodiscard]] constexpr std::uint32_t sequence_of(std::uint32_t sequence, unsigned index) {
-    const std::uint64_t sum = std::uint64_t{sequence} + index;
+[[nodiscard]] constexpr std::uint32_t sequence_of(std::uint64_t sequence, unsigned index) {
+    const std::uint64_t sum = sequence + index;
     return static_cast<std::uint32_t>(sum > 0xFFFF'FFFFULL ? sum - 0xFFFF'FFFFULL : sum);
+}
+
+/// Whether so many messages from this number on are numbered without a wrap.
+[[nodiscard]] constexpr bool counts_on(std::uint64_t sequence, unsigned messages) {
+    return sequence + messages <= std::uint64_t{1} << 32;
 }
 
 }  // namespace pinstrike::feed::opra

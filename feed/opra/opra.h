@@ -13,7 +13,7 @@
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/line_numbers.h"
-#include "feed/opra/quote_form.h"
+#include "feed/opra/quote_event.h"
 #include "feed/opra/rejects.h"
 #include "feed/opra/straight.h"
 #include "feed/opra/walk.h"

@@ -21,7 +21,6 @@
 #include "feed/opra/decode.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
-#include "feed/opra/quote_form.h"
 #include "feed/opra/straight_run.h"
 #include "feed/opra/test_symbols.h"
 #include "feed/opra/walk.h"
@@ -66,7 +65,7 @@ template <bool wants_tests>
         appendages |= appendages_bytes[static_cast<std::uint8_t>(m[message::indicator.at])];
         const QuoteEvent quote{header_of_quote(m, header), quote_body(m, form, gth)};
         header = next_number(header);
-        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        if (!wants_tests && is_test_symbol(quote.symbol_word())) [[unlikely]] {
             ++tests;
             continue;
         }
@@ -113,7 +112,7 @@ template <bool wants_tests>
         wrong = _mm256_or_si256(wrong, excess(bytes + at - 32, limits.tail));
         const QuoteForm& form = quote_forms[shape.form()];
         const QuoteEvent quote = quote_event(m, numbered, form, gth);
-        if (!wants_tests && is_test_symbol(quote.name() & symbol_mask)) [[unlikely]] {
+        if (!wants_tests && is_test_symbol(quote.symbol_word())) [[unlikely]] {
             ++tests;
             continue;
         }
@@ -155,16 +154,16 @@ template <EventSink Sink>
 [[nodiscard, gnu::always_inline]] inline bool decode_straight(const Block& block,
                                                               const DecodeContext& context,
                                                               Sink& sink) {
-    if (!counts_on(first_number(block), block.messages)) [[unlikely]] {
+    if (!counts_on(block.sequence, block.messages)) [[unlikely]] {
         return false;
     }
     Event* const offered = sink.offer(quote_records_max * std::size_t{block.messages});
     if (offered == nullptr) [[unlikely]] {
         return false;
     }
-    const StraightRun made =
-        run({block.bytes.data(), block.bytes.size(), block.messages, first_number(block)}, context,
-            offered);
+    const StraightRun made = run({block.bytes.data(), block.bytes.size(), block.messages,
+                                  static_cast<std::uint32_t>(block.sequence)},
+                                 context, offered);
     if (!made.sound) [[unlikely]] {
         return false;
     }
