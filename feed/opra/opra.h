@@ -176,9 +176,25 @@ struct Opra {
     [[nodiscard, gnu::always_inline]] static bool decode_straight(const Block& block,
                                                                   const Header& base, bool gth,
                                                                   Sink& sink) {
+        Event* const offered = counts_on(block.sequence, block.messages)
+                                   ? sink.offer(quote_records_max * std::size_t{block.messages})
+                                   : nullptr;
+        if (offered == nullptr) [[unlikely]] {
+            return false;
+        }
         Header first = base;
         first.sequence = static_cast<std::uint32_t>(block.sequence);
-        return detail::decode_straight(block, context_of(first, gth, sink), sink);
+        const detail::StraightRun run = detail::run_straight(
+            {block.bytes.data(), block.bytes.size(), block.messages, first.sequence},
+            context_of(first, gth, sink), offered);
+        if (!run.sound) [[unlikely]] {
+            return false;
+        }
+        for (unsigned test = 0; test < run.tests; ++test) {
+            sink.filtered();
+        }
+        sink.take(block.messages - run.tests, run.records);
+        return true;
     }
 
     /// Decodes messages first .. first+count-1 (all below block.decodable) into `sink`. `base` has
