@@ -263,10 +263,7 @@ bool Core::ActorSlot::wants(const feed::Event& event) const noexcept {
     if (symbols.empty() || kind == feed::EventKind::text) {
         return true;
     }
-    const std::uint64_t symbol = kind == feed::EventKind::underlying
-                                     ? event.body.underlying.symbol
-                                     : event.body.series.symbol_word();
-    return std::binary_search(symbols.begin(), symbols.end(), symbol);
+    return std::binary_search(symbols.begin(), symbols.end(), feed::symbol_word_of(event));
 }
 
 void Core::count(const Batch& batch) noexcept {

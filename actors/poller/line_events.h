@@ -7,10 +7,9 @@
 #include "actors/poller/router.h"
 #include "feed/arbitration/line_counts.h"
 #include "feed/event/event.h"
-#include "feed/event/series_key.h"
 
 #include <cstddef>
-#include <cstdint>
+#include <span>
 
 namespace pinstrike::actors {
 
@@ -21,21 +20,11 @@ struct LineEvents {
     Line& line;
     bool test_symbols;  ///< the config wants test symbols
 
-    feed::Event* claim(const feed::SeriesKey& series, unsigned records) {
-        return router.claim(series, records);
-    }
-
-    feed::Event* claim_symbol(std::uint64_t symbol_word, unsigned records) {
-        return router.claim_symbol(symbol_word, records);
-    }
-
-    feed::Event* claim_line(std::uint16_t number, unsigned records) {
-        return router.claim_line(number, records);
-    }
-
     feed::Event* offer(std::size_t records) { return router.offer(records); }
 
     void take(std::size_t messages, std::size_t records) { router.take(messages, records); }
+
+    void push(std::span<const feed::Event> message) { router.push(message); }
 
     /// A control message with a number of its own.
     void broadcast(const feed::Event& event) {

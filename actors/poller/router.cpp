@@ -2,6 +2,7 @@
 #include "actors/poller/router.h"
 
 #include "config/check.h"
+#include "config/mistake.h"
 
 #include <immintrin.h>
 #include <sched.h>
@@ -12,7 +13,7 @@ namespace pinstrike::actors {
 
 Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
                const std::vector<Parking*>& core_wakers)
-    : config_(config), refused_(message_records_max, feed::Event{}) {
+    : config_(config) {
     PINSTRIKE_CHECK(!rings.empty() && rings.size() == core_wakers.size());
     constexpr std::size_t spare_share = 16;
     for (std::size_t i = 0; i < rings.size(); ++i) {
@@ -34,22 +35,22 @@ Router::Router(const RouterConfig& config, std::vector<Producer<feed::Event>> ri
 
 // --- hot ---
 
-feed::Event* Router::claim_when_full(CoreOutput& output, std::size_t records) noexcept {
+void Router::push_when_full(CoreOutput& output, std::span<const feed::Event> message) noexcept {
+    feed::Event* slots = nullptr;
     if (config_.when_full == WhenFull::wait) {
-        wait_for_room(output, records);
-        ++output.pushed_count;
-        return output.ring.claim(records);
-    }
-    if (output.pending_lines_count != 0) {
+        wait_for_room(output, message.size());
+        slots = output.ring.claim(message.size());
+    } else if (output.pending_lines_count != 0) {
         flush_pending(output, output.room_to_flush());
-        if (feed::Event* slots = output.ring.claim(records, output.closed)) {
-            ++output.pushed_count;
-            return slots;
-        }
+        slots = output.ring.claim(message.size(), output.closed);
+    }
+    if (slots != nullptr) {
+        return output.write(slots, message);
     }
     ++output.refused_count;
-    refused_by_ = &output;
-    return refused_.data();
+    if (!planted(Mistake::ring)) {
+        pending_of(output).refuse(message.front().header);
+    }
 }
 
 void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
@@ -113,7 +114,6 @@ void Router::flush_pending(CoreOutput& output, std::size_t room) noexcept {
 }
 
 bool Router::flush_pending() noexcept {
-    note_refused();
     bool remains = false;
     for (CoreOutput& output : outputs_) {
         flush_pending(output, output.spare / 2 + PendingEvents::events_max);

@@ -204,6 +204,12 @@ struct alignas(64) Event {
 static_assert(sizeof(Event) == 64 && sizeof(Event::Body) == 32);
 static_assert(offsetof(Event, body) == 32);
 
+/// The symbol of a message about a series or an underlying, as SeriesKey::symbol_word().
+[[nodiscard]] inline std::uint64_t symbol_word_of(const Event& event) {
+    return event.header.kind == EventKind::underlying ? event.body.underlying.symbol
+                                                      : event.body.series.symbol_word();
+}
+
 /// Prefetches, for writing, the slot 64 records after `slot`. For producers that fill consecutive
 /// slots, because the cache line of each was last in another core's cache. Without the prefetch,
 /// the stores to a sequence of slots would wait for all these transfers at once.

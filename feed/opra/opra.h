@@ -218,7 +218,7 @@ struct Opra {
     template <EventSink Sink>
     static DecodeContext context_of(const Header& base, bool gth, Sink& sink) {
         return {detail::quote_header(base), gth ? std::uint64_t{SeriesKey::gth_bit} << 40 : 0,
-                base.line, static_cast<bool>(sink.wants_tests())};
+                static_cast<bool>(sink.wants_tests())};
     }
 
     /// The bit of the reason why the block is refused as a whole; 0: it is accepted.

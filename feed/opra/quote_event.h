@@ -357,8 +357,6 @@ struct QuoteEvent {
 
     [[nodiscard]] std::uint64_t symbol_word() const { return name() & SeriesKey::symbol_mask; }
 
-    [[nodiscard]] SeriesKey series() const { return {name(), _mm256_extract_epi64(body, 1)}; }
-
     void store(Event* event) const {
         store_32(event, header);
         store_32(&event->body, body);

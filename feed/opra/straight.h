@@ -56,36 +56,6 @@ struct StraightRun {
     std::size_t records = 0;  ///< records that were written
 };
 
-/// An EventSink for a single message between quotes. Its records go to the slots that the fast path
-/// fills next. It offers no slots.
-struct SingleMessageSink {
-    Event* here;
-    unsigned records = 0;
-    unsigned tests = 0;
-
-    Event* claim(const SeriesKey& /*series*/, unsigned wanted) { return take(wanted); }
-
-    Event* claim_symbol(std::uint64_t /*symbol_word*/, unsigned wanted) { return take(wanted); }
-
-    static Event* claim_line(std::uint16_t /*line*/, unsigned /*wanted*/) { return nullptr; }
-
-    static Event* offer(std::size_t /*wanted*/) { return nullptr; }
-
-    static void take(std::size_t /*messages*/, std::size_t /*wanted*/) {}
-
-    static void broadcast(const Event& /*event*/) {}
-
-    void filtered() { tests = 1; }
-
-    [[nodiscard]] static bool wants_tests() { return false; }
-
-  private:
-    Event* take(unsigned wanted) {
-        records = wanted;
-        return here;
-    }
-};
-
 /// Whether a message of this category goes to one core and takes at most two records, so that the
 /// fast path can decode it between quotes.
 [[nodiscard]] inline bool stands_amid_quotes(char category) {
@@ -95,9 +65,8 @@ struct SingleMessageSink {
 
 /// The result of take_amid_quotes().
 struct TakenAmid {
-    std::uint32_t bytes = 0;  ///< length of the message; 0: it was not decoded
-    std::uint16_t records = 0;
-    std::uint16_t tests = 0;
+    std::uint32_t bytes = 0;    ///< length of the message; 0: it was not decoded
+    std::uint32_t records = 0;  ///< 0: it is a test
 };
 
 /// Checks the message at `m`, with `left` bytes in the block, and writes it to `event`. Decodes
@@ -116,10 +85,7 @@ struct TakenAmid {
     if (bytes == 0) {
         return {};
     }
-    SingleMessageSink sink{event};
-    decode_other(category, m, sequence, sequence, context, sink);
-    return {bytes, static_cast<std::uint16_t>(sink.records),
-            static_cast<std::uint16_t>(sink.tests)};
+    return {bytes, decode_other(category, m, sequence, context, event)};
 }
 
 /// Whether a block has the length of one of short quotes without appendages, with or without a pad.
@@ -184,7 +150,7 @@ template <bool wants_tests>
             }
             at += other.bytes;
             event += other.records;
-            tests += other.tests;
+            tests += other.records == 0 ? 1 : 0;
             continue;
         }
         at += shape.bytes();

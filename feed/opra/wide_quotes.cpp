@@ -279,7 +279,7 @@ PINSTRIKE_WIDE StraightRun run_wide(const std::byte* bytes, std::size_t size, un
             }
             at += other.bytes;
             event += other.records;
-            tests += other.tests;
+            tests += other.records == 0 ? 1 : 0;
             continue;
         }
         at += length;

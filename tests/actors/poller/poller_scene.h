@@ -144,7 +144,8 @@ struct Toy {
             } else if (is_control(number)) {
                 sink.broadcast(event_of(number, base));
             } else {
-                *sink.claim(testing::series_of("SPX"), 1U) = event_of(number, base);
+                const Event event = event_of(number, base);
+                sink.push({&event, 1});
             }
         }
     }

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <string>
@@ -63,8 +65,8 @@ struct Scene {
     }
 
     void route(const Event& event) {
-        Event* slot = router->claim(event.body.series, event.header.records);
-        *slot = event;
+        const std::array<Event, 2> records{event, Event{}};
+        router->push({records.data(), event.header.records});
     }
 
     /// Fills the ring with `count` quotes numbered from `first`.
@@ -105,7 +107,10 @@ TEST(Router, sharding_by_underlying_keeps_an_underlying_and_its_value_together) 
     for (std::uint32_t i = 0; i < 50; ++i) {
         scene.route(quote_of(series_of("NDX", i), i));
     }
-    *scene.router->claim_symbol(key.symbol_word(), 1) = quote_of(key, 50);
+    Event value = quote_of(key, 50);
+    value.header.kind = EventKind::underlying;
+    value.body.underlying = {key.symbol_word(), 1, 0, 0};
+    scene.route(value);
     scene.router->publish();
     std::size_t used = 0;
     for (auto& ring : scene.rings) {
@@ -114,6 +119,23 @@ TEST(Router, sharding_by_underlying_keeps_an_underlying_and_its_value_together) 
         EXPECT_TRUE(records.empty() || records.size() == 51U);
     }
     EXPECT_EQ(used, 1U);
+}
+
+TEST(Router, all_texts_of_a_line_go_to_one_core) {
+    Scene scene{3};
+    for (std::uint32_t i = 0; i < 30; ++i) {
+        Event text = quote_of(series_of("SPX", i), i, 1, static_cast<std::uint16_t>(i % 3));
+        text.header.kind = EventKind::text;
+        scene.route(text);
+    }
+    scene.router->publish();
+    for (auto& ring : scene.rings) {
+        const auto records = ring.peek(slots);
+        ASSERT_EQ(records.size(), 10U);
+        for (const Event& event : records) {
+            EXPECT_EQ(event.header.line, records.front().header.line);
+        }
+    }
 }
 
 TEST(Router, broadcasts_reach_every_core_and_are_in_no_rings_count) {
@@ -167,9 +189,7 @@ TEST(Router, no_data_goes_before_a_pending_control) {
 TEST(Router, a_refused_message_of_several_records_leaves_none_of_them) {
     Scene scene;
     scene.route_many(1, slots - spare - 1);
-    Event* slots_of = scene.router->claim(series_of("A"), 2);  // one slot short
-    slots_of[0] = quote_of(series_of("A"), 5000, 2);
-    slots_of[1] = Event{};
+    scene.route(quote_of(series_of("A"), 5000, 2));  // one slot short
     scene.route(quote_of(series_of("A"), 5001));
     scene.router->publish();
     const Words words = drain(scene.rings[0]);
@@ -199,7 +219,7 @@ TEST(Router, what_is_offered_counts_only_as_far_as_it_is_taken) {
 TEST(Router, nothing_is_offered_where_there_is_no_room) {
     Scene scene;
     EXPECT_EQ(scene.router->offer(slots - spare + 1), nullptr) << "the last slots are for controls";
-    scene.route_many(1, slots - spare + 1);  // the last is refused, and noted by the next call
+    scene.route_many(1, slots - spare + 1);  // the last is refused
     EXPECT_EQ(scene.router->offer(1), nullptr);
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0]).size(), slots - spare);
@@ -211,7 +231,7 @@ TEST(Router, nothing_is_offered_where_there_is_no_room) {
 }
 
 TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
-    Scene claimed{3};
+    Scene pushed{3};
     Scene offered{3};
     Event* place = offered.router->offer(300);
     ASSERT_NE(place, nullptr);
@@ -219,26 +239,23 @@ TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
     for (std::uint32_t i = 0; i < 100; ++i) {
         const bool two = i % 7 == 0;
         const Event event = quote_of(series_of("SPX", i % 10), i, two ? 2 : 1);
-        Event* slot = claimed.router->claim(event.body.series, event.header.records);
-        place[0] = slot[0] = event;
-        if (two) {
-            place[1] = slot[1] = quote_of(series_of("second record"), 1000 + i);
-        }
-        place += event.header.records;
+        const std::array<Event, 2> records{event, quote_of(series_of("second record"), 1000 + i)};
+        pushed.router->push({records.data(), event.header.records});
+        place = std::copy_n(records.begin(), event.header.records, place);
     }
     offered.router->take(100, static_cast<std::size_t>(place - begin));
     for (std::size_t core = 0; core < 3; ++core) {
-        claimed.router->publish();
+        pushed.router->publish();
         offered.router->publish();
-        const auto want = claimed.rings[core].peek(slots);
+        const auto want = pushed.rings[core].peek(slots);
         const auto have = offered.rings[core].peek(slots);
         ASSERT_EQ(have.size(), want.size());
         EXPECT_GT(have.size(), 0U);
         EXPECT_EQ(std::memcmp(have.data(), want.data(), want.size_bytes()), 0);
         EXPECT_EQ(offered.router->counters(core).routed.read(),
-                  claimed.router->counters(core).routed.read());
+                  pushed.router->counters(core).routed.read());
         EXPECT_EQ(offered.router->counters(core).pushed.read(),
-                  claimed.router->counters(core).pushed.read());
+                  pushed.router->counters(core).pushed.read());
     }
 }
 

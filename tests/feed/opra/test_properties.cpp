@@ -209,8 +209,15 @@ TEST(Decode, StrikesOfTwoDenominatorsAreOneKeyAndGthIsAnother) {
                                  .best_bid = {},
                                  .best_offer = {}};
     const Bytes bytes = samples::block({{{}, tenths}, {{}, cents}, {{}, brief}});
-    const auto regular = decode_all(bytes).claimed_keys;
-    const auto gth = decode_all(bytes, true).claimed_keys;
+    const auto keys_of = [&bytes](bool on_gth_line) {
+        std::vector<SeriesKey> keys;
+        for (const auto& message : decode_all(bytes, on_gth_line).messages) {
+            keys.push_back(message.front().body.series);
+        }
+        return keys;
+    };
+    const auto regular = keys_of(false);
+    const auto gth = keys_of(true);
     ASSERT_EQ(regular.size(), 3U);
     EXPECT_EQ(regular[0], regular[1]);
     EXPECT_EQ(regular[0], regular[2]);
@@ -328,16 +335,8 @@ TEST(Decode, GoesOnWhereARingRefuses) {
     const Bytes bytes = samples::block(samples::one_of_each());
     ASSERT_TRUE(Opra::check(bytes, true, scratch, block).accepted);
 
-    struct Full : Collector {
-        Full() : Collector(true, false) {}
-
-        Event* claim(const SeriesKey& /*key*/, unsigned /*records*/) { return nullptr; }
-
-        Event* claim_symbol(std::uint64_t /*word*/, unsigned /*records*/) { return nullptr; }
-
-        Event* claim_line(std::uint16_t /*line*/, unsigned /*records*/) { return nullptr; }
-    } full;
-
+    Collector full;
+    full.full = true;
     Opra::decode(block, 0, block.decodable, Header{}, false, full);
     EXPECT_EQ(full.messages.size(), 2U);  // the controls, which go to all cores
 }

@@ -138,20 +138,17 @@ struct Codec {
             series_[id % series_.size()] = series_in(block);
         }
         const SeriesKey& key = series_[id % series_.size()];
-        Event* const event = sink.claim(key, 1);
-        if (event == nullptr) {
-            return;
-        }
-        event->header = base;
-        event->header.set_number(block.sequence);
-        event->header.kind = directory ? EventKind::series_map : EventKind::quote;
-        event->header.type = type_of(block);
+        Event event{base, {}};
+        event.header.set_number(block.sequence);
+        event.header.kind = directory ? EventKind::series_map : EventKind::quote;
+        event.header.type = type_of(block);
         if (directory) {
-            event->body.series_map = {key, base.line};
+            event.body.series_map = {key, base.line};
         } else {
-            event->body.quote = {key, static_cast<std::int32_t>(field(block, 0)), field(block, 1),
-                                 static_cast<std::int32_t>(field(block, 2)), field(block, 3)};
+            event.body.quote = {key, static_cast<std::int32_t>(field(block, 0)), field(block, 1),
+                                static_cast<std::int32_t>(field(block, 2)), field(block, 3)};
         }
+        sink.push({&event, 1});
     }
 
   private:
