@@ -14,12 +14,12 @@ std::vector<std::string> capture_faults(actors::Appliance& appliance, const End&
     for (std::size_t i = 0; i < appliance.pollers_count(); ++i) {
         const actors::PollerTask& poller = appliance.poller(i);
         for (std::size_t k = 0; k < poller.ports_count(); ++k) {
-            const nic::Port& port = poller.port(k);
+            const nic::Port& port = *poller.input(k).port;
             if (!port.replays()) {
                 continue;
             }
             packets += port.counters().packets.read();
-            handed += poller.handed(k);
+            handed += poller.input(k).handed.read();
             for (const std::string& sentence : port.unread()) {
                 faults.push_back(fmt::format("port {}: {}", port.name(), sentence));
             }

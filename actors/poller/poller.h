@@ -19,14 +19,13 @@
 #pragma once
 
 #include "actors/poller/arbitration_clock.h"
-#include "actors/poller/line_events.h"
-#include "actors/poller/poller_input.h"
 #include "actors/poller/poller_lines.h"
 #include "actors/poller/poller_task.h"
 #include "actors/poller/router.h"
 #include "actors/poller/slow_path_sink.h"
 #include "actors/threads/step_free_clock.h"
 #include "feed/arbitration/arbiter.h"
+#include "feed/arbitration/line_counts.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "nic/packet/datagram.h"
@@ -45,6 +44,37 @@
 #include <vector>
 
 namespace pinstrike::actors {
+
+/// The EventSink (feed/event/event_sink.h) through which a codec writes the events of a line to the
+/// router. It also applies numbered control messages to the line. It lives for one call of the
+/// codec. `line` is the one that Router::begin() selected.
+struct LineEvents {
+    Router& router;
+    PollerLine& line;
+    bool test_symbols;  ///< the config wants test symbols
+
+    feed::Event* offer(std::size_t records) { return router.offer(records); }
+
+    void take(std::size_t messages, std::size_t records) { router.take(messages, records); }
+
+    void push(std::span<const feed::Event> message) { router.push(message); }
+
+    /// A control message with a number of its own.
+    void broadcast(const feed::Event& event) {
+        line.arbiter.counters().bump(feed::LineCount::controls);
+        router.broadcast(event);
+        if (event.body.control.forget != feed::Forget::nothing) {
+            line.arbiter.flush_at(event.header.number());
+        }
+        if (event.body.control.ends_day) {
+            line.day.end(event.header.ts_exchange_ns);
+        }
+    }
+
+    void filtered() { line.arbiter.counters().bump(feed::LineCount::filtered); }
+
+    [[nodiscard]] bool wants_tests() const { return test_symbols; }
+};
 
 template <class VenueCodec>
 class Poller final : public PollerTask {
@@ -77,7 +107,7 @@ class Poller final : public PollerTask {
 
     using Input = PollerInput;
     using Lines = PollerLines<Codec>;
-    using Line = PollerLine<Codec>;
+    using Line = CodecLine<Codec>;
 
     /// Takes a burst of each port, then runs the timers.
     std::size_t step_live(std::int64_t now_ns) {
@@ -197,7 +227,7 @@ class Poller final : public PollerTask {
     /// False: the block does not take the fast path, and none of its messages was decoded.
     [[nodiscard, gnu::always_inline]] bool decode_straight(Line& line, const feed::Block& block) {
         select(line);
-        LineEvents<Line> events{router_, line, test_symbols_};
+        LineEvents events{router_, line, test_symbols_};
         return line.day.original(block.ts_exchange_ns) &&
                line.codec.decode_straight(block, header_of(block, 0), line.is_gth, events);
     }
@@ -289,7 +319,7 @@ class Poller final : public PollerTask {
             return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
         }
         const feed::Header base = header_of(block, flags);
-        LineEvents<Line> events{router_, *line_, test_symbols_};
+        LineEvents events{router_, *line_, test_symbols_};
         line_->codec.decode(block, first, count, base, line_->is_gth, events);
     }
 
@@ -460,57 +490,15 @@ class Poller final : public PollerTask {
 
     // Functions for other threads, the control thread among them.
 
-    bool flush_pending() override { return router_.flush_pending(); }
-
-    [[nodiscard]] bool exhausted() const override {
-        return std::all_of(inputs_.begin(), inputs_.end(), [](const auto& input) {
-            return input->taken == input->filled && input->port->exhausted();
-        });
-    }
-
-    [[nodiscard]] std::size_t ports_count() const override { return inputs_.size(); }
-
-    [[nodiscard]] const nic::Port& port(std::size_t i) const override { return *inputs_[i]->port; }
-
-    [[nodiscard]] const DropCounters& drops(std::size_t i) const override {
-        return inputs_[i]->drops;
-    }
-
-    [[nodiscard]] const UnknownGroups& unknown_groups(std::size_t i) const override {
-        return inputs_[i]->unknown_groups;
-    }
-
-    [[nodiscard]] std::uint64_t handed(std::size_t i) const override {
-        return inputs_[i]->handed.read();
-    }
-
     [[nodiscard]] std::size_t lines_count() const override { return lines_.size(); }
 
-    [[nodiscard]] std::uint16_t line_number(std::size_t i) const override {
-        return lines_[i].number;
-    }
-
-    [[nodiscard]] feed::Arbiter& arbiter(std::size_t i) override { return lines_[i].arbiter; }
-
-    [[nodiscard]] const feed::LineWatch& watch(std::size_t i) const override {
-        return lines_[i].watch;
-    }
-
-    [[nodiscard]] const Histogram& skew(std::size_t i, feed::Stream stream) const override {
-        return lines_[i].skew.of(stream);
-    }
-
-    [[nodiscard]] std::uint64_t retransmission_packets(std::size_t i) const override {
-        return lines_[i].retransmission_packets.read();
-    }
+    [[nodiscard]] PollerLine& line(std::size_t i) const override { return lines_[i]; }
 
     [[nodiscard]] std::span<const Row> reject_rows() const override { return Codec::reject_rows; }
 
     [[nodiscard]] std::uint64_t rejects(std::size_t line, std::size_t row) const override {
         return lines_[line].rejects.read(static_cast<typename Codec::Reject>(row));
     }
-
-    [[nodiscard]] const Router& router() const override { return router_; }
 
     [[nodiscard]] std::unique_ptr<MoreLines> prepare_lines(
         const PollerSetup& setup, const std::vector<std::vector<nic::Group>>& groups,
@@ -539,10 +527,8 @@ class Poller final : public PollerTask {
     nic::DueTimes due_;
     std::int64_t burst_ts_ns_ = 0;  ///< of a replay: capture time of the step's first packet
     Line* line_ = nullptr;          ///< the line whose messages are being delivered
-    Router router_;
     typename Codec::Scratch scratch_;
     typename Codec::Scratch waited_scratch_;
-    std::vector<std::unique_ptr<Input>> inputs_;
     Lines lines_;
     SlowPathSink<Poller> sink_;
 };
@@ -551,18 +537,15 @@ class Poller final : public PollerTask {
 
 template <class Codec>
 Poller<Codec>::Poller(PollerSetup setup, Router router)
-    : PollerTask(setup),
+    : PollerTask(setup, std::move(router)),
       block_checksum_(setup.block_checksum),
       test_symbols_(setup.test_symbols),
       marks_(setup.marks),
       due_(setup.due),
-      router_(std::move(router)),
       lines_(setup, router_.lines_max()),
       sink_(*this) {
-    for (PollerPort& port : setup.ports) {
-        replays_ = replays_ || port.port->replays();
-        inputs_.push_back(std::make_unique<Input>(std::move(port), inputs_.size()));
-    }
+    replays_ = std::any_of(inputs_.begin(), inputs_.end(),
+                           [](const auto& input) { return input->port->replays(); });
 }
 
 template <class Codec>

@@ -6,11 +6,15 @@
 
 #include "actors/poller/line_marker.h"
 #include "actors/poller/line_routes.h"
-#include "actors/poller/poller_task.h"
+#include "actors/poller/poller_settings.h"
+#include "actors/poller/poller_setup.h"
 #include "actors/poller/stream_skew.h"
 #include "config/counter.h"
 #include "config/growing_list.h"
 #include "feed/arbitration/arbiter.h"
+#include "feed/arbitration/line_counts.h"
+#include "feed/event/block.h"
+#include "feed/event/position.h"
 #include "feed/lines/line_day.h"
 #include "feed/lines/line_watch.h"
 #include "nic/packet/datagram.h"
@@ -23,37 +27,56 @@
 
 namespace pinstrike::actors {
 
-template <class Codec>
+/// The state and the counters of a line, as far as no venue determines them. Any thread may read
+/// the number, the counters and the watch at any time.
 struct alignas(64) PollerLine {
-    using RejectCounters = Counters<typename Codec::Reject, Codec::reject_rows.size()>;
-
     /// `hours` must outlive the object.
-    PollerLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
-               const LineHours& hours)
+    PollerLine(std::uint16_t line, bool separate, std::size_t position,
+               const feed::Numbering& numbering, const PollerSetup& setup, const LineHours& hours)
         : index(position),
           number(line),
-          is_gth(Codec::is_gth(line)),
+          is_gth(separate),
           day(is_gth ? hours.separate : hours.main),
-          arbiter(setup.arbitration, Codec::numbering),
+          arbiter(setup.arbitration, numbering),
           watch(setup.silence, setup.received) {}
+
+    /// Whether the stream ever brought a packet.
+    [[nodiscard]] bool heard(feed::Stream stream) {
+        return arbiter.counters(stream).read(feed::StreamCount::packets) != 0;
+    }
+
+    /// Whether the line is up. A line that was never heard is not up, whatever its watch says in
+    /// the first seconds.
+    [[nodiscard]] bool up() {
+        return !watch.down() && (heard(feed::Stream::a) || heard(feed::Stream::b));
+    }
 
     std::size_t index;  ///< within the poller
     std::uint16_t number;
     bool is_gth;  ///< carries the GTH session, whose series are their own
-    [[no_unique_address]] Codec codec;
     feed::LineDay day;
     StreamSkew skew;  ///< the members up to here share one cache line, which every block touches
     feed::Arbiter arbiter;
-    feed::LineWatch watch;
+    feed::LineWatch watch;  ///< which streams are up; only for live packets, not for replays
     LineMarker marker;
-    RejectCounters rejects;
+    /// Datagrams of the retransmission groups. The figures of the streams do not include them.
     Counter retransmission_packets;
+};
+
+template <class Codec>
+struct CodecLine : PollerLine {
+    CodecLine(std::uint16_t line, std::size_t position, const PollerSetup& setup,
+              const LineHours& hours)
+        : PollerLine(line, Codec::is_gth(line), position, Codec::numbering, setup, hours) {}
+
+    [[no_unique_address]] Codec codec;
+    Counters<typename Codec::Reject, Codec::reject_rows.size()> rejects;
 };
 
 template <class Codec>
 class PollerLines {
   public:
-    using Line = PollerLine<Codec>;
+    using Line = CodecLine<Codec>;
 
     /// Lines that the control thread has built and the poller has not added yet.
     struct Prepared final : MoreLines {

@@ -31,39 +31,40 @@ StageSnapshot stage_snapshot(const Histogram& all, const Histogram& preempted) {
     return stage;
 }
 
-QueueSnapshot queue_snapshot(const PollerTask& poller, std::size_t i) {
-    const nic::Port& port = poller.port(i);
+QueueSnapshot queue_snapshot(const PollerInput& input) {
+    const nic::Port& port = *input.port;
     QueueSnapshot queue;
     queue.name = queue.port = port.name();
     queue.packets = port.counters().packets.read();
     queue.bytes = port.counters().bytes.read();
     queue.full_bursts = port.counters().full_bursts.read();
     queue.link_changes = port.counters().link_changes.read();
-    queue.handed = poller.handed(i);
+    queue.handed = input.handed.read();
     queue.device = port.statistics();
     for (std::size_t drop = 0; drop < nic::Drop_count; ++drop) {
-        queue.dropped[drop] = poller.drops(i).read(static_cast<nic::Drop>(drop));
+        queue.dropped[drop] = input.drops.read(static_cast<nic::Drop>(drop));
     }
-    queue.unknown_groups = poller.unknown_groups(i).most_frequent();
+    queue.unknown_groups = input.unknown_groups.most_frequent();
     return queue;
 }
 
 LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
-    feed::Arbiter& arbiter = poller.arbiter(i);
+    PollerLine& state = poller.line(i);
+    feed::Arbiter& arbiter = state.arbiter;
     LineSnapshot line;
-    line.line = poller.line_number(i);
+    line.line = state.number;
     line.counts = LineTotals{arbiter.counters()};
     for (const feed::Stream stream : {feed::Stream::a, feed::Stream::b}) {
         const auto at = static_cast<std::size_t>(stream);
         line.streams[at] = StreamTotals{arbiter.counters(stream)};
-        line.skews[at] = poller.skew(i, stream).snapshot();
-        line.states[at] = poller.watch(i).state(stream);
-        line.received[at] = poller.watch(i).receives(stream);
-        line.heard_ns[at] = static_cast<std::int64_t>(poller.watch(i).heard_ns(stream));
+        line.skews[at] = state.skew.of(stream).snapshot();
+        line.states[at] = state.watch.state(stream);
+        line.received[at] = state.watch.receives(stream);
+        line.heard_ns[at] = static_cast<std::int64_t>(state.watch.heard_ns(stream));
     }
-    line.up = poller.line_up(i);
-    line.down = poller.watch(i).down();
-    line.retransmission_packets = poller.retransmission_packets(i);
+    line.up = state.up();
+    line.down = state.watch.down();
+    line.retransmission_packets = state.retransmission_packets.read();
     if (running == Running::stopped) {
         for (const feed::Arbiter::NumberRange& gap : arbiter.gaps()) {
             line.gaps.emplace_back(gap.first, gap.last);
@@ -224,7 +225,7 @@ PollerSnapshot take_poller_snapshot(PollerTask& poller, std::span<const std::str
                        poller.counters().exchange_to_decoded_preempted_ns);
     snapshot.reject_rows = poller.reject_rows();
     for (std::size_t i = 0; i < poller.ports_count(); ++i) {
-        snapshot.queues.push_back(queue_snapshot(poller, i));
+        snapshot.queues.push_back(queue_snapshot(poller.input(i)));
     }
     for (std::size_t i = 0; i < poller.lines_count(); ++i) {
         snapshot.lines.push_back(line_snapshot(poller, i, running));

@@ -244,7 +244,7 @@ class Bench {
         Trial trial;
         trial.refused = poller.router().counters(0).refused.read();
         for (std::size_t i = 0; i < poller.lines_count(); ++i) {
-            const auto& counters = poller.arbiter(i).counters();
+            const auto& counters = poller.line(i).arbiter.counters();
             trial.messages += static_cast<double>(counters.read(feed::LineCount::delivered));
             trial.lost += counters.read(feed::LineCount::lost);
         }

@@ -141,7 +141,7 @@ class CountCheck {
         for (std::size_t poller = 0; poller < plan_.host.pollers; ++poller) {
             actors::PollerTask& task = host_.poller(poller);
             for (std::size_t i = 0; i < task.lines_count(); ++i) {
-                check_line(truth_.line_index(task.line_number(i)), task.arbiter(i));
+                check_line(truth_.line_index(task.line(i).number), task.line(i).arbiter);
             }
         }
         if (host_.recovery() != nullptr) {

@@ -191,7 +191,7 @@ class Weeks final : public feed::opra::traffic::BlockSink {
 
     [[nodiscard]] const actors::Book& book() const { return *book_; }
 
-    [[nodiscard]] feed::Arbiter& arbiter(std::size_t line) { return poller_->arbiter(line); }
+    [[nodiscard]] feed::Arbiter& arbiter(std::size_t line) { return poller_->line(line).arbiter; }
 
     /// Ends the run. Returns the identities of the account that do not hold.
     std::vector<std::string> end() {

@@ -181,7 +181,7 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     scene.scripts[0]->give(block_frame(12, 1));
     scene.step_to(20 * ms);
     ASSERT_EQ(scene.poller->lines_count(), 2U);
-    EXPECT_EQ(scene.poller->line_number(1), 2U);
+    EXPECT_EQ(scene.poller->line(1).number, 2U);
     EXPECT_EQ(scene.scripts[0]->joined, std::vector{group_other});
     scene.scripts[0]->give(block_frame(8, 2, group_other));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
@@ -194,9 +194,9 @@ TEST(MoreLines, come_without_a_message_lost_on_the_others) {
     scene.step_to(40 * ms);
     EXPECT_EQ(scene.reported(), "14 gap10-10 11") << "arbitration as for any line";
     using feed::LineCount;
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::lost), 0U);
-    EXPECT_EQ(scene.poller->arbiter(0).counters().read(LineCount::delivered), 4U);
-    EXPECT_EQ(scene.poller->arbiter(1).counters().read(LineCount::lost), 1U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(LineCount::lost), 0U);
+    EXPECT_EQ(scene.poller->line(0).arbiter.counters().read(LineCount::delivered), 4U);
+    EXPECT_EQ(scene.poller->line(1).arbiter.counters().read(LineCount::lost), 1U);
 }
 
 TEST(MoreLines, come_again_and_again_while_there_is_room) {
@@ -221,7 +221,7 @@ TEST(MoreLines, come_again_and_again_while_there_is_room) {
     scene.scripts[0]->give(block_frame(11, 1));
     scene.step_to(21 * ms);
     EXPECT_EQ(scene.reported(), "8 31 11");
-    EXPECT_EQ(scene.poller->line_number(2), 3U);
+    EXPECT_EQ(scene.poller->line(2).number, 3U);
 }
 
 TEST(MoreLines, are_refused_where_a_port_takes_none) {
@@ -251,8 +251,8 @@ TEST(MoreLines, are_seen_whole_by_whoever_reads_meanwhile) {
     std::thread scrapes([&] {
         while (!over.load() || looks == 0) {
             for (std::size_t i = 0; i < scene.poller->lines_count(); ++i) {
-                EXPECT_EQ(scene.poller->line_number(i), i + 1);
-                EXPECT_EQ(scene.poller->watch(i).heard_ns(feed::Stream::a), 0);
+                EXPECT_EQ(scene.poller->line(i).number, i + 1);
+                EXPECT_EQ(scene.poller->line(i).watch.heard_ns(feed::Stream::a), 0);
                 looks += 1 + scene.poller->rejects(i, 0);
             }
         }

@@ -426,7 +426,7 @@ struct Scene {
     }
 
     [[nodiscard]] std::uint64_t dropped(nic::Drop drop) const {
-        return poller->drops(0).read(drop);
+        return poller->input(0).drops.read(drop);
     }
 
     std::int64_t stepped_ns = 0;
