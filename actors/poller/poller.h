@@ -22,12 +22,13 @@
 #include "actors/poller/poller_lines.h"
 #include "actors/poller/poller_task.h"
 #include "actors/poller/router.h"
-#include "actors/poller/slow_path_sink.h"
 #include "actors/threads/step_free_clock.h"
 #include "feed/arbitration/arbiter.h"
+#include "feed/arbitration/arbiter_sink.h"
 #include "feed/arbitration/line_counts.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
+#include "feed/event/position.h"
 #include "nic/packet/datagram.h"
 #include "nic/packet/drops.h"
 #include "nic/packet/packet.h"
@@ -39,6 +40,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -77,7 +79,7 @@ struct LineEvents {
 };
 
 template <class VenueCodec>
-class Poller final : public PollerTask {
+class Poller final : public PollerTask, private feed::ArbiterSink {
   public:
     using Codec = VenueCodec;
 
@@ -103,8 +105,6 @@ class Poller final : public PollerTask {
     }
 
   private:
-    friend class SlowPathSink<Poller>;
-
     using Input = PollerInput;
     using Lines = PollerLines<Codec>;
     using Line = CodecLine<Codec>;
@@ -279,49 +279,45 @@ class Poller final : public PollerTask {
         sample_ts_exchange_ns_ = 0;
     }
 
-    // Off the fast path.
+    // Off the fast path (poller_slow_path.h).
 
-    /// Processes a block that does not take the fast path: walks all its messages before anything
-    /// is delivered. A separate function, so that it does not take registers from the fast path.
     template <bool keeps>
     [[gnu::noinline]] void process_walked(Input& input, Line& line, feed::Block& block,
-                                          feed::Stream stream) {
-        count_rejects(line, line.codec.walk(scratch_, block));
-        switch (line.arbiter.commit(block, stream)) {
-            case feed::Verdict::deliver_all:
-                select(line);
-                decode(block, 0, block.messages, 0);
-                note_first<keeps>(input, line, block, stream);
-                break;
-            case feed::Verdict::duplicate_all:
-                line.skew.second(block, stream);
-                break;
-            case feed::Verdict::slow:
-                if (commit_slow(line, block, stream) && keeps) {
-                    keep(input, line, block);
-                }
-                break;
-        }
-    }
-
-    /// True if some of its messages were accepted for the first time.
-    bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream) {
-        const std::uint64_t before = line.arbiter.committed_at_once();
-        select(line);
-        line.arbiter.commit_slow(block, stream, now_ns_, sink_);
-        next_deadline_ns_ = std::min(next_deadline_ns_, line.arbiter.next_deadline_ns());
-        return line.arbiter.committed_at_once() != before && block.role == feed::BlockRole::data;
-    }
-
+                                          feed::Stream stream);
+    bool commit_slow(Line& line, const feed::Block& block, feed::Stream stream);
     void decode(const feed::Block& block, unsigned first, unsigned count,
-                feed::DeliveryFlags flags) {
-        if (!line_->day.original(block.ts_exchange_ns)) [[unlikely]] {
-            return line_->arbiter.counters().bump(feed::LineCount::filtered, count);
-        }
-        const feed::Header base = header_of(block, flags);
-        LineEvents events{router_, *line_, test_symbols_};
-        line_->codec.decode(block, first, count, base, line_->is_gth, events);
+                feed::DeliveryFlags flags);
+    std::size_t take_repairs();
+    void process_repair(Line& line, std::span<const std::byte> bytes);
+    void note(RepairNote::Kind kind, feed::Position begin, feed::Position end,
+              std::int64_t ts_before_ns, std::int64_t ts_behind_ns);
+
+    // The decisions of the arbiters' slow path about the line `line_`.
+
+    void deliver(const feed::Block& block, unsigned first, unsigned count,
+                 feed::DeliveryFlags flags) override;
+    void gap(std::uint64_t first, std::uint64_t last, std::uint64_t messages, feed::GapCause cause,
+             std::int64_t ts_exchange_ns) override;
+    void reset(const feed::Block& block, feed::Forget forget, bool inferred) override;
+    void committed(const feed::Block& block) override;
+
+    [[nodiscard]] std::optional<std::int64_t> ts_of_copy(std::span<const feed::BlockStart> starts,
+                                                         const feed::Block& block) const override {
+        return line_->codec.ts_of_copy(starts, block);
     }
+
+    [[nodiscard]] bool start_is_due() const override { return line_->day.start_is_due(); }
+
+    void missing(feed::Position begin, feed::Position end, std::int64_t ts_before_ns,
+                 std::int64_t ts_behind_ns) override {
+        note(RepairNote::Kind::missing, begin, end, ts_before_ns, ts_behind_ns);
+    }
+
+    void found(feed::Position begin, feed::Position end) override {
+        note(RepairNote::Kind::found, begin, end, 0, 0);
+    }
+
+    // The rest of a step.
 
     /// Gives the block, which lies in the packet that was taken last, to the history.
     void keep(Input& input, const Line& line, const feed::Block& block) {
@@ -337,36 +333,6 @@ class Poller final : public PollerTask {
     void count_rejects(Line& line, std::uint32_t reasons) {
         for (; reasons != 0; reasons &= reasons - 1) {
             line.rejects.bump(static_cast<typename Codec::Reject>(std::countr_zero(reasons)));
-        }
-    }
-
-    /// Processes blocks that recovery brought. They lie in no packet of a port.
-    std::size_t take_repairs() {
-        return repair_rings_->take_repairs(
-            [this](std::uint32_t line, std::span<const std::byte> bytes) {
-                process_repair(lines_[line], bytes);
-            });
-    }
-
-    void process_repair(Line& line, std::span<const std::byte> bytes) {
-        feed::Block block;
-        const auto result = line.codec.open_repair(bytes, block_checksum_, block);
-        count_rejects(line, result.reasons);
-        if (!result.accepted) {
-            return;
-        }
-        count_rejects(line, line.codec.walk(scratch_, block));
-        block.ts_receive_ns = wall_ns_;
-        block.retransmitted = true;
-        if (commit_slow(line, block, feed::Stream::a) && history_ != nullptr) {
-            history_->copy(block, line.index);
-            history_->publish();
-        }
-    }
-
-    void note(const RepairNote& note) {
-        if (repair_rings_ != nullptr) {
-            repair_rings_->note(note);
         }
     }
 
@@ -389,7 +355,7 @@ class Poller final : public PollerTask {
         for (auto& line : lines_) {
             if (line->arbiter.next_deadline_ns() <= now_ns_) {
                 select(*line);
-                line->arbiter.step(now_ns_, sink_);
+                line->arbiter.step(now_ns_, *this);
             }
             next_deadline_ns_ = std::min(next_deadline_ns_, line->arbiter.next_deadline_ns());
         }
@@ -480,7 +446,7 @@ class Poller final : public PollerTask {
         }
         for (auto& line : lines_) {
             select(*line);
-            line->arbiter.finish(now_ns_, sink_);
+            line->arbiter.finish(now_ns_, *this);
         }
         if (history_ != nullptr) {
             history_->publish();
@@ -530,7 +496,6 @@ class Poller final : public PollerTask {
     typename Codec::Scratch scratch_;
     typename Codec::Scratch waited_scratch_;
     Lines lines_;
-    SlowPathSink<Poller> sink_;
 };
 
 // --- cold ---
@@ -542,8 +507,7 @@ Poller<Codec>::Poller(PollerSetup setup, Router router)
       test_symbols_(setup.test_symbols),
       marks_(setup.marks),
       due_(setup.due),
-      lines_(setup, router_.lines_max()),
-      sink_(*this) {
+      lines_(setup, router_.lines_max()) {
     replays_ = std::any_of(inputs_.begin(), inputs_.end(),
                            [](const auto& input) { return input->port->replays(); });
 }
@@ -564,3 +528,4 @@ std::unique_ptr<MoreLines> Poller<Codec>::prepare_lines(
 }  // namespace pinstrike::actors
 
 #include "actors/poller/poller_housekeeping.h"
+#include "actors/poller/poller_slow_path.h"

@@ -197,7 +197,7 @@ plant(("actors",), [
     ("one turn is enough for the watchdog", "before_.assign(turns.begin(), turns.end());", ""),
     ("any sender is listened to", "if (!input.allows(datagram.source_ip)) [[unlikely]] {", "if (false) {"),
     ("a retransmission passes for a stream", "block.retransmitted = block.retransmitted || route.retransmission;", ""),
-    ("a gap of tests is told", "if (!poller_.line_->day.original(ts_exchange_ns)) { return;",
+    ("a gap of tests is told", "if (!line_->day.original(ts_exchange_ns)) { return;",
      "if (false) { return;"),
     ("a wait goes on while packets wait unseen", "behind_ ? passed_ns : std::max", "false ? passed_ns : std::max"),
     ("packets go back while they are read", "begin_ != end_ && oldest().records <= records",
