@@ -4,7 +4,9 @@
 #include "config/check.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <bit>
+#include <iterator>
 #include <utility>
 
 namespace pinstrike::actors {
@@ -143,11 +145,11 @@ bool Core::has_work() const noexcept {
 Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
                                  std::size_t records_max) noexcept {
     Batch batch;
+    std::uint32_t kinds = 0;
     const std::size_t end = std::min(waiting.size(), records_max);
     std::size_t at = 0;
     while (at < end) {
         const feed::Header& header = waiting[at].header;
-        batch.kinds |= Interest::bit(header.kind);
         std::size_t next = at + 1;
         if (header.records != 1) [[unlikely]] {
             PINSTRIKE_CHECK(header.records != 0);
@@ -156,6 +158,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
                 break;
             }
         }
+        kinds |= Interest::bit(header.kind);
         if (feed::is_line_event(header.kind)) [[unlikely]] {
             batch.controls += static_cast<std::uint64_t>(header.kind == feed::EventKind::control);
             batch.gaps += static_cast<std::uint64_t>(header.kind == feed::EventKind::gap);
@@ -166,6 +169,7 @@ Core::Batch Core::whole_messages(std::span<const feed::Event> waiting,
         }
         at = next;
     }
+    batch.kinds = kinds;
     batch.records = waiting.first(at);
     batch.behind = waiting.size() - at;
     return batch;
@@ -250,8 +254,7 @@ void Core::deliver_wanted(ActorSlot& slot, std::span<const feed::Event> records)
     end_run();
 }
 
-/// Controls, gaps and line states are always wanted, so that an actor without a gap event knows
-/// that nothing was lost.
+/// Line events are always wanted, so that an actor without a gap event knows that nothing was lost.
 bool Core::ActorSlot::wants(const feed::Event& event) const noexcept {
     const feed::EventKind kind = event.header.kind;
     if (feed::is_line_event(kind)) {
