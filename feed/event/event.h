@@ -210,14 +210,6 @@ static_assert(offsetof(Event, body) == 32);
                                                       : event.body.series.symbol_word();
 }
 
-/// Prefetches, for writing, the slot 64 records after `slot`. For producers that fill consecutive
-/// slots, because the cache line of each was last in another core's cache. Without the prefetch,
-/// the stores to a sequence of slots would wait for all these transfers at once.
-inline void ask_ahead(const Event* slot) {
-    constexpr std::size_t ahead = 64;
-    __builtin_prefetch(slot + ahead, 1);
-}
-
 /// Second record of a quote with an appendage.
 struct alignas(64) QuoteBest {
     Best bid;

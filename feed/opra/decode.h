@@ -4,6 +4,7 @@
 // function per category.
 #pragma once
 
+#include "config/ask_ahead.h"
 #include "config/check.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"

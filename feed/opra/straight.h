@@ -21,6 +21,7 @@
 // The last two have no branch on the form of a quote, because such a branch is not predictable.
 #pragma once
 
+#include "config/ask_ahead.h"
 #include "feed/event/block.h"
 #include "feed/event/event.h"
 #include "feed/opra/decode.h"

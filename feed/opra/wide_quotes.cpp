@@ -12,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
+#include "config/ask_ahead.h"
 #include "feed/opra/layout.h"
 #include "feed/opra/quote_event.h"
 #include "feed/opra/test_symbols.h"
