@@ -64,9 +64,9 @@ class MoreGroups {
 
 /// One receive queue of a network port, a capture, or a simulator.
 ///
-/// receive() is the only indirect call of the poll path, once per burst. One thread uses a port
-/// from its construction to its end, except that a cold thread may call statistics(), prepare() and
-/// follow_interface().
+/// For packets on the fast path, receive() is the only indirect call within a step of a poller,
+/// once per burst. One thread uses a port from its construction to its end, except that a cold
+/// thread may call statistics(), prepare() and follow_interface().
 class Port {
   public:
     virtual ~Port() = default;
