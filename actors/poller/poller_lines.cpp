@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/poller/line_routes.h"
+#include "actors/poller/poller_lines.h"
 
 #include <algorithm>
 #include <bit>
