@@ -26,9 +26,9 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> level_words{"debug", "info", "warning", "error"};
 
 /// Views, one a line. Requests for them are not logged.
-constexpr std::array<std::string_view, 11> views{"status",     "lines",  "ports",   "threads",
-                                                 "rings",      "actors", "latency", "busiest",
-                                                 "histograms", "config", "all"};
+constexpr std::array<std::string_view, 12> views{"status",     "lines",   "ports",   "threads",
+                                                 "rings",      "actors",  "latency", "busiest",
+                                                 "histograms", "metrics", "config",  "all"};
 
 std::int64_t steady_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -68,8 +68,13 @@ std::string text_in(const json& request, const char* name) {
 }  // namespace
 
 AdminHandler::AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket,
-                           actors::Appliance& appliance, Reloader& reloader, DriveLog& log)
-    : appliance_(appliance), reloader_(reloader), log_(log), socket_(std::move(socket)) {}
+                           actors::Appliance& appliance, Reloader& reloader, DriveLog& log,
+                           const actors::MetricsEndpoint* metrics)
+    : appliance_(appliance),
+      reloader_(reloader),
+      log_(log),
+      metrics_(metrics),
+      socket_(std::move(socket)) {}
 
 void AdminHandler::step() {
     if (socket_) {
@@ -113,7 +118,8 @@ AdminHandler::Reply AdminHandler::act(const json& request, const std::string& as
     }
     return refusal(fmt::format(
         "found {}, expected status, lines, ports, threads, rings, actors, "
-        "latency, busiest, histograms, config, all, log-level, reload, clear, capture or drain",
+        "latency, busiest, histograms, metrics, config, all, log-level, reload, clear, capture or "
+        "drain",
         shown(ask)));
 }
 
@@ -130,6 +136,10 @@ json AdminHandler::view(const std::string& ask) {
     reply["log_level"] = level_words[static_cast<std::size_t>(reloader_.config().log_level)];
     if (ask == "histograms") {
         reply["histograms"] = actors::reading_json(actors::latency_of(counters));
+    }
+    if (ask == "metrics") {
+        reply["metrics"] = actors::metrics_page(
+            counters, log_.counters(), metrics_ != nullptr ? &metrics_->counters() : nullptr);
     }
     if (ask == "config") {
         reply["config"] = actors::effective_config(reloader_.config());

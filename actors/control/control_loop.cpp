@@ -284,9 +284,10 @@ std::string summary(const actors::Account& account) {
 /// Runs the control loop and returns the reason for the end. The admin socket is closed then.
 End control(actors::Appliance& appliance, const actors::FeedConfig& config,
             const DriveOptions& options, std::unique_ptr<AdminSocket> admin,
-            const ControlSignals& signals, DriveLog& log, ServiceLink& service) {
+            const actors::MetricsEndpoint* metrics, const ControlSignals& signals, DriveLog& log,
+            ServiceLink& service) {
     Reloader reloader{config, options.config_file};
-    AdminHandler handler{std::move(admin), appliance, reloader, log};
+    AdminHandler handler{std::move(admin), appliance, reloader, log, metrics};
     return ControlLoop{appliance, options, log, reloader, handler, service}.run(signals);
 }
 
@@ -390,7 +391,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     appliance->start();
     log.tell(actors::LogCode::running, feed, running_text(*appliance));
     service.ready(actors::take_counter_snapshot(*appliance));
-    const End end = control(*appliance, config, options, std::move(admin), signals, log, service);
+    const End end = control(*appliance, config, options, std::move(admin), metrics.get(), signals,
+                            log, service);
     service.stopping();
     log.keep_off_screen(false);
     log.tell(actors::LogCode::stopping, feed, end.cause);

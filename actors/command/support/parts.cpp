@@ -8,7 +8,6 @@
 #include "actors/host/doctor/read_host.h"
 #include "actors/host/doctor/show.h"
 #include "actors/telemetry/admin/admin_client.h"
-#include "actors/telemetry/metrics/fetch.h"
 #include "actors/topology/load_config.h"
 #include "actors/topology/machine.h"
 #include "actors/topology/plan/plan.h"
@@ -80,43 +79,31 @@ Part plan_part(const Subject& subject, Redactor&) {
             plan::plan_text(plan::make_plan(*subject.config, read_machine(), "this machine")), ""};
 }
 
-/// Fetches a page of the running instance's metrics endpoint.
-Part page_part(const Subject& subject, const std::string& name, const std::string& path) {
+/// The answer of the running instance to a request at its admin socket, or of the answer one member
+/// that is a text.
+Part asked_part(const Subject& subject, const char* name, const char* ask, const char* member) {
     Part part{name, "", ""};
-    if (!subject.config) {
-        part.absent = config_is_wrong;
-        return part;
-    }
-    if (subject.config->metrics_address.empty()) {
-        part.absent = "the config names no metrics_address";
-        return part;
-    }
-    const auto address =
-        parse_http_address(reachable_address(subject.config->metrics_address), part.absent);
-    if (address) {
-        part.text = fetch(*address, path, part.absent).value_or("");
-        if (!part.absent.empty()) {
-            part.absent = fmt::format("http://{}{}: {}", address->text(), path, part.absent);
-        }
+    const auto reply = admin::ask_once(subject.instance, {{"ask", ask}}, part.absent);
+    if (reply && reply->contains("error")) {  // an older version knows fewer requests
+        part.absent = reply->at("error").dump();
+    } else if (reply) {
+        part.text = member != nullptr ? reply->value(member, "") : reply->dump() + '\n';
     }
     return part;
 }
 
 Part metrics_part(const Subject& subject, Redactor&) {
-    return page_part(subject, "metrics.txt", "/metrics");
+    return asked_part(subject, "metrics.txt", "metrics", "metrics");
 }
 
+/// Every bucket of every latency.
 Part latency_part(const Subject& subject, Redactor&) {
-    return page_part(subject, "latency.txt", "/latency");
+    return asked_part(subject, "latency.json", "histograms", nullptr);
 }
 
-/// Fetches all counters, as `pinstrike ctl INSTANCE status --json` and the other views print them.
+/// All counters, as `pinstrike ctl INSTANCE status --json` and the other views print them.
 Part account_part(const Subject& subject, Redactor&) {
-    Part part{"account.json", "", ""};
-    if (const auto all = admin::ask_once(subject.instance, {{"ask", "all"}}, part.absent)) {
-        part.text = all->dump() + '\n';
-    }
-    return part;
+    return asked_part(subject, "account.json", "all", nullptr);
 }
 
 /// Removes the text up to the first line end, because the tail of a log begins within a line.

@@ -295,7 +295,8 @@ void add_program(Families& out, const CounterSnapshot& counters) {
 }  // namespace
 
 std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& counters,
-                                                        const LogCounters& log) {
+                                                        const LogCounters& log,
+                                                        const EndpointCounters* endpoint) {
     Families out(counters.feed);
     add_program(out, counters);
     add_counts(out, "log", LogCount_rows, RowTotals{log}, {});
@@ -307,6 +308,9 @@ std::vector<prometheus::MetricFamily> appliance_metrics(const CounterSnapshot& c
     }
     add_recovery(out, counters.recovery);
     add_peers(out, counters.peers);
+    if (endpoint != nullptr) {
+        add_counts(out, "endpoint", EndpointCount_rows, RowTotals{*endpoint}, {});
+    }
     return out.take();
 }
 

@@ -8,6 +8,7 @@
 
 #include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/log/log_counts.h"
+#include "actors/telemetry/metrics/http_server.h"
 #include "config/problem.h"
 
 #include <functional>
@@ -16,7 +17,9 @@
 
 namespace pinstrike::actors {
 
-class HttpServer;
+/// The page /metrics. `endpoint`: null if there is none. Any cold thread.
+[[nodiscard]] std::string metrics_page(const CounterSnapshot& counters, const LogCounters& log,
+                                       const EndpointCounters* endpoint);
 
 class MetricsEndpoint {
   public:
@@ -28,14 +31,16 @@ class MetricsEndpoint {
         CpuIndex cpu = -1;
     };
 
-    /// Listens at `address`, "127.0.0.1:9464". Null, with a Problem, if it cannot. What the sources
-    /// read outlives the endpoint.
+    /// Listens at `address`, "127.0.0.1:9464", a valid metrics_address. Null, with a Problem, if it
+    /// cannot. What the sources read outlives the endpoint.
     [[nodiscard]] static std::unique_ptr<MetricsEndpoint> open(const std::string& address,
                                                                Sources sources, Problems& problems);
     ~MetricsEndpoint();
 
     MetricsEndpoint(const MetricsEndpoint&) = delete;
     MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
+
+    [[nodiscard]] const EndpointCounters& counters() const { return server_->counters(); }
 
   private:
     struct Pages;

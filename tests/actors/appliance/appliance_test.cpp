@@ -242,7 +242,7 @@ TEST(Appliance, is_scraped_while_it_starts_and_stops) {
         while (!done.load(std::memory_order_acquire)) {
             shortest_s = std::min(shortest_s, appliance->seconds());
             scrapes_count +=
-                appliance_metrics(take_counter_snapshot(*appliance), log).empty() ? 0 : 1;
+                appliance_metrics(take_counter_snapshot(*appliance), log, nullptr).empty() ? 0 : 1;
         }
     }};
     appliance->start();

@@ -4,7 +4,6 @@
 
 #include "actors/telemetry/metrics/http_server.h"
 
-#include "actors/telemetry/metrics/fetch.h"
 #include "nic/file_descriptor.h"
 
 #include <arpa/inet.h>
@@ -139,16 +138,9 @@ TEST_F(HttpServerTest, AnswersGetAndHeadAndNothingElse) {
     EXPECT_EQ(count(EndpointCount::late), 0U);
 }
 
-TEST_F(HttpServerTest, IsFetchedFrom) {
-    std::string complaint;
-    const HttpAddress address{"127.0.0.1", server_->port()};
-    EXPECT_EQ(fetch(address, "/metrics", complaint), "a 1\n");
-    EXPECT_EQ(fetch(address, "/long", complaint).value_or("").size(), long_answer);
-    EXPECT_EQ(fetch(address, "/other", complaint), std::nullopt);
-    EXPECT_THAT(complaint, HasSubstr("it answers 404 to /other"));
-    server_.reset();
-    EXPECT_EQ(fetch(address, "/metrics", complaint), std::nullopt);
-    EXPECT_THAT(complaint, HasSubstr("Connection refused"));
+TEST_F(HttpServerTest, LongAnswersAreWhole) {
+    const std::string whole = asked("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(whole.size() - whole.find("\r\n\r\n") - 4, long_answer);
 }
 
 TEST_F(HttpServerTest, ClosesWhatIsNoRequestOrTooLong) {
@@ -265,21 +257,6 @@ TEST(HttpServer, AnAddressThatIsTakenIsRefused) {
     EXPECT_FALSE(HttpServer::open("192.0.2.77", 9464, answer, complaint));
     EXPECT_THAT(complaint.text, HasSubstr("assign"));
     EXPECT_EQ(complaint.remedy, Remedy::retry);
-}
-
-TEST(Fetch, AddressesAreReadInAllTheirForms) {
-    std::string complaint;
-    for (const char* text : {"http://10.1.0.1:9464/metrics", "10.1.0.1:9464", "10.1.0.1:9464/"}) {
-        const auto address = parse_http_address(text, complaint);
-        ASSERT_TRUE(address) << complaint;
-        EXPECT_EQ(address->text(), "10.1.0.1:9464");
-    }
-    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->text(), "[::1]:80");
-    EXPECT_EQ(parse_http_address("http://[::1]:80", complaint)->host, "::1");
-    for (const char* text : {"", "http://", "host", "host:", "host:0", "host:65536", "host:9x",
-                             "https://host:9464", ":9464"}) {
-        EXPECT_FALSE(parse_http_address(text, complaint)) << text;
-    }
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class MetricValues : public testing::Test {
         const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - begin;
         ran_ = ran.count();
         const CounterSnapshot counters = take_counter_snapshot(*appliance_);
-        families_ = appliance_metrics(counters, LogCounters{});
+        families_ = appliance_metrics(counters, LogCounters{}, nullptr);
         std::ranges::copy(latency_metrics(latency_of(counters)), std::back_inserter(families_));
     }
 
