@@ -112,7 +112,7 @@ class Explain(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             with everything(PINSTRIKE, folder, 3600) as url:
-                seen = metric_names(url) | metric_names(url.replace("/metrics", "/latency"))
+                seen = metric_names(url)
             port = free_port()
             config = folder / "traffic.yaml"
             series_map = folder / "series.csv"

@@ -16,11 +16,8 @@ import tempfile
 import threading
 import time
 import unittest
-import urllib.request
 import xml.etree.ElementTree as xml
 from pathlib import Path
-
-from endpoint import free_port
 
 PINSTRIKE = sys.argv[1]
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p99.9_ns", "p99.99_ns", "max_ns")
@@ -34,7 +31,6 @@ pollers: [{{name: poller0, wait: {wait}}}]
 cores: [{{name: core0, wait: {wait}, actors: [book]}}, {{name: core1, wait: {wait}, actors: [book]}}]
 book: {{series_capacity: 50000}}
 traffic: {{lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: 50000}}
-metrics_address: {address}
 """
 
 
@@ -84,9 +80,8 @@ class Running(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.temporary.name)
-        cls.port = free_port()
         cls.config, cls.socket = cls.folder / "run.yaml", cls.folder / "admin.sock"
-        cls.config.write_text(RUNNING.format(wait="park", address=f"127.0.0.1:{cls.port}"))
+        cls.config.write_text(RUNNING.format(wait="park"))
         with open(cls.folder / "log", "w", encoding="utf-8") as log:
             cls.program = subprocess.Popen([PINSTRIKE, "run", cls.config, "--admin", cls.socket],
                                            stderr=log, stdout=subprocess.DEVNULL)
@@ -172,13 +167,6 @@ class Running(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("folder.svg", done.stderr)
 
-    def test_prometheus_is_not_burdened_with_it(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
-            text = answer.read().decode()
-        self.assertNotIn("pinstrike_fine_", text)
-        self.assertIn("pinstrike_loop_stop_seconds_bucket", text)
-        self.assertIn("pinstrike_latency_disturbed_seconds_bucket", text)
-
 
 class Replay(unittest.TestCase):
     """Of captures: from when packets were due."""
@@ -210,7 +198,7 @@ class Replay(unittest.TestCase):
 
     def test_a_config_says_threads_and_lines(self):
         config = self.folder / "run.yaml"
-        config.write_text(RUNNING.format(wait="park", address="none"))
+        config.write_text(RUNNING.format(wait="park"))
         done = latency(config, "--replay", self.capture, "--pace", "x10", "--csv", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
         threads = {row["thread"] for row in csv.DictReader(io.StringIO(done.stdout))}

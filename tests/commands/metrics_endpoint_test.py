@@ -4,7 +4,7 @@
     metrics_endpoint_test.py PINSTRIKE
 
 1,000 connections that send nothing and 100 that send a byte now and then stay open, and come again
-when they are closed; scrapes, those of `/latency` and the end of the program do not wait for them.
+when they are closed; scrapes and the end of the program do not wait for them.
 """
 
 import contextlib
@@ -114,7 +114,6 @@ def check_crowd(process, url, port):
             took.append(scrape(url))
             time.sleep(0.1)
         head(port)
-        scrape(url.replace("/metrics", "/latency"))
         start = time.monotonic()
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=20)

@@ -60,7 +60,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(loop_stop_seconds, histogram, \
         "Preemption: loop steps of 5 us or longer in which the thread did nothing. Preemption " \
         "during work is not detected") \
-    ROW(loop_seconds_total, counter, "At /latency. The time of all loop steps") \
     ROW(latency_seconds, histogram, \
         "By stage. exchange_to_decoded: from the exchange's block timestamp to the end of " \
         "decoding, each packet as the first of its burst; its error is at least that of the " \
@@ -70,7 +69,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(latency_disturbed_seconds, histogram, \
         "Of latency_seconds, those that overlap a preemption (loop_stop_seconds) of one of their " \
         "threads, or the backlog it left") \
-    ROW(latency_from_due, gauge, "At /latency. 1: a replay, measured from when packets were due") \
     ROW(ring_routed_messages_total, counter, "Messages routed to the core") \
     ROW(ring_pushed_messages_total, counter, "Messages written to the ring") \
     ROW(ring_refused_messages_total, counter, \
@@ -138,22 +136,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(allocator_metadata_bytes, gauge, "The allocator's own memory") \
     ROW(allocator_resident_bytes, gauge, "Heap in physical memory") \
     ROW(allocator_mapped_bytes, gauge, "Heap mapped from the system") \
-    ROW(allocator_retained_bytes, gauge, "Heap kept for later instead of given back") \
-    ROW(fine_latency_seconds, histogram, "At /latency. By stage, in all buckets") \
-    ROW(fine_latency_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_latency_seconds") \
-    ROW(fine_latency_disturbed_seconds, histogram, \
-        "At /latency. Of fine_latency_seconds, those that overlap a preemption") \
-    ROW(fine_latency_disturbed_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_latency_disturbed_seconds") \
-    ROW(fine_loop_away_seconds, histogram, \
-        "At /latency. Loop steps with work, timers, sleep or preemption") \
-    ROW(fine_loop_away_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_loop_away_seconds") \
-    ROW(fine_loop_stop_seconds, histogram, \
-        "At /latency. Of fine_loop_away_seconds, those with a preemption") \
-    ROW(fine_loop_stop_highest_seconds, gauge, \
-        "At /latency. The highest value of fine_loop_stop_seconds")
+    ROW(allocator_retained_bytes, gauge, "Heap kept for later instead of given back")
 // clang-format on
 
 enum class MetricKind : unsigned char { counter, gauge, histogram };

@@ -2,9 +2,7 @@
 #include "actors/telemetry/metrics/metrics_endpoint.h"
 
 #include "actors/telemetry/counter_snapshot.h"
-#include "actors/telemetry/latency/reading.h"
 #include "actors/telemetry/metrics/appliance_metrics.h"
-#include "actors/telemetry/metrics/latency_metrics.h"
 #include "actors/topology/machine.h"
 #include "config/units.h"
 
@@ -29,20 +27,16 @@ struct MetricsEndpoint::Pages {
     std::atomic<const EndpointCounters*> counters = nullptr;
 
     [[nodiscard]] HttpAnswer answer(const std::string& path) const {
-        const prometheus::TextSerializer text;
         if (path == "/metrics") {
             return {200, metrics_page(sources.take_snapshot(), sources.log,
                                       counters.load(std::memory_order_acquire))};
-        }
-        if (path == "/latency") {
-            return {200, text.Serialize(latency_metrics(latency_of(sources.take_snapshot())))};
         }
         if (path == "/healthz") {
             return sources.healthy()
                        ? HttpAnswer{200, "all threads advance\n"}
                        : HttpAnswer{503, "a thread does not advance, or none runs yet\n"};
         }
-        return {404, "/metrics, /latency and /healthz are here\n"};
+        return {404, "/metrics and /healthz are here\n"};
     }
 };
 

@@ -1,9 +1,8 @@
 // path: cold
 //
 // The Prometheus endpoint: http://ADDRESS/metrics, answered by a thread of its own, on the
-// config's control_cpu. http://ADDRESS/latency has the latencies alone, with all their buckets, in
-// the same format: too many to be scraped continually. http://ADDRESS/healthz: 200 while the
-// control thread and every hot thread advance, else 503.
+// config's control_cpu. http://ADDRESS/healthz: 200 while the control thread and every hot thread
+// advance, else 503.
 #pragma once
 
 #include "actors/telemetry/counter_snapshot.h"
