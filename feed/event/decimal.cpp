@@ -30,10 +30,4 @@ void append_decimal(std::string& out, std::int64_t value, unsigned decimals) {
     out += text.substr(text.size() - decimals);
 }
 
-std::string decimal_text(std::int64_t value, unsigned decimals) {
-    std::string text;
-    append_decimal(text, value, decimals);
-    return text;
-}
-
 }  // namespace pinstrike::feed

@@ -10,6 +10,4 @@ namespace pinstrike::feed {
 /// gives "-0.05", 200 and 0 gives "200". `decimals` is at most 18.
 void append_decimal(std::string& out, std::int64_t value, unsigned decimals);
 
-[[nodiscard]] std::string decimal_text(std::int64_t value, unsigned decimals);
-
 }  // namespace pinstrike::feed

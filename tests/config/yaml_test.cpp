@@ -118,10 +118,10 @@ TEST(Yaml, SizeAndDepthAreBounded) {
 
 TEST(Yaml, FileThatCannotBeRead) {
     Problems problems;
-    EXPECT_FALSE(read_yaml("/nonexistent/x.yaml", problems));
+    EXPECT_FALSE(read_text("/nonexistent/x.yaml", problems));
     EXPECT_EQ(text_of(problems),
               "/nonexistent/x.yaml: cannot be read: No such file or directory\n");
-    EXPECT_FALSE(read_yaml("/", problems));
+    EXPECT_FALSE(read_text("/", problems));
     EXPECT_EQ(problems.size(), 2U);
 }
 

@@ -53,7 +53,6 @@ struct GenerateOptions {
     std::string series_map;
     bool truth_messages = false;
     bool no_session = false;
-    bool fast = false;
     std::string duration;
     double skew_a_us = 0;
     double skew_b_us = 0;
@@ -237,8 +236,7 @@ Exit generate(GenerateOptions options) {
         const double seconds = static_cast<double>(*parse_duration_ns(options.duration)) / 1e9;
         return send_loop(config, *lines, options.streams, options.interface, seconds);
     }
-    const std::unique_ptr<GenerateOutput> output =
-        open_output({options.out, options.interface, options.fast});
+    const std::unique_ptr<GenerateOutput> output = open_output(options.out, options.interface);
     if (output == nullptr) {
         return Exit::failed;
     }
@@ -369,7 +367,6 @@ void add_generate(CLI::App& app, Outcome& outcome) {
     command->add_option("--out", options->out, "Capture to write (.pcap, .pcapng)");
     command->add_option("--interface", options->interface,
                         "Interface on which to send, in real time");
-    command->add_flag("--fast", options->fast, "Send as fast as the interface accepts");
     command
         ->add_option(
             "--for", options->duration,

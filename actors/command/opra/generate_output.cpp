@@ -61,7 +61,7 @@ class CaptureOutput final : public GenerateOutput {
 /// would therefore delay them.
 class InterfaceOutput final : public GenerateOutput {
   public:
-    InterfaceOutput(nic::FrameSender sender, bool fast) : sender_(std::move(sender)), fast_(fast) {}
+    explicit InterfaceOutput(nic::FrameSender sender) : sender_(std::move(sender)) {}
 
     void packet(std::span<const std::byte> frame, std::int64_t ts_arrival_ns) override {
         frames_.push_back({bytes_.size(), frame.size(), ts_arrival_ns});
@@ -103,7 +103,7 @@ class InterfaceOutput final : public GenerateOutput {
             const std::int64_t elapsed_ns = monotonic_ns() - start_ns;
             batch.clear();
             while (next < frames_.size() && batch.size() < batch_packets &&
-                   (fast_ || frames_[next].ts_ns - frames_[0].ts_ns <= elapsed_ns)) {
+                   frames_[next].ts_ns - frames_[0].ts_ns <= elapsed_ns) {
                 nic::Packet packet;
                 packet.bytes = bytes_.data() + frames_[next].at;
                 packet.length_bytes = static_cast<std::uint32_t>(frames_[next].bytes);
@@ -123,26 +123,26 @@ class InterfaceOutput final : public GenerateOutput {
     }
 
     nic::FrameSender sender_;
-    bool fast_;
     std::vector<std::byte> bytes_;
     std::vector<Frame> frames_;
 };
 
 }  // namespace
 
-std::unique_ptr<GenerateOutput> open_output(const OutputChoice& choice) {
+std::unique_ptr<GenerateOutput> open_output(const std::string& capture,
+                                            const std::string& interface) {
     Problems problems;
     std::unique_ptr<GenerateOutput> output;
-    if (!choice.capture.empty()) {
-        auto file = std::make_unique<WholeFile>(choice.capture);
+    if (!capture.empty()) {
+        auto file = std::make_unique<WholeFile>(capture);
         if (file->error() != 0) {
-            pinstrike::tell(problems, choice.capture,
+            pinstrike::tell(problems, capture,
                             fmt::format("cannot be written: {}", std::strerror(file->error())));
         } else if (auto writer = nic::CaptureWriter::open(file->where(), problems)) {
             output = std::make_unique<CaptureOutput>(std::move(file), std::move(*writer));
         }
-    } else if (auto sender = nic::FrameSender::open(choice.interface, problems)) {
-        output = std::make_unique<InterfaceOutput>(std::move(*sender), choice.fast);
+    } else if (auto sender = nic::FrameSender::open(interface, problems)) {
+        output = std::make_unique<InterfaceOutput>(std::move(*sender));
     }
     tell(problems);
     return output;

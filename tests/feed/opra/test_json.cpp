@@ -36,6 +36,12 @@ Json json_of(const wire::Message& message) {
     return Json::parse(line_of(samples::block({message})));
 }
 
+std::string decimal_text(std::int64_t value, unsigned decimals) {
+    std::string text;
+    append_decimal(text, value, decimals);
+    return text;
+}
+
 TEST(Decimal, HasExactlyTheDecimalsOfItsCode) {
     EXPECT_EQ(decimal_text(1330, 1), "133.0");
     EXPECT_EQ(decimal_text(61, 2), "0.61");
