@@ -170,6 +170,10 @@ class SupportBundle(unittest.TestCase):
             parts = self.bundle(self.config)
             self.assertIn("--unit pinstrike@pair", parts["log.txt"])
             self.assertIn("--lines=5000", parts["log.txt"])
+            odd = self.folder / "odd'$(touch planted)`touch planted`\";touch planted;.yaml"
+            odd.write_text(self.config.read_text())
+            self.assertIn(f"--unit pinstrike@{odd.stem}", self.bundle(odd)["log.txt"])
+            self.assertFalse((self.folder / "planted").exists())
             tool.write_text("#!/bin/sh\nyes 'a line of the log' | head -c 5000000\n")
             log = self.bundle(self.config)["log.txt"]
             self.assertLessEqual(len(log), 1 << 20)

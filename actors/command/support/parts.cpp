@@ -1,7 +1,6 @@
 // path: cold
 #include "actors/command/support/parts.h"
 
-#include "actors/command/support/run_program.h"
 #include "actors/host/check_report.h"
 #include "actors/host/doctor/judge.h"
 #include "actors/host/doctor/read_files.h"
@@ -17,10 +16,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -130,23 +131,47 @@ Part log_of_file(const std::string& path) {
     return part;
 }
 
+/// The end of what journalctl prints of the unit. The name of the unit is in the environment
+/// because it comes from the name of a file, which the shell must not interpret.
+Part log_of_journal(const std::string& unit) {
+    constexpr std::string_view ask =
+        "exec timeout --signal=KILL {} journalctl --quiet --no-pager --no-hostname "
+        "--output=short-iso --lines=5000 --unit \"$PINSTRIKE_UNIT\" </dev/null 2>/dev/null";
+    constexpr int patience_s = 20;
+    constexpr int not_found = 127;
+    Part part{"log.txt", "", ""};
+    ::setenv("PINSTRIKE_UNIT", unit.c_str(), 1);
+    std::FILE* const output = ::popen(fmt::format(ask, patience_s).c_str(), "r");
+    if (output == nullptr) {
+        part.absent = std::strerror(errno);
+        return part;
+    }
+    std::array<char, 65536> piece{};
+    while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), output)) {
+        part.text.append(piece.data(), count);
+        if (part.text.size() > log_bytes_max) {
+            part.text.erase(0, part.text.size() - log_bytes_max);
+        }
+    }
+    const int status = ::pclose(output);
+    if (WIFSIGNALED(status)) {
+        part.absent = fmt::format("journalctl did not end within {} s", patience_s);
+    } else if (WEXITSTATUS(status) == not_found) {
+        part.absent = "journalctl: No such file or directory";
+    } else if (status != 0) {
+        part.absent = fmt::format("journalctl ended with status {}", WEXITSTATUS(status));
+    } else if (part.text.empty()) {
+        part.absent = fmt::format("the journal has nothing of {} that this user may read", unit);
+        return part;
+    } else if (part.text.size() == log_bytes_max) {
+        part.text = whole_lines(std::move(part.text));
+    }
+    part.absent += part.absent.empty() ? "" : "; --log FILE reads one from there";
+    return part;
+}
+
 Part log_part(const Subject& subject, Redactor&) {
-    if (!subject.log_file.empty()) {
-        return log_of_file(subject.log_file);
-    }
-    constexpr std::chrono::seconds patience{20};
-    ProgramOutput said = run_program({"journalctl", "--quiet", "--no-pager", "--no-hostname",
-                                      "--output=short-iso", "--lines=5000", "--unit", subject.unit},
-                                     log_bytes_max, patience);
-    if (!said.complaint.empty()) {
-        return {"log.txt", "", fmt::format("{}; --log FILE reads one from there", said.complaint)};
-    }
-    if (said.text.empty()) {
-        return {"log.txt", "",
-                fmt::format("the journal has nothing of {} that this user may read", subject.unit)};
-    }
-    return {"log.txt",
-            said.text.size() < log_bytes_max ? said.text : whole_lines(std::move(said.text)), ""};
+    return subject.log_file.empty() ? log_of_journal(subject.unit) : log_of_file(subject.log_file);
 }
 
 std::string line_of(const std::string& file, std::string_view begin) {
