@@ -18,7 +18,7 @@ bool write_text(const std::string& path, const std::string& text) {
         return std::fwrite(text.data(), 1, text.size(), file) == text.size();
     });
     if (!written) {
-        complain("{}: {}", path, std::strerror(errno));
+        complain("{}: {}", path == "-" ? "standard output" : path, std::strerror(errno));
     }
     return written;
 }

@@ -2,6 +2,7 @@
 #include "actors/appliance/appliance.h"
 
 #include "actors/topology/feed_hours.h"
+#include "nic/clock.h"
 #include "nic/port_kind.h"
 
 #include <fmt/format.h>
@@ -14,11 +15,7 @@
 namespace pinstrike::actors {
 namespace {
 
-std::int64_t monotonic_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
+using nic::monotonic_ns;
 
 /// A thread that was never started is not joinable.
 void join(std::thread& thread) {

@@ -84,7 +84,7 @@ Exit of_running(const Arguments& given) {
 Exit of_replay(const Arguments& given) {
     Exit status = Exit::ok;
     const auto config =
-        replay_config({given.captures, given.instance, *parse_pace(given.pace), true}, status);
+        replay_config({given.captures, given.instance, *nic::parse_pace(given.pace), true}, status);
     if (!config) {
         return status;
     }
@@ -150,7 +150,7 @@ void add_latency(CLI::App& app, Outcome& outcome) {
     command->add_option("--pace", given->pace, "Of --replay: real, or xN (N times real)")
         ->capture_default_str()
         ->check([](const std::string& text) {
-            const auto pace = parse_pace(text);
+            const auto pace = nic::parse_pace(text);
             return pace && pace->factor > 0 ? std::string{} : text + " is neither real nor xN";
         });
     command->add_option("--csv", given->csv_file,

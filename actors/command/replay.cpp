@@ -23,7 +23,7 @@ struct Arguments {
 Exit replay(const Arguments& given) {
     Exit status = Exit::ok;
     const auto config =
-        replay_config({given.files, given.config, *parse_pace(given.pace), false}, status);
+        replay_config({given.files, given.config, *nic::parse_pace(given.pace), false}, status);
     if (!config) {
         return status;
     }
@@ -59,8 +59,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
     command->add_option("--pace", given->pace, "max, real, or xN (N times real)")
         ->capture_default_str()
         ->check([](const std::string& text) {
-            return parse_pace(text) ? std::string{}
-                                    : "found " + text + ", expected max, real or xN";
+            return nic::parse_pace(text) ? std::string{}
+                                         : "found " + text + ", expected max, real or xN";
         });
     command->add_option("--account", given->drive.account_file,
                         "Write the account as JSON at the end (-: standard output)");

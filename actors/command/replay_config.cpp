@@ -3,7 +3,6 @@
 
 #include "actors/topology/load_config.h"
 #include "config/print_problems.h"
-#include "config/units.h"
 #include "feed/venue_services.h"
 #include "nic/capture/capture_files.h"
 #include "nic/capture/capture_reader.h"
@@ -114,17 +113,6 @@ bool readable(const std::vector<std::string>& files) {
 }
 
 }  // namespace
-
-std::optional<nic::Pace> parse_pace(const std::string& text) {
-    if (text == "max") {
-        return nic::Pace{0};
-    }
-    if (text == "real") {
-        return nic::Pace{1};
-    }
-    const auto factor = text.rfind('x', 0) == 0 ? parse_number(text.substr(1)) : std::nullopt;
-    return factor && *factor > 0 ? std::optional{nic::Pace{*factor}} : std::nullopt;
-}
 
 std::optional<actors::FeedConfig> replay_config(const ReplaySource& source, Exit& status) {
     std::optional<actors::FeedConfig> config;

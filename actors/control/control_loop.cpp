@@ -255,30 +255,17 @@ void confine(const actors::FeedConfig& config, DriveLog& log) {
 }
 
 /// The account in one paragraph.
-std::string summary(const actors::Account& account) {
-    std::uint64_t packets = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t refused = 0;
+std::string summary(const actors::Totals& totals, const actors::Account& account) {
     std::uint64_t series = 0;
-    for (const auto& port : account.ports) {
-        packets += port.packets;
-    }
-    for (const auto& line : account.lines) {
-        delivered += line.delivered;
-        lost += line.lost;
-    }
-    for (const auto& ring : account.rings) {
-        refused += ring.refused;
-    }
     for (const auto& core : account.cores) {
         series += core.count("series");
     }
     return fmt::format(
         "{}: {} packets, {} messages delivered, {} lost, {} refused, {} series, in {:.3f} s"
         " ({:.2f} M messages/s)\n",
-        account.feed, packets, delivered, lost, refused, series, account.seconds,
-        account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
+        account.feed, totals.packets, totals.delivered, totals.lost, totals.refused, series,
+        account.seconds,
+        account.seconds > 0 ? static_cast<double>(totals.delivered) / account.seconds / 1e6 : 0.0);
 }
 
 /// Runs the control loop and returns the reason for the end. The admin socket is closed then.
@@ -313,14 +300,16 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End& end,
             DriveLog& log) {
     Exit status = end.kind == End::Kind::port_lost ? Exit::failed : Exit::ok;
-    const actors::Account account =
-        actors::account_of(actors::take_counter_snapshot(appliance, actors::Running::stopped));
+    const actors::CounterSnapshot counters =
+        actors::take_counter_snapshot(appliance, actors::Running::stopped);
+    const actors::Account account = actors::account_of(counters);
     const auto wrong = actors::imbalances(account);
     for (const std::string& identity : wrong) {
         log.say(fmt::format("pinstrike: the account does not balance: {}\n", identity));
         status = Exit::failed;
     }
-    log.say(fmt::format("{}{}{}\n", actors::to_text(account), summary(account),
+    log.say(fmt::format("{}{}{}\n", actors::to_text(account),
+                        summary(actors::totals_of(counters), account),
                         wrong.empty() ? "the account balances" : ""));
     for (const std::string& fault : capture_faults(appliance, end)) {
         log.say(fmt::format("pinstrike: {}\n", fault));

@@ -1,7 +1,7 @@
 // path: cold
 #include "actors/telemetry/account.h"
 
-#include "nic/packet/address.h"
+#include "actors/telemetry/json_parts.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -138,10 +138,6 @@ void check_cores(const Account& account, Findings& findings) {
     }
 }
 
-Json or_null(const std::optional<std::uint64_t>& count) {
-    return count.has_value() ? Json(*count) : Json(nullptr);
-}
-
 Json counts_json(const std::vector<NamedCount>& counts) {
     Json out = Json::object();
     for (const auto& [name, count] : counts) {
@@ -150,26 +146,15 @@ Json counts_json(const std::vector<NamedCount>& counts) {
     return out;
 }
 
-Json groups_json(const std::vector<UnknownGroup>& groups) {
-    Json out = Json::array();
-    for (const UnknownGroup& each : groups) {
-        out.push_back({{"group", nic::text_of(each.group.address)},
-                       {"port", each.group.port},
-                       {"from", nic::text_of(each.from)},
-                       {"packets", each.packets}});
-    }
-    return out;
-}
-
 Json port_json(const PortAccount& port) {
     return {{"port", port.port},
             {"packets", port.packets},
             {"bytes", port.bytes},
-            {"missed", or_null(port.missed)},
-            {"no_buffer", or_null(port.no_buffer)},
-            {"errors", or_null(port.errors)},
+            {"missed", or_null<Json>(port.missed)},
+            {"no_buffer", or_null<Json>(port.no_buffer)},
+            {"errors", or_null<Json>(port.errors)},
             {"dropped", counts_json(port.dropped)},
-            {"unknown_groups", groups_json(port.unknown_groups)}};
+            {"unknown_groups", port.unknown_groups}};
 }
 
 Json stream_json(const StreamAccount& stream) {

@@ -288,4 +288,23 @@ CounterSnapshot take_counter_snapshot(Appliance& appliance, Running running) {
     return snapshot;
 }
 
+Totals totals_of(const CounterSnapshot& counters) {
+    Totals totals;
+    for (const PollerSnapshot& poller : counters.pollers) {
+        for (const QueueSnapshot& queue : poller.queues) {
+            totals.packets += queue.packets;
+        }
+        for (const LineSnapshot& line : poller.lines) {
+            totals.lines += 1;
+            totals.lines_up += line.up ? 1 : 0;
+            totals.delivered += line.counts[feed::LineCount::delivered];
+            totals.lost += line.counts[feed::LineCount::lost];
+        }
+        for (const RingSnapshot& ring : poller.rings) {
+            totals.refused += ring.refused;
+        }
+    }
+    return totals;
+}
+
 }  // namespace pinstrike::actors

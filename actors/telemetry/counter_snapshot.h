@@ -255,6 +255,18 @@ enum class Running : std::uint8_t { yes, stopped };
 [[nodiscard]] CounterSnapshot take_counter_snapshot(Appliance& appliance,
                                                     Running running = Running::yes);
 
+/// Sums over all lines, ports and rings.
+struct Totals {
+    std::size_t lines = 0;
+    std::size_t lines_up = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t delivered = 0;  ///< messages, as are the following
+    std::uint64_t lost = 0;
+    std::uint64_t refused = 0;  ///< by full rings
+};
+
+[[nodiscard]] Totals totals_of(const CounterSnapshot& counters);
+
 /// The part of one poller, without its cpu and the names of its ports. `cores`: the names of the
 /// cores to which it has rings, in order.
 [[nodiscard]] PollerSnapshot take_poller_snapshot(PollerTask& poller,

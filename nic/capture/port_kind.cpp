@@ -21,17 +21,6 @@ namespace {
 
 constexpr auto is_capture = is_kind<PortKind::capture>;
 
-std::optional<Pace> parse_pace(const std::string& text) {
-    if (text == "max") {
-        return Pace{0};
-    }
-    if (text == "real") {
-        return Pace{1};
-    }
-    const auto factor = text.starts_with('x') ? parse_number(text.substr(1)) : std::nullopt;
-    return factor && *factor > 0 && *factor <= 1e6 ? std::optional{Pace{*factor}} : std::nullopt;
-}
-
 Form<Pace> pace_form() {
     return scalar_form<Pace>(
         "max, real, or x and a factor such as x2.5",
@@ -129,6 +118,17 @@ Ports open(const PortOpening& opening) {
 }
 
 }  // namespace
+
+std::optional<Pace> parse_pace(const std::string& text) {
+    if (text == "max") {
+        return Pace{0};
+    }
+    if (text == "real") {
+        return Pace{1};
+    }
+    const auto factor = text.starts_with('x') ? parse_number(text.substr(1)) : std::nullopt;
+    return factor && *factor > 0 && *factor <= 1e6 ? std::optional{Pace{*factor}} : std::nullopt;
+}
 
 extern const PortKindRow capture_port;
 

@@ -109,7 +109,7 @@ class Doctor(unittest.TestCase):
             result = subprocess.run([PINSTRIKE, "doctor"], stdout=full, stderr=subprocess.PIPE,
                                     text=True, timeout=60, check=False)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("standard output cannot be written", result.stderr)
+        self.assertIn("standard output: No space left on device", result.stderr)
 
 
 class FixScript(unittest.TestCase):

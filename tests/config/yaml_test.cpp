@@ -150,7 +150,7 @@ TEST(Yaml, JsonQuotesWhatIsNoLiteral) {
     node.add("n", Node::plain("-1.5e3")).add("b", Node::plain("true"));
     node.add("s", Node::plain("2ms")).add("q", Node::quote("7")).add("z", Node::plain("007"));
     EXPECT_EQ(to_json(node),
-              "{\n  \"n\": -1.5e3,\n  \"b\": true,\n  \"s\": \"2ms\",\n  \"q\": \"7\",\n  \"z\": "
+              "{\n  \"n\": -1500.0,\n  \"b\": true,\n  \"s\": \"2ms\",\n  \"q\": \"7\",\n  \"z\": "
               "\"007\"\n}");
 }
 

@@ -21,7 +21,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -107,36 +106,21 @@ class Audience final : public traffic::BlockSink {
     std::uint64_t count_ = 0;
 };
 
-std::optional<std::uint16_t> number_of(std::string_view text) {
-    std::uint16_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return number;
-}
-
 /// Parses numbers of lines such as "1-96,220". On an error, prints it and returns nothing.
 std::optional<std::vector<feed::LineConfig>> lines_of(std::string_view text) {
+    const auto numbers = parse_ranges(text);
+    if (!numbers) {
+        complain("--lines: found {}, expected numbers and ranges", text);
+        return std::nullopt;
+    }
     std::vector<feed::LineConfig> lines;
-    while (!text.empty()) {
-        const std::string_view item = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), item.size() + 1));
-        const std::size_t dash = item.find('-');
-        const auto first = number_of(item.substr(0, dash));
-        const auto last = dash == std::string_view::npos ? first : number_of(item.substr(dash + 1));
-        if (!first || !last || *first > *last) {
-            complain("--lines: found {}, expected numbers and ranges", item);
+    for (const std::uint16_t number : *numbers) {
+        const auto line = feed::opra::published_line(number);
+        if (!line) {
+            complain("--lines: found {}, which is no line of OPRA", number);
             return std::nullopt;
         }
-        for (unsigned number = *first; number <= *last; ++number) {
-            const auto line = feed::opra::published_line(static_cast<std::uint16_t>(number));
-            if (!line) {
-                complain("--lines: found {}, which is no line of OPRA", number);
-                return std::nullopt;
-            }
-            lines.push_back(*line);
-        }
+        lines.push_back(*line);
     }
     const bool speaks = std::ranges::any_of(lines, [](const feed::LineConfig& line) {
         return traffic::use_of_line(line.number) != traffic::LineUse::maps;

@@ -4,6 +4,7 @@
 #include "config/print_problems.h"
 #include "config/whole_file.h"
 #include "nic/capture/capture_writer.h"
+#include "nic/clock.h"
 #include "nic/frame_sender.h"
 
 #include <fmt/core.h>
@@ -84,12 +85,6 @@ class InterfaceOutput final : public GenerateOutput {
         std::int64_t ts_ns;
     };
 
-    static std::int64_t monotonic_ns() {
-        timespec now{};
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return now.tv_sec * second_ns + now.tv_nsec;
-    }
-
     static void sleep_ns(std::int64_t ns) {
         const timespec wait{ns / second_ns, ns % second_ns};
         nanosleep(&wait, nullptr);
@@ -98,9 +93,9 @@ class InterfaceOutput final : public GenerateOutput {
     bool send_all() {
         constexpr std::size_t batch_packets = 64;
         std::vector<nic::Packet> batch;
-        const std::int64_t start_ns = monotonic_ns();
+        const std::int64_t start_ns = nic::monotonic_ns();
         for (std::size_t next = 0; next < frames_.size();) {
-            const std::int64_t elapsed_ns = monotonic_ns() - start_ns;
+            const std::int64_t elapsed_ns = nic::monotonic_ns() - start_ns;
             batch.clear();
             while (next < frames_.size() && batch.size() < batch_packets &&
                    frames_[next].ts_ns - frames_[0].ts_ns <= elapsed_ns) {

@@ -2,9 +2,9 @@
 #include "actors/telemetry/admin/views.h"
 
 #include "actors/book/book_json.h"
+#include "actors/telemetry/json_parts.h"
 #include "config/version.h"
 #include "feed/arbitration/line_counts.h"
-#include "nic/packet/address.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,10 +34,6 @@ std::string_view word_of(feed::LineState state) {
             return "down";
     }
     return "?";
-}
-
-json or_null(const std::optional<std::uint64_t>& value) {
-    return value ? json(*value) : json(nullptr);
 }
 
 /// Without samples there are no percentiles, rather than zeros.
@@ -124,17 +120,6 @@ json line_of(const PollerSnapshot& poller, const LineSnapshot& line, Tally& tall
     return view;
 }
 
-json groups_of(const std::vector<UnknownGroup>& unknown) {
-    json groups = json::array();
-    for (const UnknownGroup& each : unknown) {
-        groups.push_back({{"group", nic::text_of(each.group.address)},
-                          {"port", each.group.port},
-                          {"from", nic::text_of(each.from)},
-                          {"packets", each.packets}});
-    }
-    return groups;
-}
-
 json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& tally) {
     const std::string of = fmt::format("port {} of {}", queue.port, poller.name);
     const nic::DeviceStatistics& device = queue.device;
@@ -142,7 +127,7 @@ json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& ta
         return tally.count(named(of, name), now);
     };
     const auto device_count = [&](std::string_view name, const std::optional<std::uint64_t>& now) {
-        return or_null(now ? std::optional{count(name, *now)} : std::nullopt);
+        return or_null<json>(now ? std::optional{count(name, *now)} : std::nullopt);
     };
     return {{"port", queue.port},
             {"poller", poller.name},
@@ -156,7 +141,7 @@ json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& ta
             {"no_buffer", device_count("no_buffer", device.no_buffer)},
             {"errors", device_count("errors", device.errors)},
             {"dropped", reasons_of(of, nic::Drop_rows, queue.dropped, tally)},
-            {"unknown_groups", groups_of(queue.unknown_groups)}};
+            {"unknown_groups", queue.unknown_groups}};
 }
 
 json thread_of(const LoopSnapshot& loop, const std::string& name, std::string_view kind,
