@@ -289,8 +289,8 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
         options.account_file.empty() || write_text(options.account_file, actors::to_json(account));
     if (!options.book_file.empty()) {
         Problems problems;
-        const actors::ActorKind* const kind = actors::find_actor_kind("book");
-        kind->write_state(appliance.actors(kind->name()), options.book_file, problems);
+        const actors::ActorKind& kind = actors::default_actor_kind();
+        kind.write_state(appliance.actors(kind.name()), options.book_file, problems);
         print_problems(problems);
         good = problems.empty() && good;
     }
