@@ -26,6 +26,7 @@ namespace pinstrike::command {
 namespace {
 
 using actors::top::Key;
+using actors::top::plain_text;
 using actors::top::Readings;
 using actors::top::ScreenRow;
 using nlohmann::json;

@@ -1,8 +1,8 @@
 // path: cold
 //
 // What `pinstrike top` shows of readings made by hand, and what keys do to it.
+#include "actors/telemetry/admin/table.h"
 #include "actors/telemetry/top/screen.h"
-#include "actors/telemetry/top/table.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // path: cold
-#include "actors/telemetry/top/table.h"
+#include "actors/telemetry/admin/table.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,13 @@
 #include <numeric>
 #include <utility>
 
-namespace pinstrike::actors::top {
+namespace pinstrike::actors::admin {
 namespace {
 
 /// Cuts text that is too long, so that the next column stays in place.
-std::string fitted(std::string_view text, int width) {
-    const auto room = static_cast<std::size_t>(std::abs(width));
+std::string fitted(std::string_view text, int width, bool cuts = true) {
+    const auto columns = static_cast<std::size_t>(std::abs(width));
+    const std::size_t room = cuts ? columns : std::max(columns, text.size());
     const std::string_view cut = text.substr(0, room);
     return width < 0 ? fmt::format("{:<{}}", cut, room) : fmt::format("{:>{}}", cut, room);
 }
@@ -64,9 +65,9 @@ std::string heads_text(const Table& table) {
 std::string row_text(const Table& table, std::size_t row) {
     std::string text;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        text += fitted(table.rows[row][i].text, table.columns[i].width) + ' ';
+        text += fitted(table.rows[row][i].text, table.columns[i].width, table.cuts) + ' ';
     }
     return without_end(text);
 }
 
-}  // namespace pinstrike::actors::top
+}  // namespace pinstrike::actors::admin

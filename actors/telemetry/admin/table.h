@@ -1,6 +1,6 @@
 // path: cold
 //
-// A table of `pinstrike top`. Its cells have a value to sort by.
+// A table of text. Its cells have a value to sort by.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pinstrike::actors::top {
+namespace pinstrike::actors::admin {
 
 struct Cell {
     std::string text;
@@ -24,6 +24,7 @@ struct Column {
 struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
+    bool cuts = true;  ///< cuts what is too long for its column; false: it moves the next ones
 
     /// A stable sort.
     void sort(std::size_t column, bool reversed);
@@ -33,4 +34,4 @@ struct Table {
 [[nodiscard]] std::string heads_text(const Table& table);
 [[nodiscard]] std::string row_text(const Table& table, std::size_t row);
 
-}  // namespace pinstrike::actors::top
+}  // namespace pinstrike::actors::admin
