@@ -34,9 +34,6 @@ void Book::apply_late_quote(BookEntry& entry, const feed::Event& event, const Me
     };
     yield(entry.bid, stated.bid, effect.bid);
     yield(entry.offer, stated.offer, effect.offer);
-    if (config_.venue_quotes) {
-        keep_venue_quote(event);
-    }
 }
 
 MessageOrder Book::arrive_late(BookEntry& entry, const feed::Header& header) {

@@ -299,9 +299,6 @@ plant(("book", "book against a model"), [
     ("announced series are never counted out", "announced_ -= left.announced == 0 ? 1 : 0;", ""),
     ("a sweep passes by what an insertion moved",
      "return inside ? next_slot - next_slot % group_slots : next_slot;", "return inside ? next_slot : next_slot;"),
-    ("a venue's late quote takes a newer one's place",
-     "is_late(header) && same && !sequence_after(header.sequence, entry->sequence)",
-     "is_late(header) && same && entry == nullptr"),
     ("a late side is fresh at once", "side = to; side.raise(side_late);", "side = to;"),
 ])
 

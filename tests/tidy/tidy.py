@@ -95,7 +95,7 @@ CLASS_MEMBERS = 15
 # shrinks: a class does not grow past its row, and one that is within the limits leaves the list.
 LARGE_CLASSES = {
     ("actors/appliance/appliance.h", "Appliance"): (46, 16),  # holds every part of a running feed
-    ("actors/book/book.h", "Book"): (82, 16),  # one actor, its parts in book_*.cpp
+    ("actors/book/book.h", "Book"): (78, 14),  # one actor, its parts in book_*.cpp
     ("actors/peer/client.cpp", "Client"): (19, 18),  # a connection with its timers and limits
     ("actors/peer/state_transfer.h", "StateTransfer"): (13, 21),  # each phase has its counters
     ("actors/poller/poller.h", "Poller"): (50, 24),  # all that one packet needs, in one object

@@ -644,25 +644,7 @@ TEST_F(AnnouncedTest, WhatFindsNoRoomIsCounted) {
     EXPECT_EQ(book_.counters().read(BookCount::series_refused), 11U);
 }
 
-// ---------------------------------------------------------------- venue quotes, busiest
-
-TEST_F(BookTest, KeepsEachVenuesLastQuote) {
-    events_.quote(key_, line, 1, {'A', 100, 1, 200, 2, 'C'});
-    events_.quote(key_, line, 2, {'A', 101, 3, 201, 4, 'N'});
-    events_.quote(key_, line, 3, {'A', 102, 5, 202, 6, 'C'});
-    events_.play(book_);
-    EXPECT_EQ(book_.venue_quote(key_, 'C')->bid, 102);
-    EXPECT_EQ(book_.venue_quote(key_, 'N')->offer_size, 4U);
-    EXPECT_FALSE(book_.venue_quote(key_, 'Q'));
-    events_.gap(line, 4, 4);
-    events_.quote(key_, line, 2, {'A', 1, 1, 1, 1, 'C'}, late);
-    events_.play(book_);
-    EXPECT_TRUE(book_.venue_quote(key_, 'C')->stale);
-    EXPECT_EQ(book_.venue_quote(key_, 'C')->bid, 102);
-    events_.control(line, 5, feed::Forget::quotes);
-    events_.play(book_);
-    EXPECT_FALSE(book_.venue_quote(key_, 'C'));
-}
+// ---------------------------------------------------------------- busiest
 
 TEST_F(BookTest, PublishesTheBusiest) {
     const auto hot = key_of("SPY", 'A', 1, 27, 1);

@@ -25,8 +25,8 @@ inline feed::SeriesKey key_of(std::string_view symbol, char letter = 'A', unsign
     return {std::bit_cast<std::uint64_t>(bytes), strike_e8};
 }
 
-inline constexpr BookConfig small_book{
-    .series_capacity = 1000, .venue_quotes = true, .is_test_symbol = feed::opra::is_test_symbol};
+inline constexpr BookConfig small_book{.series_capacity = 1000,
+                                       .is_test_symbol = feed::opra::is_test_symbol};
 
 /// What stands in a quote.
 struct QuoteText {

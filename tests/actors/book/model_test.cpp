@@ -30,7 +30,7 @@ void compare(const Session& session, const Book& book, const Model& model) {
 void play(std::uint64_t seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Session session(seed);
-    Book book(BookConfig{.series_capacity = 64, .venue_quotes = seed % 2 == 0}, 1);
+    Book book(BookConfig{.series_capacity = 64}, 1);
     book.on_start({});
     if (seed % 3 != 0) {  // announcements must change nothing of what is said
         Events announced;

@@ -44,19 +44,18 @@ Account balanced_account() {
     account.rings = {
         {.from = "poll0", .to = "core0", .routed = 50, .pushed = 48, .refused = 2, .records = 60},
         {.from = "poll0", .to = "core1", .routed = 30, .pushed = 30, .records = 30}};
-    account.cores = {
-        {.core = "core0",
-         .events = 48,
-         .records = 60,
-         .gap_events = 3,
-         .control_events = 8,
-         .rows = {{"series", 20}, {"series_refused", 1234567}, {"venue_quotes_refused", 0}},
-         .actors = {{"book", 48}, {"trades", 9}}},
-        {.core = "core1",
-         .events = 30,
-         .records = 30,
-         .rows = {{"series", 0}},
-         .actors = {{"book", 30}}}};
+    account.cores = {{.core = "core0",
+                      .events = 48,
+                      .records = 60,
+                      .gap_events = 3,
+                      .control_events = 8,
+                      .rows = {{"series", 20}, {"series_refused", 1234567}},
+                      .actors = {{"book", 48}, {"trades", 9}}},
+                     {.core = "core1",
+                      .events = 30,
+                      .records = 30,
+                      .rows = {{"series", 0}},
+                      .actors = {{"book", 30}}}};
     account.rejects = {{"checksum", 1}};
     return account;
 }
@@ -129,7 +128,7 @@ TEST(Account, WritesTheCanonicalForm) {
         "rings": [{"from": "poll0", "to": "core0", "routed": 50, "pushed": 48, "refused": 2},
                   {"from": "poll0", "to": "core1", "routed": 30, "pushed": 30, "refused": 0}],
         "cores": [{"core": "core0", "events": 48, "gap_events": 3, "control_events": 8,
-                   "series": 20, "series_refused": 1234567, "venue_quotes_refused": 0,
+                   "series": 20, "series_refused": 1234567,
                    "actors": [{"actor": "book", "events": 48},
                                             {"actor": "trades", "events": 9}]},
                   {"core": "core1", "events": 30, "gap_events": 0, "control_events": 0,
