@@ -4,7 +4,8 @@
     generated_session_test.py PINSTRIKE TESTS_FOLDER
 
 Three readings of each session meet here: the truth that generate writes from what it made, an
-independent one of the capture (tests/independent), and the product's own (`decode`, `replay`).
+independent one of the capture (tests/independent), and the product's own (`replay`; for `decode`:
+sessions_decode_test.py).
 """
 
 import json
@@ -111,18 +112,6 @@ class Generate(unittest.TestCase):
         self.assertEqual(first, self.generate(*options, "--seed", "5", name="b").read_bytes())
         self.assertNotEqual(first, self.generate(*options, "--seed", "6", name="c").read_bytes())
 
-    def test_decode_shows_the_messages_that_were_made(self):
-        for options in (REGULAR, SMALL + ["--lines", "3,202,204,220"]):
-            capture = self.with_truth("--truth-messages", *options)
-            done = run("decode", capture, "--json")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            decoded = [json.loads(line) for line in done.stdout.splitlines()]
-            truth = rows(self.folder / "t.messages.jsonl")
-            for stream in "AB":
-                shown = [{**row, "stream": "A"} for row in decoded if row["stream"] == stream]
-                key = lambda row: (row["line"], row["ts_ns"])  # noqa: E731
-                self.assertEqual(sorted(shown, key=key), sorted(truth, key=key))
-
     def test_the_independent_reading_agrees(self):
         for name in ("regular", "gth", "repaired"):
             with self.subTest(name):
@@ -227,7 +216,7 @@ class Generate(unittest.TestCase):
         for options in ([], ["--out", "x", "--interface", "lo"], ["--out", "x", "--lines", "97"],
                         ["--out", "x", "--lines", "3-1"], ["--out", "x", "--lines", "220"],
                         ["--out", "x", "--shape", "round"], ["--out", "x", "--loss-a", "2"],
-                        ["--out", "x", "--truth-messages"], ["--out", "x", "--for", "3s"],
+                        ["--out", "x", "--for", "3s"],
                         ["--interface", "lo", "--for", "1s", "--truth", "t"],
                         ["--interface", "lo", "--for", "60"], ["--interface", "lo", "--for", "0s"],
                         *(["--out", "x", option, "-1"] for option in (

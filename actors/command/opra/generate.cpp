@@ -17,7 +17,6 @@
 #include "feed/opra/traffic/traffic_config.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "feed/opra/traffic/truth_book.h"
-#include "feed/opra/traffic/truth_messages.h"
 
 #include <fmt/core.h>
 
@@ -51,7 +50,6 @@ struct GenerateOptions {
     std::string interface;
     std::string truth;
     std::string series_map;
-    bool truth_messages = false;
     bool no_session = false;
     bool fast = false;
     std::string duration;
@@ -65,16 +63,8 @@ struct GenerateOptions {
 /// Gives each block of the session to all its consumers.
 class Audience final : public traffic::BlockSink {
   public:
-    explicit Audience(traffic::Delivery& delivery) : delivery_(delivery) {}
-
-    /// Opens PREFIX.messages.jsonl if it is requested. Returns false if it cannot be opened.
-    bool open(const GenerateOptions& options) {
-        keeps_truth_ = !options.truth.empty();
-        if (options.truth_messages) {
-            messages_.open(options.truth + ".messages.jsonl");
-        }
-        return !options.truth_messages || messages_.good();
-    }
+    Audience(traffic::Delivery& delivery, bool keeps_truth)
+        : delivery_(delivery), keeps_truth_(keeps_truth) {}
 
     void block(const traffic::SentBlock& block) override {
         ++blocks_;
@@ -83,14 +73,6 @@ class Audience final : public traffic::BlockSink {
         if (keeps_truth_) {
             book_.block(block);
         }
-        if (messages_.is_open()) {
-            traffic::write_messages(messages_, block);
-        }
-    }
-
-    bool close() {
-        messages_.flush();
-        return !messages_.is_open() || messages_.good();
     }
 
     [[nodiscard]] const traffic::BookTruth& book() const { return book_; }
@@ -102,8 +84,7 @@ class Audience final : public traffic::BlockSink {
   private:
     traffic::Delivery& delivery_;
     traffic::BookTruth book_;
-    std::ofstream messages_;
-    bool keeps_truth_ = false;
+    bool keeps_truth_;
     std::uint64_t blocks_ = 0;
     std::uint64_t count_ = 0;
 };
@@ -245,17 +226,11 @@ Exit generate(GenerateOptions options) {
     traffic::AccountTruth account;
     traffic::Delivery delivery{config, *lines, options.streams, *output,
                                options.truth.empty() ? nullptr : &account};
-    Audience audience{delivery};
-    if (!audience.open(options)) {
-        complain("cannot write {}.messages.jsonl", options.truth);
-        return Exit::failed;
-    }
+    Audience audience{delivery, !options.truth.empty()};
     traffic::Session{config, *lines, audience}.run();
     delivery.finish();
-    bool good = audience.close();
-    if (!options.truth.empty()) {
-        good = write_truth(options.truth, audience, account, delivery.longest_hole_ns()) && good;
-    }
+    const bool good = options.truth.empty() ||
+                      write_truth(options.truth, audience, account, delivery.longest_hole_ns());
     if (!good) {
         complain("cannot write the truth to {}.*", options.truth);
     }
@@ -378,13 +353,8 @@ void add_generate(CLI::App& app, Outcome& outcome) {
         ->needs("--interface");
     command->add_option("--streams", options->streams, "Streams to generate")
         ->check(CLI::IsMember({"A", "B", "AB"}));
-    CLI::Option* truth =
-        command->add_option("--truth", options->truth,
-                            "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
-    command
-        ->add_flag("--truth-messages", options->truth_messages,
-                   "Also PREFIX.messages.jsonl: stream A as `decode --json` prints it")
-        ->needs(truth);
+    command->add_option("--truth", options->truth,
+                        "Write PREFIX.account.json and, if nothing is lost, PREFIX.book.json");
     command->add_option("--series-map", options->series_map,
                         "Write the day's series and their lines, for a config's series_map");
     add_traffic(*command, *options);
