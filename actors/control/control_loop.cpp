@@ -9,8 +9,6 @@
 #include "actors/control/service_notify.h"
 #include "actors/host/confine/rights.h"
 #include "actors/telemetry/account.h"
-#include "actors/telemetry/account_of.h"
-#include "actors/telemetry/account_text.h"
 #include "actors/telemetry/admin/admin_socket.h"
 #include "actors/telemetry/counter_snapshot.h"
 #include "actors/telemetry/metrics/metrics_endpoint.h"
@@ -255,30 +253,32 @@ void confine(const actors::FeedConfig& config, DriveLog& log) {
 }
 
 /// The account in one paragraph.
-std::string summary(const actors::Account& account) {
+std::string summary(const actors::CounterSnapshot& counters) {
     std::uint64_t packets = 0;
     std::uint64_t delivered = 0;
     std::uint64_t lost = 0;
     std::uint64_t refused = 0;
     std::uint64_t series = 0;
-    for (const auto& port : account.ports) {
-        packets += port.packets;
+    for (const auto& queue : parts_of(counters, &actors::PollerSnapshot::queues)) {
+        packets += queue.packets;
     }
-    for (const auto& line : account.lines) {
-        delivered += line.delivered;
-        lost += line.lost;
+    for (const auto& line : parts_of(counters, &actors::PollerSnapshot::lines)) {
+        delivered += line.counts[feed::LineCount::delivered];
+        lost += line.counts[feed::LineCount::lost];
     }
-    for (const auto& ring : account.rings) {
+    for (const auto& ring : parts_of(counters, &actors::PollerSnapshot::rings)) {
         refused += ring.refused;
     }
-    for (const auto& core : account.cores) {
-        series += core.count("series");
+    for (const auto& core : counters.cores) {
+        for (const auto& [name, count] : actors::account_rows_of(core)) {
+            series += name == "series" ? count : 0;
+        }
     }
     return fmt::format(
         "{}: {} packets, {} messages delivered, {} lost, {} refused, {} series, in {:.3f} s"
         " ({:.2f} M messages/s)\n",
-        account.feed, packets, delivered, lost, refused, series, account.seconds,
-        account.seconds > 0 ? static_cast<double>(delivered) / account.seconds / 1e6 : 0.0);
+        counters.feed, packets, delivered, lost, refused, series, counters.seconds,
+        counters.seconds > 0 ? static_cast<double>(delivered) / counters.seconds / 1e6 : 0.0);
 }
 
 /// Runs the control loop and returns the reason for the end. The admin socket is closed then.
@@ -290,15 +290,15 @@ End control(actors::Appliance& appliance, const actors::FeedConfig& config,
     return ControlLoop{appliance, options, log, reloader, handler, service}.run(signals);
 }
 
-bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
+bool write_outputs(actors::Appliance& appliance, const actors::CounterSnapshot& counters,
                    const DriveOptions& options) {
     // Writing to a pipe without a reader would block for ever, whereas a file is written soon.
     std::optional<EndWhileOpening> writing;
     if (is_written_directly(options.account_file) || is_written_directly(options.book_file)) {
         writing.emplace("writing account and book");
     }
-    bool good =
-        options.account_file.empty() || write_text(options.account_file, actors::to_json(account));
+    bool good = options.account_file.empty() ||
+                write_text(options.account_file, actors::account_json(counters));
     if (!options.book_file.empty()) {
         Problems problems;
         const actors::ActorKind* const kind = actors::find_actor_kind("book");
@@ -312,20 +312,20 @@ bool write_outputs(actors::Appliance& appliance, const actors::Account& account,
 Exit finish(actors::Appliance& appliance, const DriveOptions& options, const End& end,
             DriveLog& log) {
     Exit status = end.kind == End::Kind::port_lost ? Exit::failed : Exit::ok;
-    const actors::Account account =
-        actors::account_of(actors::take_counter_snapshot(appliance, actors::Running::stopped));
-    const auto wrong = actors::imbalances(account);
+    const actors::CounterSnapshot counters =
+        actors::take_counter_snapshot(appliance, actors::Running::stopped);
+    const auto wrong = actors::imbalances(counters);
     for (const std::string& identity : wrong) {
         log.say(fmt::format("pinstrike: the account does not balance: {}\n", identity));
         status = Exit::failed;
     }
-    log.say(fmt::format("{}{}{}\n", actors::to_text(account), summary(account),
+    log.say(fmt::format("{}{}{}\n", actors::account_text(counters), summary(counters),
                         wrong.empty() ? "the account balances" : ""));
     for (const std::string& fault : capture_faults(appliance, end)) {
         log.say(fmt::format("pinstrike: {}\n", fault));
         status = Exit::failed;
     }
-    if (!write_outputs(appliance, account, options)) {
+    if (!write_outputs(appliance, counters, options)) {
         status = Exit::failed;
     }
     if (options.at_end && options.at_end(appliance) != Exit::ok) {

@@ -231,8 +231,9 @@ plant(("runtime weave", "runtime threads", "runtime"), [
 ])
 
 plant(("account",), [
-    ("lost messages need not be listed", "findings.expect_equal(line.lost, size + line.gaps_unlisted, what,",
-     "findings.expect_equal(line.lost, line.lost, what,"),
+    ("lost messages need not be listed", "findings.expect_equal(counts[LineCount::lost], "
+     "size + counts[LineCount::gaps_unlisted], what,",
+     "findings.expect_equal(counts[LineCount::lost], counts[LineCount::lost], what,"),
 ])
 
 plant(("view and metrics",), [
@@ -351,7 +352,7 @@ plant(("nic",), [
 
 plant(("account",), [
     ("checksum offload is presumed though a packet came through",
-     "return port.handed == 0 && dropped_for", "return dropped_for"),
+     "return queue.handed == 0 && dropped_for", "return dropped_for"),
 ])
 
 plant(("field_captures",), [

@@ -13,7 +13,7 @@
 #include "actors/poller/history_ring.h"
 #include "actors/poller/poller_task.h"
 #include "actors/recovery/recovery_task.h"
-#include "actors/telemetry/account.h"
+#include "actors/telemetry/counter_snapshot.h"
 #include "tests/sim/link_port.h"
 #include "tests/sim/packet_log.h"
 #include "tests/sim/plan.h"
@@ -98,7 +98,8 @@ class Host {
 
     [[nodiscard]] bool had_time_to_flush() const { return plan_.host.stop_after_ns == 0; }
 
-    [[nodiscard]] actors::Account account();
+    /// The pollers and cores, as the account needs them.
+    [[nodiscard]] actors::CounterSnapshot counters();
 
     /// The blocks that the twin sent.
     [[nodiscard]] std::span<const Block* const> repairs() const;
