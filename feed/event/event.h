@@ -73,7 +73,7 @@ struct Header {
     std::int64_t ts_receive_ns = 0;   ///< arrival at this host, since the Unix epoch
     std::uint32_t sequence = 0;       ///< number(), the low 32 bits
     char type = ' ';                  ///< message type as sent
-    char indicator = ' ';             ///< BBO indicator of a quote as sent
+    char indicator = ' ';             ///< BBO indicator of a quote as sent (best_effect.h)
     char code = 'I';                  ///< denominator code of the body's prices
     std::uint8_t sequence_high = 0;   ///< number(), bits 32 to 39
 
