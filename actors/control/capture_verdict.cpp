@@ -18,7 +18,7 @@ std::vector<std::string> capture_faults(actors::Appliance& appliance, const End&
             if (!port.replays()) {
                 continue;
             }
-            packets += port.counters().packets.read();
+            packets += port.counters().read(nic::PortCount::packets);
             handed += poller.handed(k);
             for (const std::string& sentence : port.unread()) {
                 faults.push_back(fmt::format("port {}: {}", port.name(), sentence));
@@ -26,7 +26,7 @@ std::vector<std::string> capture_faults(actors::Appliance& appliance, const End&
             if (!port.exhausted() && end.kind == End::Kind::asked) {
                 faults.push_back(fmt::format(
                     "port {}: its captures were not read to their end: {} after {} packets",
-                    port.name(), end.cause, port.counters().packets.read()));
+                    port.name(), end.cause, port.counters().read(nic::PortCount::packets)));
             }
         }
     }

@@ -260,14 +260,14 @@ std::string summary(const actors::CounterSnapshot& counters) {
     std::uint64_t refused = 0;
     std::uint64_t series = 0;
     for (const auto& queue : parts_of(counters, &actors::PollerSnapshot::queues)) {
-        packets += queue.packets;
+        packets += queue.counts[nic::PortCount::packets];
     }
     for (const auto& line : parts_of(counters, &actors::PollerSnapshot::lines)) {
         delivered += line.counts[feed::LineCount::delivered];
         lost += line.counts[feed::LineCount::lost];
     }
     for (const auto& ring : parts_of(counters, &actors::PollerSnapshot::rings)) {
-        refused += ring.refused;
+        refused += ring.counts[actors::RingCount::refused];
     }
     for (const auto& core : counters.cores) {
         for (const auto& [name, count] : actors::account_rows_of(core)) {

@@ -30,7 +30,7 @@ Totals totals_of(const actors::CounterSnapshot& counters) {
             totals.lost += line.counts[feed::LineCount::lost];
         }
         for (const actors::RingSnapshot& ring : poller.rings) {
-            totals.refused += ring.refused;
+            totals.refused += ring.counts[actors::RingCount::refused];
         }
     }
     return totals;

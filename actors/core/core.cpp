@@ -59,7 +59,7 @@ void Core::start() {
     for (ActorSlot& slot : actors_) {
         deliver_announced(slot);
     }
-    counters_.announced_series.set(announced_.size());
+    counters_.bump(CoreCount::announced_series, announced_.size());
     announced_ = {};
     state_ = State::running;
 }
@@ -177,7 +177,8 @@ bool Core::preempted_since(std::int64_t begin_ns, std::size_t ring) const noexce
 }
 
 void Core::deliver(const Batch& batch, std::size_t ring, std::int64_t now_ns) {
-    const bool sampled = options_.clock != nullptr && counters_.batches.read() % sample_every == 0;
+    const bool sampled =
+        options_.clock != nullptr && counters_.read(CoreCount::batches) % sample_every == 0;
     const bool timed = options_.live || options_.due.known();
     std::int64_t arrived_ns = batch.records.front().header.ts_receive_ns;
     if (options_.due.known()) [[unlikely]] {
@@ -270,14 +271,14 @@ bool Core::ActorSlot::wants(const feed::Event& event) const noexcept {
 }
 
 void Core::count(const Batch& batch) noexcept {
-    counters_.events.add(batch.events);
-    counters_.records.add(batch.records.size());
-    counters_.batches.add();
+    counters_.bump(CoreCount::events, batch.events);
+    counters_.bump(CoreCount::records, batch.records.size());
+    counters_.bump(CoreCount::batches);
     if (batch.gaps + batch.controls + batch.states + batch.marks != 0) {
-        counters_.gap_events.add(batch.gaps);
-        counters_.control_events.add(batch.controls);
-        counters_.line_state_events.add(batch.states);
-        counters_.line_mark_events.add(batch.marks);
+        counters_.bump(CoreCount::gap_events, batch.gaps);
+        counters_.bump(CoreCount::control_events, batch.controls);
+        counters_.bump(CoreCount::line_state_events, batch.states);
+        counters_.bump(CoreCount::line_mark_events, batch.marks);
     }
 }
 

@@ -59,7 +59,7 @@ void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
     if (output.pending[line_].events_count() == 0 || flush_line(output, line_)) {
         if (feed::Event* slot = output.ring.claim(1)) {
             *slot = event;
-            output.counters->broadcast.add();
+            output.counters->bump(RingCount::broadcast);
             return;
         }
     }
@@ -67,7 +67,7 @@ void Router::tell(CoreOutput& output, const feed::Event& event) noexcept {
     events.add(event);
     if (event.header.kind == feed::EventKind::gap &&
         event.body.gap.cause == feed::GapCause::repaired) {
-        output.counters->repair_notices_dropped.add();
+        output.counters->bump(RingCount::untold_repairs);
     }
 }
 
@@ -92,7 +92,7 @@ bool Router::flush_line(CoreOutput& output, std::size_t line) noexcept {
             return false;
         }
         events.write_to(slots);
-        output.counters->broadcast.add(count);
+        output.counters->bump(RingCount::broadcast, count);
     }
     return true;
 }
@@ -134,7 +134,7 @@ void Router::wait_for_room(CoreOutput& output, std::size_t records) noexcept {
     if (output.ring.has_room(records)) {
         return;
     }
-    output.counters->waits.add();
+    output.counters->bump(RingCount::waits);
     output.publish();  // the core cannot release records that are not published
     for (unsigned spins = 0; !output.ring.has_room(records); ++spins) {
         _mm_pause();

@@ -31,6 +31,7 @@
 #include "config/check.h"
 #include "config/counter.h"
 #include "config/mistake.h"
+#include "config/rows.h"
 #include "feed/event/event.h"
 #include "feed/event/series_key.h"
 
@@ -42,17 +43,21 @@
 
 namespace pinstrike::actors {
 
-/// Counters of one ring, in messages: routed = pushed + refused. Each is counted on its own where
-/// it happens. None of the three includes broadcasts.
-struct RingCounters {
-    Counter routed;
-    Counter pushed;
-    Counter refused;
-    Counter broadcast;               ///< controls, gaps and line states written to the ring
-    Counter repair_notices_dropped;  ///< gap events of cause `repaired` that were dropped because
-                                     ///< the ring was full
-    Counter waits;                   ///< times the poller waited for a full ring (WhenFull::wait)
-};
+// clang-format off
+#define PINSTRIKE_RING_COUNTS(ROW) \
+    ROW(routed, messages, "Messages routed to the core") \
+    ROW(pushed, messages, "Messages written to the ring") \
+    ROW(refused, messages, "Messages refused by the full ring: reported to the core as a gap") \
+    ROW(broadcast, records, "Controls, gaps and line states written") \
+    ROW(untold_repairs, repairs, "Repairs not reported because the ring was full") \
+    ROW(waits, waits, "Times that the poller waited for free slots (replays)")
+// clang-format on
+
+PINSTRIKE_ROWS(RingCount, PINSTRIKE_RING_COUNTS)
+
+/// Counters of one ring: routed = pushed + refused. Each is counted on its own where it happens.
+/// None of the three includes broadcasts.
+using RingCounters = Counters<RingCount, RingCount_count>;
 
 struct RouterConfig {
     Sharding sharding = Sharding::series;
@@ -201,9 +206,9 @@ class Router {
         }
 
         void count() noexcept {
-            counters->routed.set(routed_count);
-            counters->refused.set(refused_count);
-            counters->pushed.set(pushed_count);
+            counters->at(RingCount::routed).set(routed_count);
+            counters->at(RingCount::refused).set(refused_count);
+            counters->at(RingCount::pushed).set(pushed_count);
         }
     };
 

@@ -21,6 +21,7 @@ namespace {
 
 using feed::LineCount;
 using feed::StreamCount;
+using nic::PortCount;
 using Json = nlohmann::ordered_json;
 
 /// Collects the identities that do not hold.
@@ -54,8 +55,8 @@ void check_ports(const CounterSnapshot& counters, Findings& findings) {
     for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
         const std::uint64_t dropped =
             std::accumulate(queue.dropped.begin(), queue.dropped.end(), std::uint64_t{0});
-        findings.expect_equal(queue.packets, dropped + queue.handed, "port " + queue.name,
-                              "packets = dropped + passed to lines");
+        findings.expect_equal(queue.counts[PortCount::packets], dropped + queue.handed,
+                              "port " + queue.name, "packets = dropped + passed to lines");
         handed += queue.handed;
     }
     std::uint64_t arrived = 0;
@@ -102,10 +103,11 @@ void check_line(const LineSnapshot& line, Findings& findings) {
 void check_rings(const PollerSnapshot& poller, Findings& findings) {
     std::uint64_t routed = 0;
     for (const RingSnapshot& ring : poller.rings) {
-        findings.expect_equal(ring.routed, ring.pushed + ring.refused,
+        findings.expect_equal(ring.counts[RingCount::routed],
+                              ring.counts[RingCount::pushed] + ring.counts[RingCount::refused],
                               fmt::format("ring {} to {}", ring.from, ring.to),
                               "routed = pushed + refused");
-        routed += ring.routed;
+        routed += ring.counts[RingCount::routed];
     }
     std::uint64_t to_route = 0;
     for (const LineSnapshot& line : poller.lines) {
@@ -120,18 +122,18 @@ void check_cores(const CounterSnapshot& counters, Findings& findings) {
     std::map<std::string, std::uint64_t> pushed;
     std::map<std::string, std::uint64_t> records;
     for (const RingSnapshot& ring : parts_of(counters, &PollerSnapshot::rings)) {
-        pushed[ring.to] += ring.pushed;
+        pushed[ring.to] += ring.counts[RingCount::pushed];
         records[ring.to] += ring.published_records;
     }
     std::set<std::string> named;
     for (const CoreSnapshot& core : counters.cores) {
         named.insert(core.name);
-        findings.expect_equal(core.events, pushed[core.name], "core " + core.name,
-                              "events = pushed of its rings");
-        findings.expect_equal(core.records, records[core.name], "core " + core.name,
-                              "records = records of its rings");
+        findings.expect_equal(core.counts[CoreCount::events], pushed[core.name],
+                              "core " + core.name, "events = pushed of its rings");
+        findings.expect_equal(core.counts[CoreCount::records], records[core.name],
+                              "core " + core.name, "records = records of its rings");
         for (const ActorSnapshot& actor : core.actors) {
-            findings.expect_at_most(actor.events, core.events,
+            findings.expect_at_most(actor.events, core.counts[CoreCount::events],
                                     fmt::format("core {} actor {}", core.name, actor.name),
                                     "events of the actor <= events of its core");
         }
@@ -168,8 +170,8 @@ Json groups_json(const std::vector<UnknownGroup>& groups) {
 
 Json port_json(const QueueSnapshot& queue) {
     return {{"port", queue.name},
-            {"packets", queue.packets},
-            {"bytes", queue.bytes},
+            {"packets", queue.counts[PortCount::packets]},
+            {"bytes", queue.counts[PortCount::bytes]},
             {"missed", or_null(queue.device.missed)},
             {"no_buffer", or_null(queue.device.no_buffer)},
             {"errors", or_null(queue.device.errors)},
@@ -207,16 +209,16 @@ Json line_json(const LineSnapshot& line) {
 Json ring_json(const RingSnapshot& ring) {
     return {{"from", ring.from},
             {"to", ring.to},
-            {"routed", ring.routed},
-            {"pushed", ring.pushed},
-            {"refused", ring.refused}};
+            {"routed", ring.counts[RingCount::routed]},
+            {"pushed", ring.counts[RingCount::pushed]},
+            {"refused", ring.counts[RingCount::refused]}};
 }
 
 Json core_json(const CoreSnapshot& core) {
     Json out{{"core", core.name},
-             {"events", core.events},
-             {"gap_events", core.gap_events},
-             {"control_events", core.control_events}};
+             {"events", core.counts[CoreCount::events]},
+             {"gap_events", core.counts[CoreCount::gap_events]},
+             {"control_events", core.counts[CoreCount::control_events]}};
     out.update(counts_json(account_rows_of(core)));
     Json actors = Json::array();
     for (const ActorSnapshot& actor : core.actors) {

@@ -81,8 +81,8 @@ void add_ports(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "port", {"packets", "to lines", "missed", "no buffer", "errors"});
     for (const QueueSnapshot& queue : parts_of(counters, &PollerSnapshot::queues)) {
         add_row(out, queue.name,
-                {queue.packets, queue.handed, queue.device.missed, queue.device.no_buffer,
-                 queue.device.errors});
+                {queue.counts[nic::PortCount::packets], queue.handed, queue.device.missed,
+                 queue.device.no_buffer, queue.device.errors});
         add_drops(out, queue);
     }
 }
@@ -133,14 +133,18 @@ void add_lines(std::string& out, const CounterSnapshot& counters) {
 void add_rings(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "ring", {"routed", "pushed", "refused"});
     for (const RingSnapshot& ring : parts_of(counters, &PollerSnapshot::rings)) {
-        add_row(out, ring.from + ":" + ring.to, {ring.routed, ring.pushed, ring.refused});
+        add_row(out, ring.from + ":" + ring.to,
+                {ring.counts[RingCount::routed], ring.counts[RingCount::pushed],
+                 ring.counts[RingCount::refused]});
     }
 }
 
 void add_cores(std::string& out, const CounterSnapshot& counters) {
     add_head(out, "core", {"events", "gap events", "controls"});
     for (const CoreSnapshot& core : counters.cores) {
-        add_row(out, core.name, {core.events, core.gap_events, core.control_events});
+        add_row(out, core.name,
+                {core.counts[CoreCount::events], core.counts[CoreCount::gap_events],
+                 core.counts[CoreCount::control_events]});
         if (const std::string rows = reasons_text(account_rows_of(core)); !rows.empty()) {
             out += "  " + rows + "\n";
         }

@@ -36,10 +36,7 @@ QueueSnapshot queue_snapshot(const PollerTask& poller, std::size_t i) {
     const nic::Port& port = poller.port(i);
     QueueSnapshot queue;
     queue.name = queue.port = port.name();
-    queue.packets = port.counters().packets.read();
-    queue.bytes = port.counters().bytes.read();
-    queue.full_bursts = port.counters().full_bursts.read();
-    queue.link_changes = port.counters().link_changes.read();
+    queue.counts = PortTotals{port.counters()};
     queue.handed = poller.handed(i);
     queue.device = port.statistics();
     if (planted(Mistake::account)) {
@@ -81,18 +78,12 @@ LineSnapshot line_snapshot(PollerTask& poller, std::size_t i, Running running) {
 
 RingSnapshot ring_snapshot(const PollerTask& poller, std::size_t core, const std::string& name) {
     const Router& router = poller.router();
-    const RingCounters& counters = router.counters(core);
     RingSnapshot ring;
     ring.from = poller.name();
     ring.to = name;
     ring.capacity_records = router.capacity(core);
     ring.high_water_records = router.high_water(core).read();
-    ring.routed = counters.routed.read();
-    ring.refused = counters.refused.read();
-    ring.waits = counters.waits.read();
-    ring.pushed = counters.pushed.read();
-    ring.broadcast = counters.broadcast.read();
-    ring.repair_notices_dropped = counters.repair_notices_dropped.read();
+    ring.counts = RingTotals{router.counters(core)};
     ring.published_records = router.published(core);
     return ring;
 }
@@ -251,14 +242,7 @@ CoreSnapshot take_core_snapshot(const Core& core, Running running) {
     CoreSnapshot snapshot;
     snapshot.name = core.info().name;
     read_loop(snapshot, counters);
-    snapshot.events = counters.events.read();
-    snapshot.records = counters.records.read();
-    snapshot.batches = counters.batches.read();
-    snapshot.gap_events = counters.gap_events.read();
-    snapshot.control_events = counters.control_events.read();
-    snapshot.line_state_events = counters.line_state_events.read();
-    snapshot.line_mark_events = counters.line_mark_events.read();
-    snapshot.announced_series = counters.announced_series.read();
+    snapshot.counts = CoreTotals{counters};
     snapshot.receive_to_actor =
         stage_snapshot(counters.receive_to_actor_ns, counters.receive_to_actor_preempted_ns);
     for (std::size_t i = 0; i < core.actors_count(); ++i) {

@@ -238,7 +238,7 @@ void UringPort::housekeep(std::int64_t /*now_ns*/) {
     const bool up = is_linked(*state_);
     if (up != state_->link_was_up) {
         state_->link_was_up = up;
-        counters_.link_changes.add();
+        counters_.bump(PortCount::link_changes);
     }
 }
 

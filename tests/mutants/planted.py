@@ -122,7 +122,7 @@ plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
      "line_.counters().bump(LineCount::late, 2 * count);"),
     ("a late message of a book is counted twice", "counters_.bump(BookCount::late);",
      "counters_.bump(BookCount::late, 2);"),
-    ("a broadcast is not counted", "output.counters->broadcast.add(); return;", "return;"),
+    ("a broadcast is not counted", "output.counters->bump(RingCount::broadcast); return;", "return;"),
     ("what cannot be decoded is no duplicate", "stream.counters.bump(StreamCount::rejected, end - position);",
      "stream.counters.bump(StreamCount::duplicate, end - position);"),
     ("an inferred reset is not counted", "line_.counters().bump(LineCount::resets_inferred);", ""),

@@ -133,7 +133,7 @@ void check_account(const Plan& plan, const Truth& truth, const std::vector<LineE
     std::uint64_t packets = 0;
     std::uint64_t missed = 0;
     for (const auto& queue : actors::parts_of(counters, &actors::PollerSnapshot::queues)) {
-        packets += queue.packets;
+        packets += queue.counts[nic::PortCount::packets];
         missed += queue.device.missed.value_or(0);
     }
     std::uint64_t handed = 0;

@@ -175,20 +175,23 @@ class CountCheck {
         const auto of = [&kinds](EventKind kind) { return kinds[static_cast<std::size_t>(kind)]; };
         const actors::CoreCounters& counters = host_.core(core).counters();
         const std::string whose = fmt::format("core {}: ", core);
-        expect(of(EventKind::gap), counters.gap_events.read(), whose + "gap_events");
-        expect(of(EventKind::control), counters.control_events.read(), whose + "control_events");
-        expect(of(EventKind::line_state), counters.line_state_events.read(),
+        expect(of(EventKind::gap), counters.read(actors::CoreCount::gap_events),
+               whose + "gap_events");
+        expect(of(EventKind::control), counters.read(actors::CoreCount::control_events),
+               whose + "control_events");
+        expect(of(EventKind::line_state), counters.read(actors::CoreCount::line_state_events),
                whose + "line_state_events");
-        expect(of(EventKind::line_mark), counters.line_mark_events.read(),
+        expect(of(EventKind::line_mark), counters.read(actors::CoreCount::line_mark_events),
                whose + "line_mark_events");
-        expect(records.size(), counters.records.read(), whose + "records");
+        expect(records.size(), counters.read(actors::CoreCount::records), whose + "records");
         check_book(core, late);
         std::uint64_t broadcast = 0;
         for (std::size_t i = 0; i < plan_.host.pollers; ++i) {
             const actors::RingCounters& ring = host_.poller(i).router().counters(core);
-            broadcast += ring.broadcast.read();
-            rings_full_ =
-                rings_full_ || ring.refused.read() + ring.repair_notices_dropped.read() != 0;
+            broadcast += ring.read(actors::RingCount::broadcast);
+            rings_full_ = rings_full_ || ring.read(actors::RingCount::refused) +
+                                                 ring.read(actors::RingCount::untold_repairs) !=
+                                             0;
         }
         expect(of(EventKind::gap) + of(EventKind::control) + of(EventKind::line_state) +
                    of(EventKind::line_mark),

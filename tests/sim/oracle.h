@@ -72,8 +72,7 @@ class DeliveryCheck {
     void check_resets();
     void check_twin();
     [[nodiscard]] std::string name(std::size_t line, Place place) const;
-    [[nodiscard]] std::uint64_t counted(std::size_t core,
-                                        Counter actors::RingCounters::*counter) const;
+    [[nodiscard]] std::uint64_t counted(std::size_t core, actors::RingCount row) const;
     [[nodiscard]] std::uint64_t refused(std::size_t core) const;
 
     const Plan& plan_;

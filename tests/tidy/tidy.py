@@ -83,7 +83,7 @@ RETIRED_WORDS = {
     "heed": "follow", "heeds": "follows", "heeded": "followed",
 }
 PUBLISHED_NAMES = re.compile(
-    r"gap_mended|latency_disturbed\w*|fine_latency_disturbed\w*|ring_untold_repairs_total")
+    r"gap_mended|latency_disturbed\w*|fine_latency_disturbed\w*|(ring_)?untold_repairs(_total)?")
 
 LINE_COLUMNS = 100
 FUNCTION_LINES = 70

@@ -147,10 +147,10 @@ json port_of(const PollerSnapshot& poller, const QueueSnapshot& queue, Tally& ta
     return {{"port", queue.port},
             {"poller", poller.name},
             {"link", device.link_up ? json(*device.link_up ? "up" : "down") : json(nullptr)},
-            {"packets", count("packets", queue.packets)},
-            {"bytes", count("bytes", queue.bytes)},
-            {"full_bursts", count("full_bursts", queue.full_bursts)},
-            {"link_changes", count("link_changes", queue.link_changes)},
+            {"packets", count("packets", queue.counts[nic::PortCount::packets])},
+            {"bytes", count("bytes", queue.counts[nic::PortCount::bytes])},
+            {"full_bursts", count("full_bursts", queue.counts[nic::PortCount::full_bursts])},
+            {"link_changes", count("link_changes", queue.counts[nic::PortCount::link_changes])},
             {"to_lines", count("to_lines", queue.handed)},
             {"missed", device_count("missed", device.missed)},
             {"no_buffer", device_count("no_buffer", device.no_buffer)},
@@ -217,13 +217,14 @@ json threads_view(const CounterSnapshot& counters, Tally& tally) {
         threads.push_back(thread_of(poller, poller.name, "poller", poller.cpu, tally));
         std::uint64_t packets = 0;
         for (const QueueSnapshot& queue : poller.queues) {
-            packets += queue.packets;
+            packets += queue.counts[nic::PortCount::packets];
         }
         threads.back()["packets"] = tally.count(named(poller.name, "packets"), packets);
     }
     for (const CoreSnapshot& core : counters.cores) {
         threads.push_back(thread_of(core, core.name, "core", core.cpu, tally));
-        threads.back()["messages"] = tally.count(named(core.name, "messages"), core.events);
+        threads.back()["messages"] =
+            tally.count(named(core.name, "messages"), core.counts[CoreCount::events]);
         threads.back()["sleeps"] = tally.count(named(core.name, "sleeps"), core.sleeps);
     }
     return threads;
@@ -235,13 +236,14 @@ json rings_view(const CounterSnapshot& counters, Tally& tally) {
         for (const CoreSnapshot& core : counters.cores) {
             const RingSnapshot& ring = core.rings[poller];
             const std::string of = fmt::format("ring {} {}", ring.from, core.name);
-            rings.push_back({{"from", ring.from},
-                             {"to", core.name},
-                             {"capacity_records", ring.capacity_records},
-                             {"high_water_records", ring.high_water_records},
-                             {"routed", tally.count(named(of, "routed"), ring.routed)},
-                             {"refused", tally.count(named(of, "refused"), ring.refused)},
-                             {"waits", tally.count(named(of, "waits"), ring.waits)}});
+            rings.push_back(
+                {{"from", ring.from},
+                 {"to", core.name},
+                 {"capacity_records", ring.capacity_records},
+                 {"high_water_records", ring.high_water_records},
+                 {"routed", tally.count(named(of, "routed"), ring.counts[RingCount::routed])},
+                 {"refused", tally.count(named(of, "refused"), ring.counts[RingCount::refused])},
+                 {"waits", tally.count(named(of, "waits"), ring.counts[RingCount::waits])}});
         }
     }
     return rings;

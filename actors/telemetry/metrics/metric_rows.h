@@ -35,12 +35,7 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "Packets that the device received damaged, receives that the kernel refused, and " \
         "captures that end within a packet. Absent where the driver does not count them") \
     ROW(port_link_up, gauge, "1 while the port's link is up") \
-    ROW(port_packets_total, counter, "Packets received") \
-    ROW(port_bytes_total, counter, "Bytes of the packets received, Ethernet header included") \
     ROW(port_handed_packets_total, counter, "Packets passed to lines: those not dropped") \
-    ROW(port_full_bursts_total, counter, \
-        "Receives that filled the burst: more packets were waiting") \
-    ROW(port_link_changes_total, counter, "Times that the link went down or up") \
     ROW(port_dropped_packets_total, counter, "Packets dropped before any line") \
     ROW(stream_state, gauge, "0 up, 1 silent, 2 down") \
     ROW(stream_last_packet_timestamp_seconds, gauge, \
@@ -71,13 +66,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "Of latency_seconds, those that overlap a preemption (loop_stop_seconds) of one of their " \
         "threads, or the backlog it left") \
     ROW(latency_from_due, gauge, "At /latency. 1: a replay, measured from when packets were due") \
-    ROW(ring_routed_messages_total, counter, "Messages routed to the core") \
-    ROW(ring_pushed_messages_total, counter, "Messages written to the ring") \
-    ROW(ring_refused_messages_total, counter, \
-        "Messages refused by the full ring: reported to the core as a gap") \
-    ROW(ring_broadcast_records_total, counter, "Controls, gaps and line states written") \
-    ROW(ring_untold_repairs_total, counter, "Repairs not reported because the ring was full") \
-    ROW(ring_waits_total, counter, "Times that the poller waited for free slots (replays)") \
     ROW(ring_high_water_records, gauge, "Most records found waiting, since the start") \
     ROW(ring_capacity_records, gauge, "Records of 64 bytes the ring holds") \
     ROW(thread_refused_calls_total, counter, \
@@ -88,16 +76,6 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
         "From a message's arrival at this host to the actor's call, each as the first of its " \
         "batch; one batch in 8") \
     ROW(actor_service_seconds, histogram, "Time in the actor's call, sampled by the batch") \
-    ROW(core_events_total, counter, "Data messages taken from the rings") \
-    ROW(core_gap_events_total, counter, "Gaps and repairs taken from the rings") \
-    ROW(core_control_events_total, counter, "Controls taken from the rings") \
-    ROW(core_line_state_events_total, counter, "Line states taken from the rings") \
-    ROW(core_line_mark_events_total, counter, \
-        "Records that report how far lines have come, taken from the rings") \
-    ROW(core_announced_series_total, counter, \
-        "Series of the day's file announced to the actors before the first message") \
-    ROW(core_records_total, counter, "Records of 64 bytes taken from the rings") \
-    ROW(core_batches_total, counter, "Batches taken from the rings") \
     ROW(core_sleeps_total, counter, "Times that the thread went to sleep because it had no work") \
     ROW(recovery_running, gauge, \
         "1: the thread of recovery and peers runs. 0: it ended because of an error. Absent where " \

@@ -98,7 +98,7 @@ Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
         appliance->housekeep();
         events = 0;
         for (std::size_t i = 0; i < appliance->cores_count(); ++i) {
-            events += appliance->core(i).counters().events.read();
+            events += appliance->core(i).counters().read(CoreCount::events);
         }
     }
     appliance->stop();
@@ -108,10 +108,10 @@ Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
         outcome.delivered += line.counts[feed::LineCount::delivered];
     }
     for (const auto& ring : parts_of(outcome.counters, &PollerSnapshot::rings)) {
-        outcome.refused += ring.refused;
+        outcome.refused += ring.counts[RingCount::refused];
     }
     for (const auto& core : outcome.counters.cores) {
-        outcome.events += core.events;
+        outcome.events += core.counts[CoreCount::events];
     }
     return outcome;
 }
@@ -128,8 +128,8 @@ TEST(Appliance, two_pollers_and_two_cores_balance) {
     const Outcome outcome = run(config_of({.pollers = 2, .cores = 2}), 30'000);
     EXPECT_EQ(outcome.wrong, std::vector<std::string>{});
     EXPECT_EQ(std::ranges::distance(parts_of(outcome.counters, &PollerSnapshot::rings)), 4);
-    EXPECT_GT(outcome.counters.cores[0].events, 0U);
-    EXPECT_GT(outcome.counters.cores[1].events, 0U);
+    EXPECT_GT(outcome.counters.cores[0].counts[CoreCount::events], 0U);
+    EXPECT_GT(outcome.counters.cores[1].counts[CoreCount::events], 0U);
 }
 
 /// Small rings and all the traffic that can be made: messages are refused, and the books balance.
@@ -143,7 +143,7 @@ TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
     if (outcome.refused == 0) {
         GTEST_SKIP() << "the core kept up: nothing was refused";
     }
-    EXPECT_GT(outcome.counters.cores[0].gap_events, 0U);
+    EXPECT_GT(outcome.counters.cores[0].counts[CoreCount::gap_events], 0U);
 }
 
 /// The day's file, made of the simulator's universe: whatever comes finds its entry made.
@@ -160,7 +160,8 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     std::filesystem::remove(config.series_map);
     ASSERT_TRUE(appliance) << problems.front().text;
     appliance->start();
-    while (appliance->core(0).counters().events.read() < 10'000 && appliance->seconds() < 60) {
+    while (appliance->core(0).counters().read(CoreCount::events) < 10'000 &&
+           appliance->seconds() < 60) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     appliance->stop();
@@ -172,7 +173,8 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
         EXPECT_EQ(book.counters().read(BookCount::series_unannounced), 0U);
         EXPECT_EQ(book.announced_count(), book.entries_count());
         EXPECT_EQ(book.announced_count(), appliance->series().counts[i]);
-        EXPECT_EQ(appliance->core(i).counters().announced_series.read(), book.announced_count());
+        EXPECT_EQ(appliance->core(i).counters().read(CoreCount::announced_series),
+                  book.announced_count());
         EXPECT_GT(book.series_count(), 0U);
         EXPECT_LT(book.series_count(), book.announced_count());
         announced += book.announced_count();

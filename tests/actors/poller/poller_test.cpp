@@ -96,7 +96,7 @@ TEST(Poller, counts_every_frame_that_is_no_lines) {
     EXPECT_EQ(scene.scripts[0]->igmp_frames, 1);
     EXPECT_EQ(scene.poller->rejects(0, 0), 1U) << "a block of 3 bytes";
     EXPECT_EQ(scene.poller->handed(0), 2U);
-    EXPECT_EQ(scene.poller->port(0).counters().packets.read(),
+    EXPECT_EQ(scene.poller->port(0).counters().read(nic::PortCount::packets),
               scene.poller->handed(0) + scene.poller->drops(0).sum());
 }
 

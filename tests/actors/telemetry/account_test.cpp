@@ -53,8 +53,8 @@ void drop(QueueSnapshot& queue, nic::Drop reason, std::uint64_t packets) {
 QueueSnapshot balanced_queue() {
     QueueSnapshot queue;
     queue.name = "a0";
-    queue.packets = 30;
-    queue.bytes = 3000;
+    queue.counts[nic::PortCount::packets] = 30;
+    queue.counts[nic::PortCount::bytes] = 3000;
     queue.device.missed = 5;
     queue.device.errors = 0;
     drop(queue, nic::Drop::not_udp, 2);
@@ -69,9 +69,9 @@ RingSnapshot ring_of(const char* to, std::uint64_t routed, std::uint64_t refused
     RingSnapshot ring;
     ring.from = "poll0";
     ring.to = to;
-    ring.routed = routed;
-    ring.pushed = routed - refused;
-    ring.refused = refused;
+    ring.counts[RingCount::routed] = routed;
+    ring.counts[RingCount::pushed] = routed - refused;
+    ring.counts[RingCount::refused] = refused;
     ring.published_records = records;
     return ring;
 }
@@ -80,8 +80,8 @@ CoreSnapshot core_of(const char* name, std::uint64_t events, std::uint64_t recor
                      std::vector<AccountRow> rows) {
     CoreSnapshot core;
     core.name = name;
-    core.events = events;
-    core.records = records;
+    core.counts[CoreCount::events] = events;
+    core.counts[CoreCount::records] = records;
     core.actors.resize(1);
     core.actors[0].name = "book";
     core.actors[0].events = events;
@@ -103,8 +103,8 @@ CounterSnapshot balanced_counters() {
     counters.cores = {core_of("core0", 48, 60, {{"series", 15}, {"series_refused", 1234567}}),
                       core_of("core1", 30, 30, {{"series", 0}})};
     CoreSnapshot& core = counters.cores[0];
-    core.gap_events = 3;
-    core.control_events = 8;
+    core.counts[CoreCount::gap_events] = 3;
+    core.counts[CoreCount::control_events] = 8;
     core.actors.resize(2);
     core.actors[1].name = "trades";
     core.actors[1].events = 9;
@@ -138,7 +138,8 @@ struct Mistake {
 TEST(Account, NamesWhatDoesNotBalance) {
     using Counters = CounterSnapshot;
     const Mistake mistakes[] = {
-        {"port a0: packets = dropped", [](Counters& c) { ++queue(c).packets; }},
+        {"port a0: packets = dropped",
+         [](Counters& c) { ++queue(c).counts[nic::PortCount::packets]; }},
         {"port a0: packets = dropped", [](Counters& c) { ++queue(c).dropped[1]; }},
         {"ports and lines", [](Counters& c) { ++line(c).streams[0][StreamCount::packets]; }},
         {"line 4 stream A: messages",
@@ -156,7 +157,8 @@ TEST(Account, NamesWhatDoesNotBalance) {
          [](Counters& c) {
              line(c).gaps = {{11, 20}, {21, 20}};
          }},
-        {"ring poll0 to core0: routed", [](Counters& c) { ++ring(c, 0).refused; }},
+        {"ring poll0 to core0: routed",
+         [](Counters& c) { ++ring(c, 0).counts[RingCount::refused]; }},
         {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::controls]; }},
         {"poller poll0: routed", [](Counters& c) { ++line(c).counts[LineCount::filtered]; }},
         {"poller poll1: routed",
@@ -165,9 +167,9 @@ TEST(Account, NamesWhatDoesNotBalance) {
              other.name = "poll1";
              std::swap(other.lines, c.pollers[0].lines);
          }},
-        {"core core0: events", [](Counters& c) { ++c.cores[0].events; }},
-        {"core core1: events", [](Counters& c) { --c.cores[1].events; }},
-        {"core core0: records", [](Counters& c) { --c.cores[0].records; }},
+        {"core core0: events", [](Counters& c) { ++c.cores[0].counts[CoreCount::events]; }},
+        {"core core1: events", [](Counters& c) { --c.cores[1].counts[CoreCount::events]; }},
+        {"core core0: records", [](Counters& c) { --c.cores[0].counts[CoreCount::records]; }},
         {"core core1: records", [](Counters& c) { ++ring(c, 1).published_records; }},
         {"core core1: events", [](Counters& c) { c.cores.pop_back(); }},
         {"core core0 actor book", [](Counters& c) { ++c.cores[0].actors[0].events; }},

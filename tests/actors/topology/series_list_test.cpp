@@ -140,7 +140,7 @@ TEST_F(SeriesListTest, deals_as_the_router_does) {
                 *router.claim(map.series, 1) = testing::quote_of(map.series, 1);
             }
             router.publish();
-            EXPECT_EQ(router.counters(i).pushed.read(), list.by_core[i].size());
+            EXPECT_EQ(router.counters(i).read(RingCount::pushed), list.by_core[i].size());
         }
         EXPECT_EQ(total, 900U);
     }

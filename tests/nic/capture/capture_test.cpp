@@ -252,9 +252,9 @@ TEST(PcapPort, MergesFilesByTime) {
     EXPECT_FALSE(port.exhausted());
     EXPECT_EQ(drain(port, 0), (Names{"b1", "a1", "a2", "a3", "b2", "a4", "b3"}));
     EXPECT_TRUE(port.exhausted());
-    EXPECT_EQ(port.counters().packets.read(), 7U);
-    EXPECT_EQ(port.counters().bytes.read(), 7U * 44);
-    EXPECT_EQ(port.counters().full_bursts.read(), 1U);
+    EXPECT_EQ(port.counters().read(nic::PortCount::packets), 7U);
+    EXPECT_EQ(port.counters().read(nic::PortCount::bytes), 7U * 44);
+    EXPECT_EQ(port.counters().read(nic::PortCount::full_bursts), 1U);
     EXPECT_TRUE(port.remarks().empty());
 }
 

@@ -68,12 +68,12 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST(LiveView, RatesAreBetweenTheTwoLooks) {
     CounterSnapshot before = counters_at(10);
-    before.pollers[0].queues[0].packets = 1'000'000;
-    before.pollers[0].queues[0].bytes = 1'000'000'000;
+    before.pollers[0].queues[0].counts[nic::PortCount::packets] = 1'000'000;
+    before.pollers[0].queues[0].counts[nic::PortCount::bytes] = 1'000'000'000;
     before.pollers[0].lines[0].counts[LineCount::delivered] = 2'000'000;
     CounterSnapshot now = counters_at(12);
-    now.pollers[0].queues[0].packets = 3'000'000;
-    now.pollers[0].queues[0].bytes = 3'500'000'000;
+    now.pollers[0].queues[0].counts[nic::PortCount::packets] = 3'000'000;
+    now.pollers[0].queues[0].counts[nic::PortCount::bytes] = 3'500'000'000;
     now.pollers[0].lines[0].counts[LineCount::delivered] = 22'000'000;
     now.pollers[0].lines[1].counts[LineCount::gaps] = 1;
     now.pollers[0].busy_ns = 1'500'000'000;
