@@ -50,9 +50,9 @@ class Host(unittest.TestCase):
     def config(self, name, device="vdev: net_null0"):
         path = self.here / "configs" / f"{name}.yaml"
         path.write_text(CONFIG.format(name, device))
-        told = subprocess.run([PINSTRIKE, "check", "--hugepages", path], capture_output=True,
+        printed = subprocess.run([PINSTRIKE, "check", "--hugepages", path], capture_output=True,
                               text=True, check=True, timeout=60).stdout
-        return sum(int(line.split()[1]) for line in told.splitlines())
+        return sum(int(line.split()[1]) for line in printed.splitlines())
 
     def tool(self, *words):
         environment = {**os.environ, "PATH": f"{self.here / 'bin'}:{os.environ['PATH']}",

@@ -94,9 +94,9 @@ class Switch:
 
     def members(self, nic):
         """Groups that the switch sends to this NIC."""
-        told = subprocess.run(["bridge", "-n", self.space, "-j", "mdb", "show"], capture_output=True, text=True,
+        text = subprocess.run(["bridge", "-n", self.space, "-j", "mdb", "show"], capture_output=True, text=True,
                               check=True).stdout
-        return {row["grp"] for part in json.loads(told) for row in part.get("mdb", []) if row["port"] == nic}
+        return {row["grp"] for part in json.loads(text) for row in part.get("mdb", []) if row["port"] == nic}
 
     def remove(self):
         subprocess.run(["ip", "netns", "del", self.space], capture_output=True, check=False)
@@ -214,9 +214,9 @@ class Machine(Booted):
         while time.monotonic() < end:
             done = self.agent.ask("guest-exec-status", ANSWER_WITHIN_S, pid=number)
             if done["exited"]:
-                told = [base64.b64decode(done.get(key, "")).decode(errors="replace")
+                outputs = [base64.b64decode(done.get(key, "")).decode(errors="replace")
                         for key in ("out-data", "err-data")]
-                return subprocess.CompletedProcess(command, done.get("exitcode", -1), *told)
+                return subprocess.CompletedProcess(command, done.get("exitcode", -1), *outputs)
             time.sleep(0.2)
         return self.fail(f"`{command}` takes longer than {timeout} s")
 
@@ -251,12 +251,12 @@ class Machine(Booted):
             return ""
 
     def explain(self):
-        told = ""
+        text = ""
         for name in ("console", "qemu"):
             path = self.folder / name
             if path.exists():
-                told += f"\n--- {name}, its end ---\n{path.read_text(errors='replace')[-4000:]}"
-        return told
+                text += f"\n--- {name}, its end ---\n{path.read_text(errors='replace')[-4000:]}"
+        return text
 
     def remove(self):
         if self.process and self.process.poll() is None:

@@ -103,8 +103,8 @@ def prepare(host):
 
 def groups_of_lines(host):
     """What each NIC should join: {nic: groups}, as the config says."""
-    told = host.ask(f"pinstrike check --config-only {CONFIG}").stdout
-    rows = re.findall(r"\{number: \d+, a: ([\d.]+):\d+, b: ([\d.]+):\d+", told)
+    printed = host.ask(f"pinstrike check --config-only {CONFIG}").stdout
+    rows = re.findall(r"\{number: \d+, a: ([\d.]+):\d+, b: ([\d.]+):\d+", printed)
     expect(len(rows) == 101, "the config has 101 lines")
     return {"nic_a": {a for a, _ in rows}, "nic_b": {b for _, b in rows}}
 
@@ -146,8 +146,8 @@ def ask_again(host, ears, groups):
 
 
 def figure(host, name, nic):
-    told = host.ask("curl -sS --max-time 60 http://127.0.0.1:9464/metrics").stdout
-    found = re.search(rf'^pinstrike_{name}{{[^}}]*port="{nic}"[^}}]*}} (\d+)', told, re.MULTILINE)
+    printed = host.ask("curl -sS --max-time 60 http://127.0.0.1:9464/metrics").stdout
+    found = re.search(rf'^pinstrike_{name}{{[^}}]*port="{nic}"[^}}]*}} (\d+)', printed, re.MULTILINE)
     return int(found[1]) if found else None
 
 

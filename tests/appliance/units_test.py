@@ -114,14 +114,14 @@ def check_completions(built, pinstrike):
         expect(got == wanted, f"{words} is completed to {got}, not {wanted}")
     # What each command's help lists is offered, and nothing has been forgotten.
     commands = completed(built, pinstrike, "pinstrike", "")
-    told = run(pinstrike, "--help").stdout.split("Subcommands:\n")[1].split("\n\n")[0]
-    expect(commands == [line.split()[0] for line in told.splitlines()], f"commands: {commands}")
+    printed = run(pinstrike, "--help").stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+    expect(commands == [line.split()[0] for line in printed.splitlines()], f"commands: {commands}")
     for command in commands:
-        told = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", run(pinstrike, command, "--help").stdout,
+        printed = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", run(pinstrike, command, "--help").stdout,
                               re.MULTILINE))
         offered = completed(built, pinstrike, "pinstrike", command, "--")
-        expect("--help" in told and told <= set(offered),
-               f"{command}: {sorted(told - set(offered))} are not offered")
+        expect("--help" in printed and printed <= set(offered),
+               f"{command}: {sorted(printed - set(offered))} are not offered")
 
 
 def check_in_zsh(built, pinstrike):

@@ -218,8 +218,8 @@ def check_delivery(folder, traffic):
             rows = [row for row in rows_of(folder, core) if row.split()[1] == str(line)]
             numbers = [int(row.split()[2]) for row in rows]
             expect(numbers == sorted(numbers), f"line {line}, {core}: not in order")
-            told = [row for row in rows if row[0] not in "DQ"]
-            expect(told == shared, f"line {line}, {core}: {told[:5]} expected {shared[:5]}")
+            received = [row for row in rows if row[0] not in "DQ"]
+            expect(received == shared, f"line {line}, {core}: {received[:5]} expected {shared[:5]}")
             found += [row for row in rows if row[0] in "DQ"]
         wanted = sorted(row for row in wanted if row[0] in "DQ")
         expect(sorted(found) == wanted,

@@ -40,7 +40,7 @@ def goes_on(one):
     time.sleep(1)
     one.stop()
     live.compare_account(one.account(), one.truth())
-    live.expect("link_down port wire0" in one.said(), f"its end is not told: {one.tail()}")
+    live.expect("link_down port wire0" in one.said(), f"its end is not reported: {one.tail()}")
     print("the account is that of the truth, at the interface that was made again")
 
 

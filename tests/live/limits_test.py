@@ -111,11 +111,11 @@ class Limits(unittest.TestCase):
     def test_a_start_under_any_limit_on_open_files_says_what_it_lacks(self):
         for files in (*range(3, 24), OPEN_FILES_NEEDED - 1):
             done = self.run_under(resource.RLIMIT_NOFILE, files)
-            told = (files, done.returncode, done.stderr[-500:])
+            seen = (files, done.returncode, done.stderr[-500:])
             # Below 4 the system's loader finds no library, and says so.
-            self.assertEqual(done.returncode, 78 if files > 3 else 127, told)
+            self.assertEqual(done.returncode, 78 if files > 3 else 127, seen)
             self.assertRegex(done.stderr, r"limit of \d+ open files, expected 128 or more"
-                             if files > 3 else "cannot open shared object file", told)
+                             if files > 3 else "cannot open shared object file", seen)
         done = self.run_under(resource.RLIMIT_NOFILE, OPEN_FILES_NEEDED)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
 

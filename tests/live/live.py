@@ -162,7 +162,7 @@ class IgmpListener(threading.Thread):
             try:
                 frame = self.socket.recv(2048)
             except OSError as error:
-                if error.errno == errno.ENETDOWN:  # told once: it may come up again
+                if error.errno == errno.ENETDOWN:  # reported once: it may come up again
                     continue
                 return  # the namespace is gone: the test has ended
             if self.source and frame[6:12] != self.source:

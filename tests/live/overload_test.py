@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Threads that fall behind: who is told, and what it costs whom.
+"""Threads that fall behind: what is reported, and who loses what.
 
     overload_test.py PINSTRIKE core|poller
 
 A debugger's means (ptrace) hold up one thread of a running appliance for a second. core: the ring
 of that core refuses messages, which are a gap for it alone; log and metrics name it and its actor.
-poller: the kernel has no more room for packets, which is told; what is lost is declared.
+poller: the kernel has no more room for packets, which is reported; what is lost is declared.
 """
 
 import re
@@ -58,7 +58,7 @@ def core(appliance):
     slow = re.findall(r"core_slow ([^:]+): (.*)", appliance.said())
     live.expect({subject for subject, _ in slow} == {"core core1"}, f"slow, it says: {slow}")
     live.expect(f"{refused[1]} since the start" in slow[-1][1] and "in book" in slow[-1][1],
-                f"not told: {slow}")
+                f"not reported: {slow}")
     for name, count in zip(("core0", "core1"), refused):
         told = metric(metrics, "ring_refused_messages_total", f'ring="poller0:{name}"')
         live.expect(told == count, f"{name}: {told} refused by the metrics, {count} by the account")
@@ -82,7 +82,7 @@ def poller(appliance):
     live.expect(metric(metrics, "device_missed_packets_total", 'port="wire0"') == missed,
                 "the metrics do not say what was missed")
     told = re.findall(r"device_missed port wire0: (.*)", appliance.said())
-    live.expect(told and "poller0 reads too slowly" in told[0], f"not told: {appliance.tail()}")
+    live.expect(told and "poller0 reads too slowly" in told[0], f"not reported: {appliance.tail()}")
     return f"{missed} packets missed by the kernel, {lost} messages declared lost"
 
 

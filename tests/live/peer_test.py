@@ -76,14 +76,14 @@ def main():
         whole(a, b)
     elif scenario == "down":
         print(f"down: {declared(a)} messages declared lost, as they were")
-        live.expect("it cannot be reached" in a.said(), f"not told: {a.said()}")
+        live.expect("it cannot be reached" in a.said(), f"not reported: {a.said()}")
     else:
         wait_for(lambda: "it refused, not_authenticated" in a.said()
                  and "refused, not_authenticated" in b.said(),
-                 lambda: f"not told: {a.said()} {b.said()}")
+                 lambda: f"not reported: {a.said()} {b.said()}")
         for said in (a.said(), b.said()):
-            live.expect("0123456789abcdef" not in said and "fedcba98" not in said, "a secret is told")
-        print(f"secret: refused and told; {declared(a)} messages declared lost, as they were")
+            live.expect("0123456789abcdef" not in said and "fedcba98" not in said, "a secret is printed")
+        print(f"secret: refused and reported; {declared(a)} messages declared lost, as they were")
         b.stop()
 
 

@@ -36,7 +36,7 @@ def main():
         packets = sum(line["streams"][stream]["packets"] for line in one.account()["lines"]
                       for stream in "AB")
         live.expect(packets == 0, f"{packets} packets came through")
-        print(f"{float(dropped[1]):.0f} packets dropped by the kernel, and told")
+        print(f"{float(dropped[1]):.0f} packets dropped by the kernel, and reported")
 
 
 main()

@@ -125,8 +125,8 @@ def judge(instances, truth, looks):
         account = instance.account()
         figures = figures_of(account)
         print(f"{instance.name}: {receiver}; {figures}; memory grew by {grown >> 10} KiB")
-        told = {line["line"]: line["highest"] for line in account["lines"]}
-        if told != {line["line"]: line["highest"] for line in truth["lines"]}:
+        highest = {line["line"]: line["highest"] for line in account["lines"]}
+        if highest != {line["line"]: line["highest"] for line in truth["lines"]}:
             wrong.append(f"{instance.name} does not know of all messages")
         if figures["lost"] != truth["nobody_has"]:
             wrong.append(f"{instance.name} lost {figures['lost']} messages; "

@@ -128,7 +128,7 @@ def alone(a, b, path):
     time.sleep(SECONDS / 4)
     kill(a)
     a.run(config_of("a", "b", 2, path, within="2s"))
-    wait_for(lambda: "peer_state_missing" in a.said(), lambda: f"not told: {a.tail()}")
+    wait_for(lambda: "peer_state_missing" in a.said(), lambda: f"not reported: {a.tail()}")
     finish(generator)
     time.sleep(1)
     a.stop()
