@@ -1,7 +1,8 @@
 // path: cold
+#include "feed/opra/traffic/delivery.h"
+
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
-#include "feed/opra/traffic/delivery.h"
 #include "feed/opra/traffic/truth_account.h"
 #include "nic/packet/datagram.h"
 #include "tests/feed/opra/traffic/collected.h"

@@ -1,8 +1,9 @@
 // path: cold
 //
 // Tests the published rule of the best bid and offer (OPRA BBO Overview), case by case.
-#include "feed/opra/layout.h"
 #include "feed/opra/traffic/best_keeper.h"
+
+#include "feed/opra/layout.h"
 
 #include <gtest/gtest.h>
 

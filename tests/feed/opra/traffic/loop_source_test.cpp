@@ -1,7 +1,8 @@
 // path: cold
+#include "feed/opra/traffic/loop_source.h"
+
 #include "feed/opra/lines.h"
 #include "feed/opra/opra.h"
-#include "feed/opra/traffic/loop_source.h"
 #include "nic/packet/datagram.h"
 #include "tests/feed/opra/traffic/collected.h"
 

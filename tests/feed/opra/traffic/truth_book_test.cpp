@@ -1,6 +1,7 @@
 // path: cold
-#include "feed/opra/traffic/decimal.h"
 #include "feed/opra/traffic/truth_book.h"
+
+#include "feed/opra/traffic/decimal.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,9 @@
 // path: cold
+#include "feed/opra/traffic/universe.h"
+
 #include "feed/opra/lines.h"
 #include "feed/opra/test_symbols.h"
 #include "feed/opra/traffic/reserved_symbols.h"
-#include "feed/opra/traffic/universe.h"
 #include "tests/feed/opra/traffic/collected.h"
 
 #include <gtest/gtest.h>
