@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The package on a booted Debian 12: installed, run, reloaded, stalled, drained, misconfigured, upgraded, removed, purged.
+"""The package on a booted Debian 12: installed, run, reloaded, stalled, drained, misconfigured,
+upgraded, removed, purged.
 
     boot_test.py PACKAGE.deb
 

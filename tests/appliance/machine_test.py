@@ -204,7 +204,8 @@ def stop(host, ears, groups, folder):
         expect(figure(host, "device_missed_packets_total", nic) == 0, f"{nic} missed none")
     host.run(f"systemctl stop {UNIT}")
     expect(host.value(UNIT, "Result") == "success", "the service ends well")
-    journal = host.run(f"journalctl --no-pager -o cat -u {UNIT} | grep -v -E 'stream_back|line_back|line_down|streams?_'")
+    journal = host.run(f"journalctl --no-pager -o cat -u {UNIT} | "
+                       "grep -v -E 'stream_back|line_back|line_down|streams?_'")
     expect("the account balances" in journal, "its account balances")
     live.compare_account(json.loads(host.ask(f"cat {ACCOUNT}").stdout), truth)
     say("  ok: line by line its account is the generator's")

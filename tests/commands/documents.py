@@ -13,12 +13,13 @@ from pathlib import Path
 MARK = re.compile(r"needs? (hardware|a real host) that no test has", re.I)
 # Programs that a document of this kind may name. What begins with a path is one as well.
 PROGRAMS = set("""
-    apt apt-get awk bash bpftool cat chmod chown chronyc chrt cp cpupower curl cyclictest dmesg dmidecode docker dpdk-devbind.py
-    dpkg driverctl echo ethtool export git grep grubby head htop install ip iptables irqbalance journalctl kill lscpu lspci
-    lsmod lstopo ln ls make man meson mkdir mlxconfig modprobe mount mstconfig mv netstat nft ninja nsenter nstat numactl
-    openssl perf phc2sys pinstrike ping pip pmc pngquant prometheus promtool ptp4l python3 rdmsr rm rtla scp sed sh sleep
-    socat ss ssh sudo swapoff sysctl systemctl systemd-analyze systemd-run tail tar taskset tc tcpdump tee testpmd top touch
-    truncate tshark tuned-adm turbostat ulimit umask update-grub watch wget wrmsr xdp-loader zcat
+    apt apt-get awk bash bpftool cat chmod chown chronyc chrt cp cpupower curl cyclictest dmesg dmidecode docker
+    dpdk-devbind.py dpkg driverctl echo ethtool export git grep grubby head htop install ip iptables irqbalance
+    journalctl kill lscpu lspci lsmod lstopo ln ls make man meson mkdir mlxconfig modprobe mount mstconfig mv
+    netstat nft ninja nsenter nstat numactl openssl perf phc2sys pinstrike ping pip pmc pngquant prometheus promtool
+    ptp4l python3 rdmsr rm rtla scp sed sh sleep socat ss ssh sudo swapoff sysctl systemctl systemd-analyze
+    systemd-run tail tar taskset tc tcpdump tee testpmd top touch truncate tshark tuned-adm turbostat ulimit umask
+    update-grub watch wget wrmsr xdp-loader zcat
 """.split())
 SHELLS = ("sh", "bash", "console", "shell")
 

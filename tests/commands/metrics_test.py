@@ -119,7 +119,8 @@ def expectations(account):
         add("pinstrike_book_entries", None, core=core["core"])
     for port in account["ports"]:
         # The late packet may have come before the signal; then it was after the scrapes.
-        add("pinstrike_port_packets_total", port["packets"] - port["dropped"]["arp"], port=port["port"], thread="poller0")
+        add("pinstrike_port_packets_total", port["packets"] - port["dropped"]["arp"], port=port["port"],
+            thread="poller0")
         for reason, value in port["dropped"].items():
             add("pinstrike_port_dropped_packets_total", 0 if reason == "arp" else value,
                 port=port["port"], thread="poller0", reason=reason)

@@ -202,7 +202,8 @@ plant(("actors",), [
     ("a wait goes on while packets wait unseen", "behind_ ? passed_ns : std::max", "false ? passed_ns : std::max"),
     ("packets go back while they are read", "begin_ != end_ && oldest().records <= records",
      "begin_ != end_ && oldest().records <= records + 1"),
-    ("two threads may be placed on one processor", "if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh) {",
+    ("two threads may be placed on one processor",
+     "if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh) {",
      "if (const auto [other, fresh] = taken.emplace(cpu, name); !fresh && cpu < 0) {"),
     ("more memory than is free", "free_bytes != 0 && topology.memory_bytes() > free_bytes",
      "free_bytes != 0 && topology.memory_bytes() / 2 > free_bytes"),
@@ -257,7 +258,8 @@ plant(("view and metrics",), [
 ])
 
 plant(("weave board", "busiest board"), [
-    ("a ranking that is being written is read", "if (before == after && before % 2 == 0) {", "if (before <= after && before % 2 == 0) {"),
+    ("a ranking that is being written is read",
+     "if (before == after && before % 2 == 0) {", "if (before <= after && before % 2 == 0) {"),
 ])
 
 plant(("admin",), [
@@ -294,7 +296,8 @@ plant(("book", "book against a model"), [
      "missing || (taken_from_trade && older)"),
     ("a late flush takes what outlives it", "line.late_flush > entry.epoch && !outlives(*side)",
      "line.late_flush > entry.epoch"),
-    ("a gap makes nothing stale", "} else if (line.gap > entry.epoch && side->is(side_known)) {", "} else if (false) {"),
+    ("a gap makes nothing stale",
+     "} else if (line.gap > entry.epoch && side->is(side_known)) {", "} else if (false) {"),
     ("a side is of its old line", "side->raise(side_elsewhere);", ""),
     ("announced series are never counted out", "announced_ -= left.announced == 0 ? 1 : 0;", ""),
     ("a sweep passes by what an insertion moved",

@@ -86,15 +86,16 @@ PUBLISHED_NAMES = re.compile(
     r"gap_mended|latency_disturbed\w*|fine_latency_disturbed\w*|ring_untold_repairs_total")
 
 LINE_COLUMNS = 100
+PYTHON_COLUMNS = 120
 FUNCTION_LINES = 70
 FILE_LINES = 700
 CLASS_METHODS = 30
 CLASS_MEMBERS = 15
 
-# Classes beyond these limits: how many methods and data members each may have. The list only
-# shrinks: a class does not grow past its row, and one that is within the limits leaves the list.
+# Classes beyond these limits: how many methods and data members each has. The list only shrinks: a
+# class that becomes smaller lowers its row, and one that is within the limits leaves the list.
 LARGE_CLASSES = {
-    ("actors/appliance/appliance.h", "Appliance"): (46, 16),  # holds every part of a running feed
+    ("actors/appliance/appliance.h", "Appliance"): (45, 15),  # holds every part of a running feed
     ("actors/book/book.h", "Book"): (82, 16),  # one actor, its parts in book_*.cpp
     ("actors/peer/client.cpp", "Client"): (19, 18),  # a connection with its timers and limits
     ("actors/peer/state_transfer.h", "StateTransfer"): (13, 21),  # each phase has its counters
@@ -217,13 +218,17 @@ def check_casts(path, lines):
             found(path, number, "cast", "reinterpret_cast outside feed/event/cursor.h without a reason")
 
 
+def check_columns(path, lines, most):
+    for number, line in enumerate(lines, 1):
+        if len(line) > most:
+            found(path, number, "columns", f"{len(line)} columns, at most {most}")
+
+
 def check_sizes(path, lines):
     if len(lines) > FILE_LINES:
         found(path, len(lines), "size", f"{len(lines)} lines: has this file one subject?")
     start = None
     for number, line in enumerate(lines, 1):
-        if len(line) > LINE_COLUMNS:
-            found(path, number, "columns", f"{len(line)} columns")
         # clang-format puts a function's opening line and its closing brace in one column
         if re.match(r"(    )?[A-Za-z_~\[].*\) ?[a-z_ ]*\{$", line) and "namespace" not in line:
             start = (number, len(line) - len(line.lstrip()))
@@ -268,6 +273,8 @@ def check_classes(path, lines):
                   f"at most {most_methods} and {most_members}")
         elif key in LARGE_CLASSES and methods <= CLASS_METHODS and members <= CLASS_MEMBERS:
             found(path, number, "class", f"{name} is within the limits: take it out of LARGE_CLASSES")
+        elif key in LARGE_CLASSES and (methods, members) != LARGE_CLASSES[key]:
+            found(path, number, "class", f"lower the row of {name} in LARGE_CLASSES to {methods}, {members}")
 
 
 def check_words(path):
@@ -301,8 +308,11 @@ def main():
     for path in files:
         if path.suffix in (".h", ".cpp", ".md", ".py", ".yaml", ".yml", ".in") and path != Path(__file__).resolve():
             check_words(path)
+        if path.suffix == ".py":
+            check_columns(path, path.read_text(encoding="utf-8").splitlines(), PYTHON_COLUMNS)
         if path.suffix in (".h", ".cpp"):
             lines = path.read_text(encoding="utf-8").splitlines()
+            check_columns(path, lines, LINE_COLUMNS)
             check_includes(path, lines)
             check_sizes(path, lines)
             check_casts(path, lines)
