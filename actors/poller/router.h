@@ -62,7 +62,7 @@ struct RouterConfig {
 
 class Router {
   public:
-    /// `bells[i]` wakes the core of `rings[i]`; null if that core spins.
+    /// `core_wakers[i]` wakes the core of `rings[i]`; null if that core spins.
     Router(const RouterConfig& config, std::vector<Producer<feed::Event>> rings,
            const std::vector<Parking*>& core_wakers);
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The repository checks itself: layout, include direction, hot files, sizes, third-party borders.
+"""The repository checks itself: layout, include direction, hot files, sizes, borders.
 
-Rules that a compiler does not know. Prints each finding as file:line: rule: what; exits 1 if any.
+Rules that a compiler does not know; those about names are in names.py. Prints each finding as
+file:line: rule: what; exits 1 if any.
 """
 
 import re
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "mutants"))
 sys.dont_write_bytecode = True
 import mutants  # noqa: E402
+import names  # noqa: E402
 PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees those before it
 # Inside them: a module sees those of the rows before its own. Loose files see all of their part.
 MODULES = {
@@ -39,17 +41,41 @@ LIBRARIES = {
     r"seccomp\.h": ["actors/threads/", "actors/host/confine/"],
 }
 
+# The names of venues and of kinds of ports, as the build has them.
+VENUES = names.listed(ROOT, "feed/meson.build", "venues")
+PORT_KINDS = names.listed(ROOT, "nic/meson.build", "port_kinds")
+ONE_VENUE, ONE_KIND = "|".join(VENUES), "|".join(PORT_KINDS)
+VENUE_FOLDERS = [f"{parent}/{venue}/" for venue in VENUES for parent in ("feed", "actors/command")]
+PORT_FOLDERS = [f"nic/{kind}/" for kind in PORT_KINDS]
+
 # What stays behind a border: its includes and its names, its folders, and who else may use it and why.
+# A file that is named here must use it.
 BORDERS = {
-    "venue": (r'#include "feed/opra/|\bopra::', ["feed/opra/", "actors/command/opra/"], {
+    "a venue": (rf'#include "feed/({ONE_VENUE})/|\b({ONE_VENUE})::', VENUE_FOLDERS, {
         "actors/command/main.cpp": "registers the traffic generator",
     }),
-    # What a NIC's driver needs of the host (memory, rights, devices, its log) is not behind the border.
-    "driver": (r'#include "nic/(dpdk/(?!eal|host|log|memory_need|vdev)|uring/)|(?<!\w)uring::',
-               ["nic/dpdk/", "nic/uring/"], {}),
+    "a venue by name": (rf'\bVenue::({ONE_VENUE})\b|"({ONE_VENUE})"', VENUE_FOLDERS, {
+        "feed/event/event.h": "events that tests and benchmarks make are of the first venue",
+        "actors/topology/feed_config.h": "a config without `kind` is OPRA's, as it was published",
+    }),
+    # Commands read and write captures, and generators make frames. What a NIC's driver needs of the host
+    # (memory, rights, devices, its log) is not behind the border.
+    "a driver": (rf'#include "nic/(?!capture/|sim/frame_source|dpdk/(eal|host|log|memory_need|vdev))'
+                 rf'({ONE_KIND})/|(?<!\w)uring::', PORT_FOLDERS, {}),
+    # What differs between kinds of ports is a property of their rows (nic/port_kind.h).
+    "a kind of port": (rf"\bPortKind::({ONE_KIND})\b", PORT_FOLDERS, {
+        "actors/bench/stages/looped_capture.cpp": "loops a capture inside DPDK's net_pcap",
+        "actors/command/replay_config.cpp": "`replay` reads captures",
+        "actors/host/doctor/judge_network.cpp": "finds the interface and the checks of a port by its kind",
+        "actors/host/doctor/need.cpp": "finds the interface of a port by its kind",
+        "actors/host/host_report.cpp": "a port of kind uring needs its interface",
+        "actors/topology/topology.cpp": "ports of kind dpdk need hugepages",
+        "nic/multicast/reverse_path.cpp": "only sockets, of kind uring, pass the reverse path filter",
+        "nic/port_config.h": "a port without `kind` generates traffic, as it was published",
+    }),
     # Everything that shows figures renders a snapshot of the counters.
-    "appliance": (r'#include "actors/appliance/appliance.h"',
-                  ["actors/appliance/", "actors/control/"], {
+    "the appliance": (r'#include "actors/appliance/appliance.h"',
+                      ["actors/appliance/", "actors/control/"], {
         "actors/telemetry/counter_snapshot.cpp": "reads the counters",
         "actors/telemetry/admin/packet_request.h": "taps packets",
     }),
@@ -186,13 +212,14 @@ def check_borders(path, lines):
     here = str(path.relative_to(ROOT))
     if part_of(path) not in PARTS:
         return
-    for border, (names, folders, reasons) in BORDERS.items():
-        if here in reasons or any(here.startswith(folder) for folder in folders):
+    for border, (pattern, folders, reasons) in BORDERS.items():
+        if any(here.startswith(folder) for folder in folders):
             continue
-        for number, line in enumerate(lines, 1):
-            if re.search(names, line.split("//")[0]):
-                found(path, number, "border", f"names what is private to a {border}: "
-                      f"{line.strip()[:60]}")
+        uses = [number for number, line in enumerate(lines, 1) if re.search(pattern, line.split("//")[0])]
+        if here in reasons and not uses:
+            found(path, 1, "border", f"does not name {border}: take it out of BORDERS")
+        for number in [] if here in reasons else uses:
+            found(path, number, "border", f"must not name {border}: {lines[number - 1].strip()[:60]}")
 
 
 def check_hot(path, lines):
@@ -305,6 +332,9 @@ def main():
     files = tracked()
     check_layout(files)
     check_mutants()
+    for finding in names.check_comments(files, [path for path in files if path.suffix in names.CODE
+                                                and part_of(path) in PARTS]):
+        found(*finding)
     for path in files:
         if path.suffix in (".h", ".cpp", ".md", ".py", ".yaml", ".yml", ".in") and path != Path(__file__).resolve():
             check_words(path)
