@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The repository checks itself: layout, include direction, hot files, sizes, borders.
+"""The repository checks itself: layout, include direction, hot files, sizes, borders, documents.
 
-Rules that a compiler does not know; those about names are in names.py. Prints each finding as
-file:line: rule: what; exits 1 if any.
+Rules that a compiler does not know; those about documents are in readmes.py, those about names in
+names.py. Prints each finding as file:line: rule: what; exits 1 if any.
 """
 
 import re
@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "tests" / "mutants"))
 sys.dont_write_bytecode = True
 import mutants  # noqa: E402
 import names  # noqa: E402
+import readmes  # noqa: E402
 PARTS = ["config", "nic", "feed", "actors"]  # include direction: a part sees those before it
 # Inside them: a module sees those of the rows before its own. Loose files see all of their part.
 MODULES = {
@@ -332,8 +333,9 @@ def main():
     files = tracked()
     check_layout(files)
     check_mutants()
-    for finding in names.check_comments(files, [path for path in files if path.suffix in names.CODE
-                                                and part_of(path) in PARTS]):
+    for finding in (*readmes.check(ROOT, files),
+                    *names.check_comments(files, [path for path in files if path.suffix in names.CODE
+                                                  and part_of(path) in PARTS])):
         found(*finding)
     for path in files:
         if path.suffix in (".h", ".cpp", ".md", ".py", ".yaml", ".yml", ".in") and path != Path(__file__).resolve():
