@@ -157,7 +157,7 @@ TEST(Yaml, JsonQuotesWhatIsNoLiteral) {
 TEST(Shown, IsBoundedAndPrintable) {
     EXPECT_EQ(shown("a\tb\"c"), "\"a\\u0009b\\\"c\"");
     EXPECT_EQ(shown(std::string(100, 'x')), fmt::format("\"{}...\"", std::string(60, 'x')));
-    // The cut falls into a character of two bytes.
+    // The cut is within a character of two bytes.
     EXPECT_EQ(shown_bare(std::string(59, 'x') + "ä" + std::string(9, 'x')),
               std::string(59, 'x') + "...");
 }

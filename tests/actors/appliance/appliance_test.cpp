@@ -82,7 +82,7 @@ struct Outcome {
     std::vector<std::string> wrong;
 };
 
-/// Runs until so many messages have come to the cores (or a minute has passed), then stops.
+/// Runs until the cores have received so many messages or a minute has passed, then stops.
 Outcome run(const FeedConfig& config, std::uint64_t events_wanted) {
     Problems problems;
     const auto appliance = Appliance::build(config, problems);
@@ -132,7 +132,8 @@ TEST(Appliance, two_pollers_and_two_cores_balance) {
     EXPECT_GT(outcome.account.cores[1].events, 0U);
 }
 
-/// Small rings and all the traffic that can be made: messages are refused, and the books balance.
+/// Small rings and as much traffic as the generator can make: messages are refused, and the account
+/// balances.
 TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
     Shape shape;
     shape.ring_slots = 512;
@@ -146,7 +147,7 @@ TEST(Appliance, overloaded_rings_refuse_and_the_account_says_so) {
     EXPECT_GT(outcome.account.cores[0].gap_events, 0U);
 }
 
-/// The day's file, made of the simulator's universe: whatever comes finds its entry made.
+/// The day's file lists all series of the simulator, so every message finds an existing entry.
 TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     const Shape shape{.cores = 2};
     FeedConfig config = config_of(shape);
@@ -181,7 +182,7 @@ TEST(Appliance, series_of_the_days_file_are_known_before_the_first_message) {
     EXPECT_GE(announced, 5'000U);
 }
 
-/// What the pollers noted is what recovery heard, and all of it came to an end.
+/// Recovery gets every note of the pollers, and every request ends.
 TEST(Appliance, recovery_hears_of_every_hole_and_ends_in_order) {
     FeedConfig config = config_of({.pollers = 2});
     config.recovery.sources = {feed::RepairKind::retransmission};
@@ -229,7 +230,7 @@ TEST(Appliance, can_be_dropped_without_having_been_started_or_stopped) {
     EXPECT_TRUE(problems.empty());
 }
 
-/// Prometheus asks when it likes: from before the start until after the end.
+/// Prometheus may scrape at any time, from before the start until after the end.
 TEST(Appliance, is_scraped_while_it_starts_and_stops) {
     Problems problems;
     const auto appliance = Appliance::build(config_of({.pollers = 2, .cores = 2}), problems);

@@ -19,7 +19,7 @@ using testing::gap_of;
 using testing::quote_of;
 using testing::series_of;
 
-/// Writes down what it is told, in words.
+/// Records all calls as text.
 class Diary : public Actor {
   public:
     Diary(std::string name, std::vector<std::string>& pages, Interest interest = {})
@@ -84,7 +84,7 @@ using Pages = std::vector<std::string>;
 
 TEST(Core, all_actors_start_before_the_first_message_and_stop_after_the_last) {
     Scene scene{1, {{}, {}}};
-    scene.push({quote_of(series_of("A"), 1)});  // there before anybody is
+    scene.push({quote_of(series_of("A"), 1)});  // before the core starts
     EXPECT_TRUE(scene.pages.empty());
     scene.core->start();
     scene.core->step(1);
@@ -130,7 +130,7 @@ TEST(Core, what_can_wait_is_done_while_no_ring_has_anything) {
     core.start();
     EXPECT_EQ(core.step(1), 0U);
     ASSERT_TRUE(halves.producer.try_push(std::vector{quote_of(series_of("A"), 1)}));
-    EXPECT_EQ(core.step(2), 1U);  // the message, and nothing else
+    EXPECT_EQ(core.step(2), 1U);  // only the message
     EXPECT_EQ(core.step(3), 2U);
     EXPECT_EQ(core.step(4), 1U);
     EXPECT_EQ(core.step(5), 0U);  // now it may sleep
@@ -288,7 +288,7 @@ TEST(Core, tells_busy_time_from_idle_time) {
     scene.core->stop();
 }
 
-/// Messages stream in while the core's thread is still starting, and until it is told to stop.
+/// Messages arrive while the core's thread is still starting, and until the test stops it.
 TEST(CoreStress, messages_that_arrive_while_binding_wait_for_start) {
     class Strict : public Actor {
       public:

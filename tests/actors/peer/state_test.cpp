@@ -237,7 +237,7 @@ TEST_F(StateSession, EndsWhenNothingMoreComes) {
     peers.pass(2 * second_ns);
     EXPECT_EQ(taker.outcomes, std::vector{StateOutcome::broken});
     giver.records = {quoted()};
-    peers.pass(1000);  // the answer to a request that was given up
+    peers.pass(1000);  // the answer to a request that was cancelled
     EXPECT_EQ(taker.records.size(), 1U);
 }
 

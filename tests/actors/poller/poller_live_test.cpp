@@ -1,6 +1,6 @@
 // path: cold
 //
-// What a poller can be asked for, and given, while it runs.
+// Requests to a poller while it runs: packets, settings, lines.
 #include "tests/actors/poller/poller_scene.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace poller_scene;
 
-/// First numbers of the blocks in what was tapped, with the order's number where it is not 1.
+/// First numbers of the tapped blocks, with the number of the request if it is not 1.
 std::string tapped(Scene& scene) {
     std::string words;
     const auto records = scene.tapped->peek(PacketTap::slots);
@@ -150,7 +150,7 @@ TEST(Settings, change_how_long_holes_wait_and_streams_may_be_silent) {
     EXPECT_NE(scene.reported().find("A:1"), std::string::npos) << "silent for more than 100 ms";
 }
 
-/// Line 2, and line 3 where it has a group of its own.
+/// Line 2, and line 3 if it has a group of its own.
 PollerSetup more_lines(nic::Group second_line, std::optional<nic::Group> third_line = {}) {
     PollerSetup setup;
     for (const auto& group : {std::optional{second_line}, third_line}) {

@@ -1,4 +1,5 @@
-// The poller alone: frames made by hand, a venue of a few lines, rings read by the test.
+// A poller without threads. The test writes the frames, the venue has a few lines, and the test
+// reads the rings.
 #include "tests/actors/poller/poller_scene.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +33,7 @@ TEST(Poller, looks_at_the_messages_of_first_copies_alone) {
                           std::byte{1}, std::byte{0}, Toy::unsound};
     };
     Scene scene;
-    for (std::uint8_t number = 1; number < 40; ++number) {  // how a stream begins is looked at
+    for (std::uint8_t number = 1; number < 40; ++number) {  // examined as a stream's beginning
         scene.scripts[0]->give(block_frame(number, 1, group_a));
         scene.scripts[0]->give(block_frame(number, 1, group_b));
         scene.poller->step(1 * ms);
@@ -201,7 +202,7 @@ TEST(Poller, a_stop_of_its_thread_loses_nothing_that_waits_in_the_queue) {
     scene.poller->step(1 * ms);
     scene.scripts[0]->give(block_frame(12, 1));
     scene.poller->step(2 * ms);
-    scene.scripts[0]->give(block_frame(14, 1));  // all of this came while the thread was stopped
+    scene.scripts[0]->give(block_frame(14, 1));  // these arrived while the thread was preempted
     scene.scripts[0]->give(block_frame(11, 1, group_b));
     scene.scripts[0]->give(block_frame(13, 1, group_b));
     scene.poller->step(40 * ms);
@@ -268,7 +269,7 @@ TEST(Poller, hands_queries_to_their_port_with_a_time_that_does_not_stand_still) 
     Scene scene;
     scene.poller->step(1 * ms);
     scene.scripts[0]->give(igmp_frame());
-    scene.poller->step(40 * ms);  // arbitration time stood still
+    scene.poller->step(40 * ms);  // arbitration time was stopped
     EXPECT_EQ(scene.scripts[0]->igmp_ns, 40 * ms);
 }
 
@@ -369,9 +370,9 @@ TEST(LineRoutes, finds_the_line_that_fits_where_several_share_a_group) {
 TEST(Poller, marks_how_far_a_line_has_come_where_cores_want_to_know) {
     Scene scene{false, 1, {}, Keeps::nothing, true};
     scene.poller->step(1'000 * ms);
-    EXPECT_EQ(scene.reported(), "");  // nothing came yet
+    EXPECT_EQ(scene.reported(), "");  // nothing was received yet
     scene.scripts[0]->give(block_frame(10, 2, group_a));
-    scene.scripts[0]->give(block_frame(14, 1, group_a));  // waits for those before it
+    scene.scripts[0]->give(block_frame(14, 1, group_a));  // held behind the hole
     scene.poller->step(1'200 * ms);
     EXPECT_EQ(scene.reported(), "10 11 =11");
 }
@@ -443,7 +444,7 @@ TEST(Poller, takes_a_clock_that_is_set_for_no_silence) {
     EXPECT_EQ(scene.reported(), "A:1 B:1  :3") << "though it was set back, too";
 }
 
-/// Of a line's first block no skew is measured.
+/// The skew is not measured at the first block of a line.
 void deliver_first(Scene& scene, std::uint32_t number) {
     scene.scripts[0]->give(block_frame(number, 1, group_a));
     scene.scripts[0]->give(block_frame(number, 1, group_b));
@@ -456,7 +457,7 @@ TEST(Poller, measures_by_how_much_a_stream_is_ahead) {
     deliver_first(scene, 9);
     scene.scripts[0]->give(block_frame(10, 2, group_a));
     scene.poller->step(1 * ms);
-    scene.scripts[0]->give(block_frame(12, 1, group_a));  // not measured: one at a time
+    scene.scripts[0]->give(block_frame(12, 1, group_a));  // not measured: one block at a time
     scene.poller->step(2 * ms);
     scene.scripts[0]->give(block_frame(10, 2, group_b));
     scene.scripts[0]->give(block_frame(12, 1, group_b));
@@ -566,7 +567,7 @@ TEST(Poller, gives_no_core_what_is_a_test_outside_session_hours) {
     EXPECT_EQ(counters.read(feed::LineCount::delivered), 2U + 1U + 1U + 3U + 1U + 6U + 1U + 1U);
 }
 
-/// The reset is of the day that has ended: what it forgets is forgotten, though it comes late.
+/// The late reset belongs to the day that has ended, and still clears its state.
 TEST(Poller, tells_behind_the_end_of_day_of_a_reset_of_the_day) {
     const feed::SessionHours hours{{{0, 100 * ms}, {500 * ms, 600 * ms}}};
     Scene scene{false, 1, {hours, hours}};
@@ -601,8 +602,7 @@ TEST(Poller, tells_behind_the_end_of_day_what_a_numbering_of_the_day_lacks) {
     EXPECT_EQ(scene.reported(), "gap3-5 6!");
 }
 
-/// Numbers 3 to 5 of the tests are brought by recovery, behind a further reset that both streams
-/// lost.
+/// Recovery delivers numbers 3 to 5 of the tests, after another reset that both streams lost.
 TEST(Poller, gives_no_core_what_comes_late_of_tests_whose_start_was_lost) {
     const feed::SessionHours hours{{{0, 100 * ms}, {2'500 * ms, 2'600 * ms}}};
     Scene scene{false, 1, {hours, hours}};

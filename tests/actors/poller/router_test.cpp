@@ -26,7 +26,7 @@ using testing::series_of;
 constexpr std::size_t slots = 1024;
 constexpr std::size_t spare = slots / 16;
 
-/// Drains a ring and tells what it held, one word a message: q5, control K7, gap(3-9:4 ring_full).
+/// Drains a ring and returns one word per message: q5, control K7, gap(3-9:4 ring_full).
 std::vector<std::string> drain(Consumer<Event>& ring, std::size_t max = slots) {
     std::vector<std::string> words;
     const auto records = ring.peek(max);
@@ -150,8 +150,7 @@ TEST(Router, no_data_goes_before_a_pending_control) {
     for (std::uint32_t i = 0; i < spare; ++i) {
         scene.router->broadcast(gap_of(5000 + i, 5000 + i, GapCause::line));
     }
-    scene.router->broadcast(
-        control_of('K', Forget::quotes, 7));  // not even the spare slots are left
+    scene.router->broadcast(control_of('K', Forget::quotes, 7));  // the spare slots are full too
     scene.router->publish();
     EXPECT_EQ(drain(scene.rings[0], 2 * spare - 1).size(), 2 * spare - 1);
     scene.route(quote_of(series_of("A"), 8));  // room, but not enough for the pending events
@@ -242,7 +241,8 @@ TEST(Router, what_several_cores_are_offered_goes_to_those_of_the_series) {
     }
 }
 
-/// One core stands still: what is for it is refused and told, the other gets its own.
+/// One core does not read its ring: its messages are refused and reported. The other core gets all
+/// of its messages.
 TEST(Router, what_is_handed_out_to_a_full_ring_is_refused_by_it_alone) {
     Scene scene{2};
     std::uint32_t number = 0;
@@ -284,8 +284,9 @@ TEST(Router, controls_have_room_in_a_ring_that_is_full_of_data) {
     EXPECT_EQ(words.back(), "P2000");
 }
 
-/// The core stands still while controls without end arrive: memory stays bounded, and in the end
-/// it learns the strongest control and how much it missed, before and after it.
+/// The core does not read its ring while many controls arrive. Memory stays bounded, and finally
+/// the core gets the strongest control, and the number of messages that it missed before and after
+/// it.
 TEST(Router, for_a_core_that_stands_still_the_strongest_control_and_the_losses_are_pending) {
     Scene scene;
     scene.route_many(1, slots - spare);
@@ -340,15 +341,15 @@ TEST(Router, steady_overload_is_told_by_housekeeping) {
     Scene scene;
     scene.route_many(1, slots);
     scene.router->publish();
-    drain(scene.rings[0], 4);  // not enough room for publish() to bother
+    drain(scene.rings[0], 4);  // publish() waits for more free slots
     scene.router->publish();
     scene.router->flush_pending();
     const Words words = drain(scene.rings[0]);
     EXPECT_EQ(words.back().substr(0, 3), "gap");
 }
 
-/// Random traffic against a consumer that lags: what arrives and what is told as refused is what
-/// was routed, at every seed.
+/// Random traffic to a slow consumer: at every seed, the messages that arrive and those reported as
+/// refused are the messages that were routed.
 TEST(Router, arrived_plus_told_as_lost_is_what_was_routed) {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -399,7 +400,7 @@ TEST(Router, wait_refuses_nothing) {
             std::this_thread::yield();
         }
     }};
-    scene.route_many(1, 50'000);  // without a publish of ours: waiting publishes
+    scene.route_many(1, 50'000);  // the test publishes nothing: waiting does
     scene.router->broadcast(control_of('J', Forget::nothing, 50'001));
     scene.router->publish();
     core.join();

@@ -71,7 +71,7 @@ struct Mistake {
     std::function<void(Account&)> make;
 };
 
-/// Any figure that is off by one is found, and the identity named.
+/// Every figure that is off by one is found, and the violated equation is named.
 TEST(Account, NamesWhatDoesNotBalance) {
     const Mistake mistakes[] = {
         {"port a0: packets = dropped", [](Account& a) { ++a.ports[0].packets; }},

@@ -62,7 +62,7 @@ CounterSnapshot quiet() {
     return snapshot;
 }
 
-/// A watch that has looked once, and what it is shown next.
+/// A watch that has compared one snapshot, and its next snapshot.
 struct Watched {
     Watched() {
         snapshot.seconds = 1;
@@ -179,7 +179,7 @@ TEST(Watch, saysWhatCameAfterAll) {
     EXPECT_THAT(watched.look(),
                 ElementsAre(is(LogCode::gap_mended, "line 3",
                                "4 messages received late, 3 by retransmission; 1 lost")));
-    // A line that is lost and repaired between two looks, more repaired than lost.
+    // Messages lost and repaired between two snapshots, more repaired than lost.
     watched.line().counts[feed::LineCount::gaps] = 2;
     watched.line().counts[feed::LineCount::lost] = 0;
     watched.line().counts[feed::LineCount::late] = 6;

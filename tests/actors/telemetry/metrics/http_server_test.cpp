@@ -1,6 +1,6 @@
 // path: cold
 //
-// The metrics endpoint's server: no client holds up another.
+// The server of the metrics endpoint: no client delays another.
 
 #include "actors/telemetry/metrics/http_server.h"
 
@@ -47,7 +47,7 @@ HttpAnswer answer(const std::string& path) {
     return {404, "not here\n"};
 }
 
-/// Seconds since.
+/// The seconds since `start`.
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -78,7 +78,7 @@ class HttpServerTest : public testing::Test {
         ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
     }
 
-    /// All until the other side closes.
+    /// Reads until the other side closes.
     static std::string heard(const nic::FileDescriptor& socket) {
         const timeval patience{5, 0};
         ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -91,7 +91,7 @@ class HttpServerTest : public testing::Test {
         return text;
     }
 
-    /// The other side has closed within the time.
+    /// True if the other side closes within the time.
     static bool closed(const nic::FileDescriptor& socket, std::chrono::milliseconds within = 0ms) {
         pollfd looked_at{socket.get(), POLLRDHUP, 0};
         return ::poll(&looked_at, 1, static_cast<int>(within.count())) == 1 &&
@@ -104,7 +104,7 @@ class HttpServerTest : public testing::Test {
         return heard(socket);
     }
 
-    /// How long a scrape takes in seconds.
+    /// The duration of a scrape in seconds.
     [[nodiscard]] double scrape_seconds() const {
         const auto start = Clock::now();
         EXPECT_THAT(asked("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
@@ -159,7 +159,7 @@ TEST_F(HttpServerTest, ClosesWhatIsNoRequestOrTooLong) {
     EXPECT_LT(scrape_seconds(), 1);
 }
 
-/// 1,000 that say nothing, and 100 that send a byte now and then.
+/// 1,000 connections that send nothing, and 100 that send single bytes.
 TEST_F(HttpServerTest, IdleAndDrippingConnectionsHoldUpNobody) {
     std::vector<nic::FileDescriptor> idle;
     std::vector<nic::FileDescriptor> dripping;

@@ -1,6 +1,6 @@
 // path: cold
 //
-// Every metric in seconds is in seconds: held against what this test knows of the time itself.
+// Checks the unit of every metric in seconds against times that the test measures itself.
 #include "actors/appliance/appliance.h"
 #include "actors/book/book_config.h"
 #include "actors/telemetry/counter_snapshot.h"
@@ -58,7 +58,7 @@ FeedConfig config(const std::string& secret_file) {
     made.traffic = feed::opra::traffic::settings_of(traffic);
     made.history.memory_bytes = 16U << 20;
     made.peer.listen.port = 0;
-    made.peer.connect = {{nic::Ipv4{0x7F00'0001}, 1}};  // nobody is there
+    made.peer.connect = {{nic::Ipv4{0x7F00'0001}, 1}};  // nobody listens
     made.peer.secret_file = secret_file;
     return made;
 }
@@ -68,7 +68,7 @@ double wall_seconds() {
         .count();
 }
 
-/// An appliance that ran for a second and has stopped: its figures rest.
+/// An appliance that ran for a second and has stopped, so its figures no longer change.
 class MetricValues : public testing::Test {
   protected:
     void SetUp() override {
@@ -107,7 +107,7 @@ class MetricValues : public testing::Test {
         judged_[name] = true;
     }
 
-    /// Of all series of a gauge or counter.
+    /// Checks all series of a gauge or counter.
     void within(Metric metric, double least, double most) {
         each(metric, [&](const ClientMetric& series) {
             const double value = row_of(metric).kind == MetricKind::counter ? series.counter.value
@@ -117,7 +117,8 @@ class MetricValues : public testing::Test {
         });
     }
 
-    /// The sum of a histogram is what its buckets allow, and no value is longer than the run.
+    /// Checks that the sum of a histogram agrees with its buckets, and that no value is longer than
+    /// the run.
     void in_its_buckets(Metric metric) {
         each(metric, [&](const ClientMetric& series) {
             double least = 0;
