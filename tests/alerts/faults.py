@@ -1,4 +1,4 @@
-"""Faults that begin and end when told."""
+"""Faults, each with a beginning and an end that a test chooses."""
 
 import atexit
 import signal
@@ -85,7 +85,7 @@ class KilledOften(InThread):
     what = "killed and started again, until Prometheus knows of three times"
 
     def __init__(self, subject, prometheus, least_s):
-        """`least_s`: how long it runs before it is killed, so that the next start can be told."""
+        """`least_s`: how long it runs before it is killed, so that the next start differs from it."""
         super().__init__()
         self.subject, self.prometheus, self.least_s = subject, prometheus, least_s
 

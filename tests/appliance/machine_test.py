@@ -197,9 +197,9 @@ def stop(host, ears, groups, folder):
     sent = sum(line["delivered"] for line in truth["lines"])
     host.wait(f"all {sent} messages are delivered", lambda: f"since the start {sent} delivered, 0 lost, 0 refused"
               in host.value(UNIT, "StatusText"), SLOW)
-    handed = {nic: figure(host, "port_handed_packets_total", nic) for nic in NICS}
-    say(f"  packets handed to lines: {handed}")
-    expect(handed["nic_a"] < handed["nic_b"], "stream B carried alone for a while")
+    passed = {nic: figure(host, "port_handed_packets_total", nic) for nic in NICS}
+    say(f"  packets passed to lines: {passed}")
+    expect(passed["nic_a"] < passed["nic_b"], "stream B carried alone for a while")
     for nic in NICS:
         expect(figure(host, "device_missed_packets_total", nic) == 0, f"{nic} missed none")
     host.run(f"systemctl stop {UNIT}")

@@ -46,7 +46,7 @@ class Near:
         [[_, bounce_ns]] = watch(self.program, 0)["samples"]
         return bounce_ns >= self.near_to_ns
 
-    def told(self):
+    def note(self):
         return (f"Runs repeated because the distance of the processors had changed: "
                 f"{self.taken_again}" +
                 ("; some runs were accepted at any distance." if self.waited > PATIENCE_SECONDS else "."))

@@ -58,10 +58,10 @@ def count_case(pinstrike, folder, preset, cores):
         measured([pinstrike, "generate", "--out", capture, "--preset", preset, "--packets", "2000",
                   "--series", "100000"])
     profile = folder / "callgrind.out"
-    told = measured(["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
+    text = measured(["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
                      "--toggle-collect=*measured_*", pinstrike, "bench", "stages", "--capture",
                      capture, "--cores", str(cores), "--series", "100000", "--counting", "--json"])
-    shape = json.loads(told)["shapes"][0]
+    shape = json.loads(text)["shapes"][0]
     counts = inclusive_counts(profile)
     instructions = {}
     path = 0.0

@@ -52,12 +52,12 @@ def path_goal(parts, name, goal, unit, ratio):
 def stops_goal(parts, name):
     stops = [stop for stop in parts["latency"].get("stops", []) if f"at {stop['share']}," in name]
     if not stops:
-        return "stops of the machine, also of threads at work; their histogram is not measured yet"
-    told = "; ".join(f"{stop['thread']} {stop['per_second']:.0f} a second, {stop['percent']:.2f} % of "
+        return "preemption, also of threads at work; its histogram is not measured yet"
+    text = "; ".join(f"{stop['thread']} {stop['per_second']:.0f} a second, {stop['percent']:.2f} % of "
                      f"its time, longest {stop['longest_us']:.0f} us" if stop["per_second"] else
-                     f"{stop['thread']} was never idle, so no stop is detected" for stop in stops)
-    return (f"stops of the machine: {told}. A stop that hits a thread at work is not detected, and "
-            "stays in these figures")
+                     f"{stop['thread']} was never idle, so no preemption is detected" for stop in stops)
+    return (f"preemption: {text}. Preemption of a thread at work is not detected, and stays in these "
+            "figures")
 
 
 def median_latency_goal(parts, name):
@@ -110,7 +110,7 @@ def book_goal(parts, *_):
     limit = row_of(parts, "book", "limit")
     rate = row_of(parts, "book", "skewed, plain quotes, pre")
     alone = row_of(parts, "book", "skewed, plain quotes, one")
-    told = ("" if limit is None else
+    text = ("" if limit is None else
             f" Reading as many records and touching a cache line of an equally large table for each, "
             f"without any other work, reaches {limit:.0f} M a second here: {1e3 / limit:.0f} of the "
             f"{1e3 / rate:.0f} ns that a quote takes.")
@@ -123,7 +123,7 @@ def book_goal(parts, *_):
             f"line in the second-level cache takes {close:.1f} ns if the lines are adjacent, and "
             f"{apart:.1f} ns if they are scattered over a table.")
     return (f"the entry of a quote is a cache line of a table that no cache holds: without the prefetch "
-            f"a quote takes {1e3 / alone:.0f} ns.{told}{work}")
+            f"a quote takes {1e3 / alone:.0f} ns.{text}{work}")
 
 
 def bounded_goal(parts, *_):

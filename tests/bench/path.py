@@ -18,7 +18,7 @@ A figure is the median of N searches, each for the highest offered rate at which
 refused or lost (bench_path says how); behind it stand the lowest and the highest. The searches of
 all cells take turns, and testpmd in rxonly mode receives the same capture in each turn: that is the
 ceiling of the port on one core. Which huge pages there are is as the script finds it, unless it is
-told to reserve N of 2 MiB and give them back. Rates are the machine's: run it on a quiet one.
+asked to reserve N of 2 MiB and give them back. Rates are the machine's: run it on a quiet one.
 """
 
 import argparse
@@ -96,16 +96,16 @@ def testpmd(path, huge):
                "--forward-mode=rxonly", "--burst=64", "--no-flush-rx", "--stats-period=1",
                "--total-num-mbufs=32768"]
     try:
-        rates = rates_told(command, 4)[1:]  # the first second has the start in it
+        rates = rates_of(command, 4)[1:]  # the first second has the start in it
     finally:
         base = os.environ.get("RUNTIME_DIRECTORY", "/var/run")
         shutil.rmtree(Path(base) / "dpdk" / prefix, ignore_errors=True)
     if not rates:
-        sys.exit("path.py: dpdk-testpmd told no rate: " + " ".join(command))
+        sys.exit("path.py: dpdk-testpmd printed no rate: " + " ".join(command))
     return statistics.median(rates)
 
 
-def rates_told(command, count):
+def rates_of(command, count):
     """The first rates above 0 that testpmd prints; it is ended whatever happens."""
     rates = []
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

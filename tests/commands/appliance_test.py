@@ -165,7 +165,7 @@ def tells_of_a_full_book(pinstrike, folder):
     for core in json.loads(account.read_text())["cores"]:
         expect(core["series_refused"] > 0, f"{core['core']} refused nothing: {core}")
         said = f"{core['core']}: {core['series_refused']} messages of series did not fit"
-        expect(said in errors, f"not told: {said}; but: {errors}")
+        expect(said in errors, f"not reported: {said}; but: {errors}")
 
 
 def lasts(pinstrike, folder):
@@ -233,15 +233,15 @@ def refuses(pinstrike, folder):
                       .replace("series_capacity: 40000", "series_capacity: many"))
     errors = ended(start(pinstrike, "run", config), 78, "a wrong config")
     for place in ("wrong.yaml:3:", "wrong.yaml:11:", "did you mean"):
-        expect(place in errors, f"a wrong config: {place} not told: {errors}")
+        expect(place in errors, f"a wrong config: {place} not reported: {errors}")
     config.write_text(LOADED.replace("wait: park}\ncores", "cpu: 4000}\ncores"))
     errors = ended(start(pinstrike, "run", config), 78, "a cpu that is not there")
-    expect("4000" in errors, f"a cpu that is not there is not told: {errors}")
+    expect("4000" in errors, f"a cpu that is not there is not reported: {errors}")
     for name, content in (("absent.pcap", None), ("text.pcap", b"this is no capture, is it?")):
         if content is not None:
             (folder / name).write_bytes(content)
         errors = ended(start(pinstrike, "replay", folder / name), 1, name)
-        expect(name in errors, f"{name} is not told: {errors}")
+        expect(name in errors, f"{name} is not reported: {errors}")
     ended(start(pinstrike, "replay", folder / "a.pcap", "--pace", "quickly"), 2, "a wrong pace")
     ended(start(pinstrike, "run"), 2, "no config")
 
@@ -256,7 +256,7 @@ def tells_rings_that_cannot_be_mapped(pinstrike, folder):
         resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 20, 32 << 20))
 
     errors = ended(start(pinstrike, "run", config, preexec_fn=limit), 78, "rings beyond the limit")
-    expect("memory of a ring: File too large" in errors, f"rings beyond the limit are not told: {errors}")
+    expect("memory of a ring: File too large" in errors, f"rings beyond the limit are not reported: {errors}")
 
 
 def replay_is_stopped_by_a_signal(pinstrike, folder):
@@ -270,7 +270,7 @@ def replay_is_stopped_by_a_signal(pinstrike, folder):
     process.terminate()
     errors = ended(process, 1, "SIGTERM in a replay")
     expect("not read to their end: SIGTERM after" in errors,
-           f"a replay cut short is not told: {errors}")
+           f"a replay cut short is not reported: {errors}")
     expect(json.loads(account.read_text())["balanced"], "a replay cut short does not balance")
 
 

@@ -77,7 +77,7 @@ class Bench(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.check_row(rows(done.stdout)["alone"], 20000)
 
-    def test_a_capture_that_is_cut_short_is_taken_and_told(self):
+    def test_a_capture_that_is_cut_short_is_taken_and_reported(self):
         with tempfile.TemporaryDirectory(prefix="pinstrike-test-") as folder:
             whole, cut = f"{folder}/day.pcap", f"{folder}/cut.pcap"
             subprocess.run([PINSTRIKE, "generate", "--out", whole, "--preset", "ordinary",

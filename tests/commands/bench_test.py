@@ -84,8 +84,8 @@ class Bench(unittest.TestCase):
     def test_complaints(self):
         bad = self.folder / "bad.pcap"
         bad.write_bytes(b"no capture")
-        told = self.bench("stages", "--capture", bad, status=1).stderr
-        self.assertIn(f"{bad}: cannot be read as a capture", told)
+        text = self.bench("stages", "--capture", bad, status=1).stderr
+        self.assertIn(f"{bad}: cannot be read as a capture", text)
         self.assertIn("missing.pcap", self.bench("stages", "--capture", "missing.pcap",
                                                  status=2).stderr)
         self.assertIn("excludes", self.bench("stages", "--capture", bad, "--shape", "full",

@@ -139,22 +139,22 @@ class CaptureInputs(unittest.TestCase):
 
     def test_what_was_not_read_to_its_end_fails(self):
         cut = CAPTURES / "cut.pcap"
-        told = "the file ends within record 21, at byte 2738: 92 of its 122 bytes are there"
+        text = "the file ends within record 21, at byte 2738: 92 of its 122 bytes are there"
         port, line, said = self.replay(cut, status=1)
         self.assertEqual((port["packets"], port["errors"], line["delivered"]), (20, 1, 38))
-        self.assertIn(told, said.splitlines()[-1])
+        self.assertIn(text, said.splitlines()[-1])
         done = run("decode", cut, "--json")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(told, done.stderr)
+        self.assertIn(text, done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 39)
         config = self.folder / "run.yaml"
         config.write_text(RUN.format(file=cut))
         done = run("run", config)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(told, done.stderr.splitlines()[-1])
+        self.assertIn(text, done.stderr.splitlines()[-1])
         done = run("latency", "--replay", cut)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(told, done.stderr)
+        self.assertIn(text, done.stderr)
 
     def test_packets_of_lines_that_the_snapshot_length_cut_fail(self):
         cut = self.folder / "snap.pcap"

@@ -20,9 +20,9 @@ def run(*arguments):
 
 
 def keys():
-    told = subprocess.run([PINSTRIKE, "explain", "--json"], capture_output=True, text=True,
+    text = subprocess.run([PINSTRIKE, "explain", "--json"], capture_output=True, text=True,
                           timeout=60, check=True).stdout
-    return [one["name"] for one in json.loads(told) if one["kind"] == "key"]
+    return [one["name"] for one in json.loads(text) if one["kind"] == "key"]
 
 
 class Check(unittest.TestCase):
@@ -64,7 +64,7 @@ class Check(unittest.TestCase):
         result = self.check_text(text % "", "--hugepages")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"^any [1-9]\d*\n$")
-        # The same figure that people are told.
+        # The same figure as in the text.
         self.assertIn(f"= {result.stdout.split()[1]} hugepages of 2 MiB",
                       self.check_text(text % "", "--config-only").stdout)
         for other in (text % ", hugepages: false", text.replace(port, "{name: s, kind: sim}")):

@@ -139,7 +139,7 @@ def check_clear(instance):
     expect(after["status"]["packets"] < before["packets"], f"not cleared: {before} {after}")
     expect(after["counted_seconds"] < after["running_seconds"], f"since when: {after}")
     expect(instance.metric("port_packets_total") >= scraped, "a scraped total fell")
-    expect("the counts shown were reset" in instance.logged("admin_asked"), "nobody is told who cleared")
+    expect("the counts shown were reset" in instance.logged("admin_asked"), "the log does not say who cleared")
 
 
 def check_capture(instance):
@@ -152,16 +152,16 @@ def check_capture(instance):
     expect({block["line"] for block in blocks if "line" in block} == {2}, "packets of other lines")
     expect({block["stream"] for block in blocks if "stream" in block} == {"A", "B"},
            "not both streams")
-    told = instance.ask("capture", "77", "1", "--out", capture, status=1)
-    expect("77" in told and "no such line" in told, f"line 77: {told}")
-    told = instance.ask("capture", "2", "5", "--out", "/dev/full", status=1)
-    expect("not written whole" in told, f"a full disk: {told}")
+    text = instance.ask("capture", "77", "1", "--out", capture, status=1)
+    expect("77" in text and "no such line" in text, f"line 77: {text}")
+    text = instance.ask("capture", "2", "5", "--out", "/dev/full", status=1)
+    expect("not written whole" in text, f"a full disk: {text}")
     # One that is given up, while it waits for more than ever come, is in nobody's way.
     waiting = subprocess.Popen([instance.pinstrike, "ctl", instance.socket, "capture", "1",
                                 "100000", "--out", instance.folder / "cut.pcap"])
     instance.logged("capture of 100000 packets")
-    told = instance.ask("capture", "1", "1", "--out", capture, status=1)
-    expect("another capture is in progress" in told, f"two at once: {told}")
+    text = instance.ask("capture", "1", "1", "--out", capture, status=1)
+    expect("another capture is in progress" in text, f"two at once: {text}")
     waiting.send_signal(signal.SIGINT)
     waiting.wait(DEADLINE_S)
     decoded = subprocess.run([instance.pinstrike, "decode", instance.folder / "cut.pcap", "--json"],
@@ -214,13 +214,13 @@ def check_reload(instance):
     good = instance.text
     instance.change("lines: 1-3", "lines: 1-2")
     instance.change("book:", "log_level: debug\nbook:")
-    told = instance.ask("reload", status=1)
-    expect("lines: needs a restart" in told and "a list of 3 -> a list of 2" in told,
-           f"lines cannot change: {told}")
+    text = instance.ask("reload", status=1)
+    expect("lines: needs a restart" in text and "a list of 3 -> a list of 2" in text,
+           f"lines cannot change: {text}")
     expect(instance.view("status")["log_level"] == "info", "half of a refused reload was taken")
     instance.change("kind: opra", "kind: oprah")
-    told = instance.ask("reload", status=1)
-    expect(f"{instance.config}:" in told and "oprah" in told, f"a broken file: {told}")
+    text = instance.ask("reload", status=1)
+    expect(f"{instance.config}:" in text and "oprah" in text, f"a broken file: {text}")
     instance.config.unlink()
     expect("No such file" in instance.ask("reload", status=1), "no file")
     expect(instance.metric("config_reload_refused") == 1, "the last reload was refused")
@@ -243,10 +243,10 @@ def check_strangers(instance):
         expect("expected" in json.loads(answer)["error"], f"{request} is answered with {answer}")
     if os.getuid() == 0:
         instance.folder.chmod(0o755)
-        told = subprocess.run([instance.pinstrike, "ctl", instance.socket, "status"], user=65534,
+        done = subprocess.run([instance.pinstrike, "ctl", instance.socket, "status"], user=65534,
                               group=65534, extra_groups=[], capture_output=True, text=True,
                               timeout=DEADLINE_S)
-        expect(told.returncode == 1 and "only root" in told.stderr, f"a stranger: {told}")
+        expect(done.returncode == 1 and "only root" in done.stderr, f"a stranger: {done}")
 
 
 def check_top(instance):
@@ -283,8 +283,8 @@ def check_drain(instance):
     expect(json.loads(instance.account.read_text())["balanced"], "a drain: not balanced")
     expect("drain, requested by user" in instance.log.read_text(), "who drained")
     expect(not instance.socket.exists(), "the socket's file is left")
-    told = instance.ask("status", status=1)
-    expect("is the instance running?" in told, f"nobody is there: {told}")
+    text = instance.ask("status", status=1)
+    expect("is the instance running?" in text, f"nobody is there: {text}")
     top = subprocess.run([instance.pinstrike, "top", instance.socket], capture_output=True,
                          text=True, timeout=DEADLINE_S)
     expect(top.returncode == 1 and "is the instance running?" in top.stderr, f"top of nobody: {top}")

@@ -132,7 +132,7 @@ class Decode(unittest.TestCase):
         self.assertEqual(len(lines), len(objects(decode(path, "--json"))))
         self.assertTrue(all(line.startswith(b"  4B ") for line in lines))
 
-    def test_what_cannot_be_read_is_told_and_fails(self):
+    def test_what_cannot_be_read_is_reported_and_fails(self):
         good = self.file("good.pcap", [frame(SEEDS[0].read_bytes())])
         done = decode(Path(self.folder.name) / "none.pcap", good, "--json")
         self.assertEqual(done.returncode, 1)
@@ -153,7 +153,7 @@ class Decode(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot write", done.stderr)
 
-    def test_what_cannot_be_told_fails_as_what_is_told(self):
+    def test_the_status_is_the_same_if_the_complaint_cannot_be_written(self):
         good = self.file("good.pcap", [frame(SEEDS[0].read_bytes())])
         for words, status in ((["decode", "none.pcap"], 1), (["decode", good], 1),
                               (["generate"], 2), (["generate", "--lines", "999", "--out", "x"], 2),

@@ -104,7 +104,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(doctor("/nonexistent.yaml").returncode, 78)
         self.assertEqual(doctor("--json", "--fix-script").returncode, 2)
 
-    def test_full_standard_output_is_told(self):
+    def test_full_standard_output_is_reported(self):
         with open("/dev/full", "w", encoding="ascii") as full:
             result = subprocess.run([PINSTRIKE, "doctor"], stdout=full, stderr=subprocess.PIPE,
                                     text=True, timeout=60, check=False)

@@ -36,8 +36,8 @@ def run(words, cwd=ROOT, timeout=1800, **options):
 
 
 def subcommands():
-    told = run([PINSTRIKE, "--help"]).stdout.split("Subcommands:\n")[1].split("\n\n")[0]
-    return [line.split()[0] for line in told.splitlines()]
+    text = run([PINSTRIKE, "--help"]).stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in text.splitlines()]
 
 
 class Surroundings:
@@ -128,9 +128,9 @@ def synopsis(_, text):
     """`check CONFIG [--schema]`: the help knows command and options."""
     words = [word for word in text.split() if word != "pinstrike"]
     path = words[:2] if words[0] == "bench" else words[:1]
-    told = run([PINSTRIKE, *path, "--help"])
+    done = run([PINSTRIKE, *path, "--help"])
     for option in re.findall(r"--[\w-]+", text):
-        if told.returncode != 0 or not re.search(rf"{option}\b", told.stdout):
+        if done.returncode != 0 or not re.search(rf"{option}\b", done.stdout):
             fail(f"{text}: the help of {' '.join(path)} has no {option}")
 
 
@@ -188,9 +188,9 @@ def reports(place, text):
     place.stop_instance()
     words = text.replace(" build ", f" {shlex.quote(str(BUILD))} ").replace("--parts path", "--parts start")
     in_sources(place, f"python3 -B {words} --runs 1 --out {place.folder}")
-    told = (place.folder / "report.md").read_text()
-    if "| ready with a book of 1.5 M series | 2 s |" not in told or "Not measured yet: distance, path" not in told:
-        fail(f"{text}: it reports {told}")
+    page = (place.folder / "report.md").read_text()
+    if "| ready with a book of 1.5 M series | 2 s |" not in page or "Not measured yet: distance, path" not in page:
+        fail(f"{text}: it reports {page}")
 
 
 class Targets:
@@ -390,11 +390,11 @@ def check_capacity():
     configs = [row for row in rows_of(page, 5) if row[0].startswith("config/")]
     for row in configs:
         config = ROOT / row[0].split(":")[0]
-        told = run([PINSTRIKE, "check", "--config-only", config]).stdout
-        told = re.search(r"memory rings (.*), lines (.*), actors (.*);", told).groups()
+        text = run([PINSTRIKE, "check", "--config-only", config]).stdout
+        sizes = re.search(r"memory rings (.*), lines (.*), actors (.*);", text).groups()
         pages = run([PINSTRIKE, "check", "--hugepages", config]).stdout.split()
-        if (*told, pages[1]) != tuple(row[1:]):
-            fail(f"deploy/CAPACITY.md: {row}, check says {told}, {pages}")
+        if (*sizes, pages[1]) != tuple(row[1:]):
+            fail(f"deploy/CAPACITY.md: {row}, check says {sizes}, {pages}")
     if (len(quoted), len(hosts), len(configs)) != (4, 3, 2):
         fail("deploy/CAPACITY.md has other tables than were expected")
 
@@ -405,19 +405,19 @@ def check_worked_example():
     row = next(row for row in rows_of((ROOT / "tests/bench/report.md").read_text(), 13)
                if row[0].startswith("full-mix, AB"))
     messages = float(re.search(r"\(([\d.]+) messages", row[0])[1])
-    told = re.search(r"EPYC's poller takes (\d+) ns and its core with the book (\d+) ns", page).groups()
-    for stated, packet in zip(told, row[11:]):
+    times = re.search(r"EPYC's poller takes (\d+) ns and its core with the book (\d+) ns", page).groups()
+    for stated, packet in zip(times, row[11:]):
         if abs(int(stated) - float(packet.split()[0]) / messages) >= 1:
             fail(f"deploy/CAPACITY.md has {stated} ns a message, the report {packet} ns for {messages}")
     threads = re.findall(r"120e6 x (\d+)e-9 / 0\.75 = ([\d.]+)", page)
-    if threads != [(stated, f"{0.12 * int(stated) / 0.75:.1f}") for stated in told]:
-        fail(f"deploy/CAPACITY.md: {threads} of {told}")
+    if threads != [(stated, f"{0.12 * int(stated) / 0.75:.1f}") for stated in times]:
+        fail(f"deploy/CAPACITY.md: {threads} of {times}")
 
 
 def helped():
     """Examples in the help of `generate` that make a capture; what sends, the live tests do."""
-    told = run([PINSTRIKE, "generate", "--help"]).stdout
-    found = [line.strip() for line in told.splitlines() if line.startswith("  pinstrike ") and "--out" in line]
+    text = run([PINSTRIKE, "generate", "--help"]).stdout
+    found = [line.strip() for line in text.splitlines() if line.startswith("  pinstrike ") and "--out" in line]
     if len(found) < 3:
         fail(f"generate --help shows {len(found)} captures")
     return found

@@ -198,7 +198,7 @@ class Endings(unittest.TestCase):
             process.send_signal(signal.SIGHUP)
             self.wait_for("reload_refused")
             self.wait_for("still not read after 1s")
-            while True:  # what was told until now
+            while True:  # the output until now
                 manager.setblocking(False)
                 try:
                     manager.recv(65536)

@@ -20,7 +20,7 @@ from endpoint import free_port
 from scraped import BY_PORT, TRAFFIC, everything, fetch, instance, metric_names
 
 PINSTRIKE, ROOT = sys.argv[1], Path(sys.argv[2])
-ROOMS = ("config", "nic", "feed", "actors")
+MODULES = ("config", "nic", "feed", "actors")
 # A build with -Dhooks=true has them, and no user meets one.
 NOT_SHOWN = {"PINSTRIKE_MISTAKES"}
 
@@ -42,7 +42,7 @@ def rows_of(text, macro):
 
 def tables(root):
     """{macro: names} of every table in the sources."""
-    texts = [path.read_text() for room in ROOMS for path in sorted((root / room).rglob("*.h"))]
+    texts = [path.read_text() for module in MODULES for path in sorted((root / module).rglob("*.h"))]
     found = {}
     for text in texts:
         macros = re.findall(r"^PINSTRIKE_ROWS\(\w+, (\w+)\)", text, re.M)
@@ -75,8 +75,8 @@ def unexplained(root, known):
 
 def plant(root):
     """A row more in each table, an alert more in the rules."""
-    for room in ROOMS:
-        for path in (root / room).rglob("*.h"):
+    for module in MODULES:
+        for path in (root / module).rglob("*.h"):
             text = path.read_text()
             for macro in tables(root):
                 text = re.sub(rf"(#define {macro}\(ROW\))", r'\1 ROW(planted, a, "b") ', text)
@@ -100,7 +100,7 @@ class Explain(unittest.TestCase):
     def test_what_is_planted_is_found(self):
         with tempfile.TemporaryDirectory() as name:
             copy = Path(name)
-            for folder in (*ROOMS, "deploy/prometheus"):
+            for folder in (*MODULES, "deploy/prometheus"):
                 shutil.copytree(ROOT / folder, copy / folder)
             plant(copy)
             expected = {(macro, "planted") for macro in tables(ROOT) if macro not in NOT_SHOWN}

@@ -67,10 +67,10 @@ def check_line(line, truth, turns):
         expect(turns * truth[what] <= line[what] <= (turns + 1) * truth[what],
                f"line {number}, {turns} turns: {what} {line[what]}, in each turn {truth[what]}")
     for name, stream in line["streams"].items():
-        told = stream["accepted"] + stream["duplicate"]
-        expect(stream["messages"] == told and stream["rejected"] == 0,
+        seen = stream["accepted"] + stream["duplicate"]
+        expect(stream["messages"] == seen and stream["rejected"] == 0,
                f"line {number}, stream {name}: {stream}")
-        expect(told < line["highest"], f"line {number}: stream {name} has lost nothing: {stream}")
+        expect(seen < line["highest"], f"line {number}: stream {name} has lost nothing: {stream}")
 
 
 def check(pinstrike, folder, shape):

@@ -100,10 +100,10 @@ class Generate(unittest.TestCase):
             self.assertEqual(mine, theirs)
 
     def test_help_is_text_and_names_the_shapes(self):
-        told = subprocess.run([PINSTRIKE, "generate", "--help"], capture_output=True, text=True,
+        text = subprocess.run([PINSTRIKE, "generate", "--help"], capture_output=True, text=True,
                               check=True, timeout=60).stdout
-        self.assertTrue(told.replace("\n", "").isprintable())
-        self.assertIn("--shape TEXT:{blend,full,ordinary}", told)
+        self.assertTrue(text.replace("\n", "").isprintable())
+        self.assertIn("--shape TEXT:{blend,full,ordinary}", text)
 
     def test_the_same_seed_makes_the_same_file(self):
         options = ["--messages", "5000", "--series", "2000", "--lines", "1-4", "--loss-a", "0.1"]

@@ -167,7 +167,7 @@ class Running(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(text)))
         self.assertTrue(any(row["stage"] == "receive to actor" for row in rows))
 
-    def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(self):
+    def test_a_file_that_cannot_be_written_is_reported_before_anything_is_measured(self):
         done = latency(self.socket, "--seconds", "3600", "--svg", self.folder / "no" / "folder.svg")
         self.assertEqual(done.returncode, 1)
         self.assertIn("folder.svg", done.stderr)

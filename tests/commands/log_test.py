@@ -129,10 +129,10 @@ class LogLines(unittest.TestCase):
     def test_from_the_start_to_the_end(self):
         config = self.write(FAULTY.format(level="info"))
         said = [entry[2:] for entry in entries(self.finished("run", config, "--for", "1s"))]
-        told = {code: (subject, sentence) for code, subject, sentence in said}
+        logged = {code: (subject, sentence) for code, subject, sentence in said}
         self.assertEqual(said[0][0], "starting")
-        self.assertIn(str(config), told["starting"][1])
-        self.assertEqual(told["stopping"], ("feed faulty", "the time of --for is over"))
+        self.assertIn(str(config), logged["starting"][1])
+        self.assertEqual(logged["stopping"], ("feed faulty", "the time of --for is over"))
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number.name), subprocess.Popen(
                     [PINSTRIKE, "run", config], stdout=subprocess.DEVNULL,
@@ -154,9 +154,9 @@ class LogLines(unittest.TestCase):
                 lost = {f"line {line['line']}": line["lost"] for line in self.account()["lines"]
                         if line["gaps"]}
                 self.assertGreater(len(lost), 1)
-                told = {entry[3]: int(re.search(r"(\d+) messages? lost since", entry[4])[1])
+                logged = {entry[3]: int(re.search(r"(\d+) messages? lost since", entry[4])[1])
                         for entry in entries(said) if entry[2] == "gap_declared"}
-                self.assertEqual(told, lost)
+                self.assertEqual(logged, lost)
                 quiet = command[0] == "replay"  # a tool: what it found, not what it did
                 self.assertEqual("running" in codes(said), not quiet)
 
@@ -187,11 +187,11 @@ class LogLines(unittest.TestCase):
     def test_dpdk_speaks_through_the_log(self):
         config = self.write(NULLS.format(vdev="net_null0,size=80") + "log_level: debug\n")
         said = self.finished("run", config, "--for", "2500ms")
-        told = {entry[2]: entry[3:] for entry in entries(said)}
-        self.assertIn("dpdk_info", told)
-        self.assertEqual(told["link_up"][0], "port nic")
-        self.assertEqual(told["packets_ignored"][0], "port nic")
-        self.assertIn("link_control", told["packets_ignored"][1], "frames of zeros: of type 0")
+        logged = {entry[2]: entry[3:] for entry in entries(said)}
+        self.assertIn("dpdk_info", logged)
+        self.assertEqual(logged["link_up"][0], "port nic")
+        self.assertEqual(logged["packets_ignored"][0], "port nic")
+        self.assertIn("link_control", logged["packets_ignored"][1], "frames of zeros: of type 0")
         self.assertNotIn("\nEAL: ", said)
         config = self.write(NULLS.format(vdev="net_null0,nosuch=1"))
         done = subprocess.run([PINSTRIKE, "run", config], capture_output=True, text=True,

@@ -166,7 +166,7 @@ def check_names(text):
 
 
 def check_taken_port(pinstrike, folder, capture):
-    """An address that is not to be had is told, and may be had later."""
+    """An address that another program uses is reported."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`pinstrike run` beyond its means: overload is refused and told, a bad config is told whole.
+"""`pinstrike run` beyond its means: overload is refused and reported, and all errors of a bad
+config are reported.
 
     run_test.py PINSTRIKE
 """
@@ -120,7 +121,7 @@ class Run(unittest.TestCase):
         self.assertEqual(process.returncode, 0, out[-2000:] + err[-2000:])
         return self.account()
 
-    def test_overload_is_refused_told_and_balanced(self):
+    def test_overload_is_refused_reported_and_balanced(self):
         account = self.stop_under_load(signal.SIGTERM, self.write(OVERLOADED))
         self.check_balance(account)
         self.assertGreater(sum(ring["refused"] for ring in account["rings"]), 0)
@@ -148,7 +149,7 @@ class Run(unittest.TestCase):
         for line in accounts[0]["lines"]:
             self.assertEqual((line["lost"], line["gaps"]), (0, []))
 
-    def test_bad_config_is_told_whole_and_ends_with_78(self):
+    def test_bad_config_is_reported_whole_and_ends_with_78(self):
         process = self.start(self.write(BAD))
         _, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 78, err)

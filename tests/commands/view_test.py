@@ -89,7 +89,7 @@ def check_log_on_screen(written):
         fail(f"no log on the screen:\n{last}")
     after = written[written.index("\x1b[?25h"):]
     if "info stopping feed shown: the input has ended" not in after:
-        fail(f"the end is not told below the screen: {after}")
+        fail(f"the end is not reported below the screen: {after}")
 
 
 def check_frames(written):

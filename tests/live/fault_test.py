@@ -70,7 +70,7 @@ def one_stream(stage, pinstrike, port):
     back = {subject for subject, _ in codes(a.said(), "stream_back")}
     for line in range(1, 5):
         for stream in "AB":
-            live.expect(f"line {line} stream {stream}" in silent & back, f"not told: {a.said()}")
+            live.expect(f"line {line} stream {stream}" in silent & back, f"not reported: {a.said()}")
     live.expect(not codes(a.said(), "gap_declared"), f"a gap: {a.said()}")
     return f"each stream gone for a second: nothing lost, {series} series"
 
@@ -98,8 +98,8 @@ def outage_alone(stage, pinstrike, port):
     lost = stage.lost("a")
     live.expect(lost > 500, f"{lost} lost: the test shows nothing")
     live.compare_account(a.account(), stage.expectation("a"))
-    told = {subject for subject, _ in codes(a.said(), "gap_declared")}
-    live.expect(told == {f"line {line}" for line in range(1, 5)}, f"not told: {a.said()}")
+    lines = {subject for subject, _ in codes(a.said(), "gap_declared")}
+    live.expect(lines == {f"line {line}" for line in range(1, 5)}, f"not reported: {a.said()}")
     return f"both streams gone for 50 ms: {lost} messages declared lost, the very ones"
 
 
@@ -191,8 +191,8 @@ def full_disk(stage, pinstrike, port):
     a.run(config(port), account=account)
     wait_for(lambda: codes(a.said(), "running"), lambda: f"does not run: {a.tail()}")
     a.stop(wanted=1)
-    live.expect(f"{account}: No space left on device" in a.said(), f"not told: {a.tail()}")
-    return f"{failed[0]:.0f} entries of the log failed, nothing else; no account is told"
+    live.expect(f"{account}: No space left on device" in a.said(), f"not reported: {a.tail()}")
+    return f"{failed[0]:.0f} entries of the log failed, nothing else; no account is printed"
 
 
 class MovedClock:

@@ -66,8 +66,8 @@ class Flooded:
         self.sent = {reason: first["sent"][reason] + second["sent"][reason]
                      for reason in first["sent"]}
         self.account, self.truth = self.appliance.account(), self.appliance.truth()
-        self.told = self.account["ports"][0]
-        self.without_room = sum(self.told[count] or 0 for count in ("missed", "no_buffer"))
+        self.counts = self.account["ports"][0]
+        self.without_room = sum(self.counts[count] or 0 for count in ("missed", "no_buffer"))
 
     def flood(self, seconds):
         wire = self.appliance.wire
@@ -78,18 +78,18 @@ class Flooded:
         self.appliance.metrics()  # the endpoint's own memory is there from the first question on
         return self.appliance.resident_bytes()
 
-    def expect_told(self):
+    def expect_reported(self):
         """Nothing that was sent is in no count, whether or not the kernel had room for it."""
         said = self.appliance.said()
         live.expect("packets_dropped port wire0" in said or self.port == "uring",
-                    f"drops are not told: {self.appliance.tail()}")
-        live.expect("blocks_rejected line 1" in said, f"not told: {self.appliance.tail()}")
+                    f"drops are not reported: {self.appliance.tail()}")
+        live.expect("blocks_rejected line 1" in said, f"not reported: {self.appliance.tail()}")
         # The book of the feed's own series is what may grow.
         live.expect(self.grown_bytes < GROWTH_BYTES_MAX, f"{self.grown_bytes} bytes more")
         if self.port == "af_xdp":  # a kernel's sockets do not bring all of it
             sent = sum(self.sent.values()) + packets_of(self.truth)
-            seen = self.told["packets"] + self.without_room
-            live.expect(seen == sent, f"{sent} packets sent, {seen} told: {self.told}")
+            seen = self.counts["packets"] + self.without_room
+            live.expect(seen == sent, f"{sent} packets sent, {seen} reported: {self.counts}")
 
     def expect_whole(self):
         live.compare_account(self.account, self.truth)
@@ -107,16 +107,16 @@ def packets_of(truth):
 def main():
     for number in range(RUNS_MAX):
         run = Flooded(number, sys.argv[1:6])
-        run.expect_told()
+        run.expect_reported()
         if not run.without_room:
             run.expect_whole()
             print(f"{run.port}: {sum(run.sent.values())} frames at {run.gigabits_per_s} Gb/s, all "
                   f"counted; no message lost; {run.grown_bytes >> 10} KiB more memory, of the "
                   "feed's series")
             return
-        print(f"once more: the kernel had no room for {run.without_room} packets, all told")
+        print(f"once more: the kernel had no room for {run.without_room} packets, all reported")
     live.skip(f"in each of {RUNS_MAX} runs this machine was too busy to take every packet from "
-              "the kernel's ring in time; all of them were told")
+              "the kernel's ring in time; all of them were reported")
 
 
 if __name__ == "__main__":

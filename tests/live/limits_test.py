@@ -132,7 +132,7 @@ class Limits(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=60), 0)
 
-    def test_threads_that_cannot_be_started_are_told(self):
+    def test_threads_that_cannot_be_started_are_reported(self):
         if os.geteuid() == 0:
             self.skipTest("root has no limit on threads")
         done = self.run_under(resource.RLIMIT_NPROC, 1)

@@ -31,9 +31,9 @@ def example_sees_every_queue(pinstrike, wire, here):
     example.write_text(text.replace("iface=eth1", "iface=spread"))
     check = wire.start(wire.receiver, pinstrike, "check", example, stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
-    told = check.communicate(timeout=60)[1]
+    said = check.communicate(timeout=60)[1]
     live.expect(check.returncode == 78, f"check refuses four queues: {check.returncode}")
-    live.expect("interface spread spreads frames over 4 receive queues" in told, told)
+    live.expect("interface spread spreads frames over 4 receive queues" in said, said)
 
 
 def interface_state(wire):

@@ -109,11 +109,11 @@ def latency_at(options, rate):
     with instance(options, text) as (config, _):
         time.sleep(2)
         table_file = config.parent / "latency.csv"
-        told = output_of(options.pinstrike, "latency", config.parent / "admin.sock", "--seconds", 10,
+        page = output_of(options.pinstrike, "latency", config.parent / "admin.sock", "--seconds", 10,
                          "--csv", table_file, timeout=120)
         rows = [row for row in csv.DictReader(io.StringIO(table_file.read_text()))
                 if row["stage"] == "receive to actor" and row["samples"] != "by_time"]
-    return rows, list(stops_of(told))
+    return rows, list(stops_of(page))
 
 
 def median_latencies(taker, options, rate):
@@ -174,7 +174,7 @@ def measure_latency(report, options):
                    "when each packet was due, whenever the poller read it. Packets that are not sent "
                    "because the poller paused for more than 10 ms are not sent later, as a NIC's ring "
                    f"would drop them. Each figure is the median over {options.runs} runs of 10 s. "
-                   f"{taker.told()}",
+                   f"{taker.note()}",
                    "\n".join(lines),
                    f"Stops of the machine (preemption) during all {options.runs} runs: steps of 5 us or "
                    "more in which a thread did no work, so that a slow handler is not counted "
@@ -200,7 +200,7 @@ def measure_start(report, options):
 
 
 def measure_allocations(report, options):
-    told = output_of(sys.executable, Path(__file__).parents[1] / "allocations.py", options.pinstrike)
+    text = output_of(sys.executable, Path(__file__).parents[1] / "allocations.py", options.pinstrike)
     report.section("What allocates, where and when", "`allocations.py`: all heap allocations, by the "
                    "module whose code made them. Rings and books are mapped, so they are not included.",
-                   told)
+                   text)

@@ -68,7 +68,7 @@ def measure_stages(report, options):
     report.section("Cost by stage", "`pinstrike bench stages`. Poller and core are the sums of the "
                    "stages of a run (median, lowest, highest); the core's stages are pop and book. A "
                    "stage is the difference of two paths, so it has the noise of both. " +
-                   taker.told(),
+                   taker.note(),
                    "\n".join(lines), report.plot("stages", picture))
     report.part["costs"] = costs
     report.part["stages"] = {name: {"messages": messages, "ns": ns} for name, messages, ns, _ in shapes}
@@ -88,7 +88,7 @@ def measure_counting(report, options):
     lines += [f"| {shape} | {path.spread(values, 3)} |" for shape, values in ratios.items()]
     report.section("What counting costs the poll path",
                    "All counters and histograms on, relative to a build in which they do nothing. " +
-                   taker.told(),
+                   taker.note(),
                    "\n".join(lines))
     worst = max(statistics.median(values) for values in ratios.values())
     report.goal("poll path with all metrics, of without", 1.03, worst, "times", lower=True)

@@ -13,14 +13,14 @@ def measure_distance(report, options):
     seen = distance.watch(options.build / "tests/bench/bench_distance", 60)
     near = sorted(ns for _, ns in seen["samples"] if ns < seen["near_to_ns"])
     far = sorted(ns for _, ns in seen["samples"] if ns >= seen["near_to_ns"])
-    told = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
+    text = (f"near: {statistics.median(near):.0f} ns, {seen['near_share']:.0%} of the time; far: "
             f"{statistics.median(far):.0f} ns; {seen['changes']} changes between the two; the limit "
             f"of near is {seen['near_to_ns']:.0f} ns" if far else
             f"{statistics.median(near):.0f} ns (median; 2nd to 98th percentile "
             f"{near[len(near) // 50]:.0f} to {near[-len(near) // 50]:.0f} ns), which counts as near")
     report.section("How far the two processors lie from each other",
                    "`bench_distance`: the time of a cache line from one to the other and another "
-                   f"back, sampled for a minute in which nothing else ran: {told}. A virtual machine "
+                   f"back, sampled for a minute in which nothing else ran: {text}. A virtual machine "
                    "does not know where its processors are, and this time limits everything that two "
                    "threads exchange. So the figures of two threads below are of trials before and "
                    "after which the processors were near, unless another distance is named.",
@@ -28,7 +28,7 @@ def measure_distance(report, options):
                        "Round trip of a cache line between processors 0 and 1", "ns",
                        seen["samples"], seen["near_to_ns"])))
     report.part["near_to_ns"] = seen["near_to_ns"]
-    report.part["told"] = told
+    report.part["told"] = text
     report.part["moves"] = bool(far)
 
 
