@@ -55,7 +55,7 @@ def run(pinstrike, folder, seconds):
 
 
 def hot_allocations(process, seconds):
-    """Shortly before the end, of all hot threads together."""
+    """The allocations of all hot threads, shortly before the end."""
     deadline = time.monotonic() + seconds + 60
     for line in process.stdout:
         if " running " in line or time.monotonic() > deadline:
@@ -70,7 +70,7 @@ def hot_allocations(process, seconds):
 
 
 def module_of(stack):
-    """And the function in it, without its parameters."""
+    """The module and the function whose code allocated; without parameters."""
     for frame in reversed(stack.split(";")):
         match = re.search(r"pinstrike::(\w+)::([\w:~]+)", frame)
         if match and match.group(1) in MODULES and "note_allocation" not in frame:

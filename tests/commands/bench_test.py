@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`pinstrike bench`: the rows that are promised, that they add up, clear complaints.
+"""`pinstrike bench`: the documented rows, their sums, and clear error messages.
 
     bench_test.py PINSTRIKE
 
-No figure is judged by how large it is: machines differ.
+The size of figures is not checked, because machines differ.
 """
 
 import json
@@ -42,7 +42,7 @@ class Bench(unittest.TestCase):
         for shape in shapes:
             self.assertEqual([stage["stage"] for stage in shape["stages"]], STAGES)
             self.assertGreaterEqual(shape["packets"], 10_000)
-            for stage in shape["stages"]:  # whole loops of it
+            for stage in shape["stages"]:  # whole loops of the capture
                 self.assertEqual(stage["measured_packets"] % shape["packets"], 0)
                 self.assertGreater(stage["measured_packets"], 0)
         self.assertGreater(shapes[0]["messages_per_packet"], 20)

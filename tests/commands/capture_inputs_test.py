@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`replay` and `decode` of captures as the field has them: link layers, interfaces, many, packed.
+"""`replay` and `decode` of captures from the field: link layers, interfaces, many files, compression.
 
     capture_inputs_test.py PINSTRIKE TESTS_FOLDER
 
@@ -30,7 +30,7 @@ book: {{series_capacity: 1000}}
 
 
 def rewritten(change):
-    """The capture with each frame changed, its length on the wire as it was."""
+    """The capture with each frame changed; the lengths on the wire stay."""
     data = RAW.read_bytes()
     out, at = data[:24], 24
     while at < len(data):
@@ -53,7 +53,7 @@ class CaptureInputs(unittest.TestCase):
         self.folder = Path(scratch.name)
 
     def replay(self, *files, status=0, **options):
-        """The port's and line 4's account, and standard error."""
+        """The accounts of the port and of line 4, and the standard error."""
         account = self.folder / "account.json"
         account.unlink(missing_ok=True)
         done = run("replay", *files, "--account", account, **options)
@@ -113,7 +113,7 @@ class CaptureInputs(unittest.TestCase):
                     self.assertEqual(json.loads(account.read_text())["ports"][0]["packets"], 21)
 
     def test_more_captures_than_may_be_open(self):
-        """One file a packet: in order of time, under a limit that is far lower."""
+        """One file per packet: read in order of time, although far fewer files may be open."""
         data = RAW.read_bytes()
         head, at, files = data[:24], 24, []
         folder = self.folder / "many"
@@ -123,7 +123,7 @@ class CaptureInputs(unittest.TestCase):
             files.append(head + data[at:at + size])
             at += size
         self.assertEqual(len(files), 21)
-        copies = 100  # the same block again and again, each in a file of its own
+        copies = 100  # copies of one block, each in its own file
         for number, content in enumerate(files):
             for copy in range(copies):
                 (folder / f"{(number * 7) % 21:02}-{number:02}-{copy:03}.pcap").write_bytes(content)

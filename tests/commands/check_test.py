@@ -40,7 +40,7 @@ class Check(unittest.TestCase):
             self.assertEqual((result.returncode, result.stderr), (0, ""), name)
             printed = result.stdout
             self.assertIn("ring_slots: 262144\n", printed)
-            # What is printed is itself a config, and the same one.
+            # The output is a config, equal to the input.
             again = self.check_text(printed, "--config-only")
             self.assertEqual((again.returncode, again.stderr), (0, ""), name)
             self.assertEqual(again.stdout, printed)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the program ends: which status, on which signal, and what its outputs are then.
+"""How the program ends: its status, signals, and its outputs at the end.
 
     endings_test.py PINSTRIKE
 """
@@ -208,7 +208,7 @@ class Endings(unittest.TestCase):
             manager.settimeout(10)
             while b"WATCHDOG=1" not in manager.recv(65536):
                 pass
-            with self.config.open("w") as writer:  # the one that waits has its text
+            with self.config.open("w") as writer:  # the waiting read has its text
                 writer.write(text)
             self.config.unlink()
             self.config.write_text(text)
@@ -282,5 +282,5 @@ class Endings(unittest.TestCase):
 if __name__ == "__main__":
     if shutil.which("unshare") is None:
         sys.exit("unshare (package util-linux) is missing")
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it is ignored
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup, SIGHUP is ignored
     unittest.main(verbosity=2)

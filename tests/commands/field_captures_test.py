@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Captures as they come from the field: `decode` and `replay` of the same 21 blocks of line 4.
+"""Captures in the formats of the field: `decode` and `replay` of the same 21 blocks of line 4.
 
     field_captures_test.py PINSTRIKE
 
-Link layers, tags of switches and tunnels; packets that cannot be used, and what is said of them;
-wrong times; groups and checksums that the config has to allow.
+Link layers, tags of switches and tunnels; unusable packets, and the reports about them;
+wrong times; groups and checksums that the config must allow.
 """
 
 import json
@@ -37,7 +37,7 @@ class FieldCaptures(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def capture(self, frames, **options):
-        """Of (time, bytes) pairs."""
+        """A capture of (time, bytes) pairs."""
         path = self.folder / f"{len(list(self.folder.iterdir()))}.pcap"
         pcap(path, frames, **options)
         return path
@@ -54,18 +54,18 @@ class FieldCaptures(unittest.TestCase):
         return done
 
     def decode(self, path, *options, status=0):
-        """The messages, and what standard error says."""
+        """The messages, and the standard error."""
         done = self.run_it("decode", path, "--json", *options, status=status)
         return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
     def replay(self, path, *options, status=0):
-        """The account, and what standard error says."""
+        """The account, and the standard error."""
         account = self.folder / "account.json"
         done = self.run_it("replay", path, "--account", account, *options, status=status)
         return json.loads(account.read_text()), done.stderr
 
     def replayed(self, path, *options, status=0):
-        """Messages delivered, and drops by reason."""
+        """The delivered messages, and drops by reason."""
         account, _ = self.replay(path, *options, status=status)
         self.assertTrue(account["balanced"])
         drops = {reason: count for reason, count in account["ports"][0]["dropped"].items() if count}
@@ -168,7 +168,7 @@ class FieldCaptures(unittest.TestCase):
                               streams["B"]["duplicate"]), (190, 10, 190))
 
     def book(self, messages):
-        """(symbol, strike): quotes."""
+        """The quotes by (symbol, strike)."""
         path = self.capture([
             (captures.START_NS + i * 1000,
              ethernet(datagram(captures.block([message], 1 + i, captures.START_NS + i * 1000))))
@@ -286,7 +286,7 @@ class FieldCaptures(unittest.TestCase):
         config = self.config(ports=nic.format("", "AB", other))
         self.assertEqual(self.replayed(good, "--config", config, status=1),
                          (0, {"foreign_source": 21}))
-        for second in (own, ""):  # an empty list allows everybody
+        for second in (own, ""):  # an empty list allows all senders
             config = self.config(
                 ports=f"{nic.format(1, 'A', other)}, {nic.format(2, 'B', second)}")
             self.assertEqual(self.replayed(good, "--config", config), (40, {}), second)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`pinstrike generate`: its truth is what others read out of its captures.
+"""`pinstrike generate`: its truth equals the results of others that read its captures.
 
     generated_session_test.py PINSTRIKE TESTS_FOLDER
 
@@ -23,7 +23,7 @@ SMALL = ["--messages", "30000", "--series", "3000", "--roots", "100", "--rate", 
 REGULAR = SMALL + ["--lines", "1-6,220"]
 LOSSY = REGULAR + ["--loss-a", "0.03", "--loss-b", "0.04", "--corrupt-a", "0.02", "--duplicate-b",
                    "0.02", "--reorder-a", "0.05", "--skew-b", "150", "--test-symbols", "0.02"]
-# What both streams lost comes again on the retransmission groups, amid what others asked for.
+# Messages that both streams lost come on the retransmission groups, among those that others requested.
 RETRANSMITTED = LOSSY + ["--retransmit", "1", "--retransmit-others", "0.05"]
 # Everything late arrives in time, so nothing is lost and the book is exact.
 REPAIRED = REGULAR + ["--loss-a", "0.05", "--corrupt-a", "0.02", "--duplicate-b", "0.02", "--skew-b",
@@ -52,7 +52,7 @@ def rows(path):
 
 
 def gaps_joined(gaps):
-    """Adjacent ranges as one: how a loss was noticed is nobody's truth."""
+    """Joins adjacent ranges, because the truth does not say how a loss was noticed."""
     joined = []
     for first, last in gaps:
         if joined and joined[-1][1] % (2**32 - 1) + 1 == first:
@@ -63,14 +63,14 @@ def gaps_joined(gaps):
 
 
 def balance(line):
-    """What of a line's account is settled by what arrived, in whatever order."""
+    """The part of a line's account that depends only on the messages that arrived, in any order."""
     return {**{key: line[key] for key in ("highest", "delivered", "lost", "filtered")},
             "gaps": gaps_joined(line["gaps"]),
             **{stream: line["streams"][stream]["messages"] for stream in "AB"}}
 
 
 def lines_of(account):
-    """By number; a line that is configured but was never heard says nothing."""
+    """The lines by number, without lines that received nothing."""
     return {line["line"]: balance(line) for line in account["lines"]
             if any(line["streams"][stream]["packets"] for stream in "AB")}
 
@@ -198,7 +198,7 @@ class Generate(unittest.TestCase):
 
     def test_a_capture_that_cannot_be_written_leaves_the_last_good_one(self):
         before = self.generate("--messages", "100").read_bytes()
-        limit = 4096  # ends writing as a full disk does
+        limit = 4096  # ends writing like a full disk
         done = subprocess.run([PINSTRIKE, "generate", "--out", self.folder / "s.pcap", *SMALL],
                               capture_output=True, text=True, check=False, timeout=300,
                               preexec_fn=lambda: resource.setrlimit(  # pylint: disable=subprocess-popen-preexec-fn

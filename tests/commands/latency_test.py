@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`pinstrike latency`: figures of a running instance, as text, CSV and a plot; clear complaints.
+"""`pinstrike latency`: figures of a running instance, as text, CSV and a plot; clear error messages.
 
     latency_test.py PINSTRIKE
 
-No figure is judged by how large it is: machines differ. That they agree with each other is.
+The size of figures is not checked, because machines differ, but their consistency is.
 """
 
 import csv
@@ -44,7 +44,7 @@ def latency(*words, timeout=60):
 
 
 class Answers:
-    """A socket that answers everything with the same bytes, and then closes or does not."""
+    """A socket that answers each request with the same bytes, and then closes or stays open."""
 
     def __init__(self, answer, close=True):
         self.folder = tempfile.TemporaryDirectory()
@@ -78,7 +78,7 @@ class Answers:
 
 
 class Running(unittest.TestCase):
-    """Of an instance that runs meanwhile."""
+    """The output for a running instance."""
 
     @classmethod
     def setUpClass(cls):
@@ -151,7 +151,7 @@ class Running(unittest.TestCase):
         picture = self.folder / "now.svg"
         done = latency(self.socket, "--svg", picture, "--csv", self.folder / "now.csv")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("receive to actor", done.stdout)  # the tables as well
+        self.assertIn("receive to actor", done.stdout)  # also the tables
         root = xml.parse(picture).getroot()
         space = "{http://www.w3.org/2000/svg}"
         self.assertEqual(root.tag, space + "svg")
@@ -181,7 +181,7 @@ class Running(unittest.TestCase):
 
 
 class Replay(unittest.TestCase):
-    """Of captures: from when packets were due."""
+    """Replays of captures: latencies begin when a packet was due."""
 
     @classmethod
     def setUpClass(cls):
@@ -217,7 +217,7 @@ class Replay(unittest.TestCase):
         self.assertEqual(threads, {"poller0", "core0", "core1"})
 
     def test_what_a_standstill_keeps_waiting_is_not_left_out(self):
-        """Half a second in which nothing runs: who was due meanwhile is late by up to that."""
+        """Nothing runs for half a second: packets that were due meanwhile are up to that late."""
         program = subprocess.Popen([PINSTRIKE, "latency", "--replay", self.capture, "--csv", "-"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
@@ -237,7 +237,7 @@ class Replay(unittest.TestCase):
         rows = self.rows(text)
         for stage in ("due to decoded", "due to actor"):
             self.assertGreater(int(rows[stage, "all"]["max_ns"]), 400_000_000, text)
-            # A twelfth of all packets were due meanwhile: not one of them is missing.
+            # A twelfth of all packets were due meanwhile; none of them is missing.
             self.assertGreater(int(rows[stage, "all"]["p99_ns"]), 1_000_000, text)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The log of `run` and `replay` on standard error: levels, what it names, outputs that fail.
+"""The log of `run` and `replay` on standard error: levels, contents, failing outputs.
 
     log_test.py PINSTRIKE
 """
@@ -32,7 +32,7 @@ traffic: {{lines_count: 2, roots_count: 50, series_count: 2000, rate_messages_pe
 log_level: {level}
 """
 
-# As fast as the simulator gives, into a ring far too small for it.
+# At the simulator's full speed, into a ring that is far too small.
 OVERLOADED = """
 name: overloaded
 lines: 1-4
@@ -55,7 +55,7 @@ book: {{series_capacity: 20000}}
 log_level: {level}
 """
 
-# DPDK's own packets, of no protocol we know, as fast as they can be made.
+# DPDK's own packets, of an unknown protocol, at full speed.
 NULLS = """
 name: nulls
 lines: 1-2
@@ -90,7 +90,7 @@ class LogLines(unittest.TestCase):
         return path
 
     def finished(self, *arguments, status=0, **options):
-        """The program's standard error, if it ended so and its books balance."""
+        """The program's standard error; its status must be this, and its account must balance."""
         options.setdefault("stderr", subprocess.PIPE)
         (self.folder / "account.json").unlink(missing_ok=True)
         done = subprocess.run([PINSTRIKE, *arguments, "--account", self.folder / "account.json"],
@@ -117,7 +117,7 @@ class LogLines(unittest.TestCase):
         capture = self.lossy_capture()
         for level in levels:
             with self.subTest(level):
-                # Half of the capture's lines are of nobody's concern.
+                # Half of the capture's lines are not configured.
                 config = self.write(CAPTURED.format(capture=capture, lines="1-4", level=level))
                 said = self.finished("run", config)
                 self.assertEqual({mark for mark in marks.values() if mark in codes(said)},
@@ -157,7 +157,7 @@ class LogLines(unittest.TestCase):
                 logged = {entry[3]: int(re.search(r"(\d+) messages? lost since", entry[4])[1])
                         for entry in entries(said) if entry[2] == "gap_declared"}
                 self.assertEqual(logged, lost)
-                quiet = command[0] == "replay"  # a tool: what it found, not what it did
+                quiet = command[0] == "replay"  # a tool logs its findings, not its actions
                 self.assertEqual("running" in codes(said), not quiet)
 
     def test_a_capture_cut_short_is_remarked_upon(self):
@@ -214,7 +214,7 @@ class LogLines(unittest.TestCase):
         self.assertGreater(len(said), 3)
         for begin, level, *_ in said:
             self.assertEqual(begin, priorities[level])
-        # Inherited, but this standard error is another one.
+        # The variable is inherited, but this standard error is another file.
         self.assertTrue(TIME.match(self.finished("run", config, "--for", "100ms", env=named)))
 
     def test_a_full_disk_costs_the_log_and_is_counted(self):

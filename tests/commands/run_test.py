@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`pinstrike run` beyond its means: overload is refused and reported, and all errors of a bad
+"""`pinstrike run` under overload: messages are refused and reported. And all errors of a bad
 config are reported.
 
     run_test.py PINSTRIKE
@@ -17,7 +17,7 @@ from pathlib import Path
 
 PINSTRIKE = sys.argv[1]
 
-# As fast as the simulator gives, into a ring far too small for it.
+# At the simulator's full speed, into a ring that is far too small.
 OVERLOADED = """
 name: overloaded
 kind: opra
@@ -30,7 +30,7 @@ book: {series_capacity: 50000}
 traffic: {lines_count: 4, roots_count: 100, series_count: 20000, rate_messages_per_second: 100000000}
 """
 
-# A capture of each stream; that of stream B begins later.
+# A capture of each stream; stream B's begins later.
 TWO_CAPTURES = """
 name: captures
 kind: opra
@@ -88,7 +88,7 @@ class Run(unittest.TestCase):
         return process
 
     def await_poller(self, process):
-        """It starts last, when all actors have."""
+        """The pollers start last, after all actors."""
         deadline = time.monotonic() + 60
         while not any(name.read_text().startswith("poller0")
                       for name in Path(f"/proc/{process.pid}/task").glob("*/comm")):

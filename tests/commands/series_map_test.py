@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The day's list of series (series_map) as an operator meets it: generated, checked, replayed, refused.
+"""The day's list of series (series_map) as an operator uses it: generated, checked, replayed, refused.
 
     series_map_test.py PINSTRIKE
 
-Announced series must change nothing of what a replay says, over any number of cores.
+Announced series must not change the output of a replay, with any number of cores.
 """
 
 import json
@@ -100,7 +100,7 @@ def malformed_rows(scene):
 
 
 def refused(scene):
-    """By `check` and at the start alike, at the key's place; not by `check --config-only`."""
+    """`check` and the start refuse it alike, at the key's place; `check --config-only` does not."""
     empty = scene.folder / "empty.csv"
     empty.write_text("Symbol,Expiration\n")
     for series_map, capacity, what in ((scene.map, 5000, r"found \d+ series in .*, expected at most "
@@ -128,7 +128,7 @@ def newest_of_a_folder(scene):
 
 
 def alone(scene):
-    """The list can be had without any packets."""
+    """`generate` writes the list without any packets."""
     again = scene.folder / "again.csv"
     scene.run(0, "generate", "--series-map", again, "--series", "500", "--roots", "20", "--lines",
               "1-2")

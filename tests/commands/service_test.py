@@ -26,7 +26,7 @@ from scraped import TRAFFIC, wait_for
 
 WATCHDOG_S = 0.8
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
-WAIT_ALL = 0x40000000  # __WALL: threads too
+WAIT_ALL = 0x40000000  # __WALL: also threads
 
 
 def ptrace(request, thread):
@@ -38,7 +38,7 @@ def ptrace(request, thread):
 
 
 def stop_thread(process, name):
-    """One thread of the process stands, for as long as this one looks on; returns its number."""
+    """Stops one thread of the process as a tracer, until the tracer ends; returns the thread's number."""
     threads = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()
                if (task / "comm").read_text().strip() == name]
     if len(threads) != 1:
@@ -98,7 +98,7 @@ def check_running(manager, port):
 
 def check_stalled(manager, process, thread, port):
     with stopped(process.pid, thread):
-        received(manager, WATCHDOG_S)  # what was on its way
+        received(manager, WATCHDOG_S)  # words that were already sent
         words = received(manager, 4 * WATCHDOG_S)
         if "WATCHDOG=1" in words:
             fail(f"{thread} stands, and the watchdog is fed")

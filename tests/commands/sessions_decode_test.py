@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`decode --json` against the independent reading of the specification, object by object.
+"""Compares `decode --json` with the independent decoder, object by object.
 
     sessions_decode_test.py PINSTRIKE
 

@@ -40,7 +40,7 @@ metrics_address: 127.0.0.1:{port}
 
 
 def figures(port):
-    """Every sample of the endpoint, by name and labels but for the feed's."""
+    """Every sample of the endpoint, by name and labels without the feed."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         text = answer.read().decode()
     samples = {}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`pinstrike support-bundle`: every part is there or says why not, and no secret is anywhere.
+"""`pinstrike support-bundle`: every part is present or has a reason, and no secret is in any part.
 
     support_bundle_test.py PINSTRIKE SOURCE_ROOT
 """
@@ -64,7 +64,7 @@ class SupportBundle(unittest.TestCase):
                               text=True, timeout=120, check=False, cwd=self.folder, **options)
 
     def bundle(self, *words):
-        """{part: text} of one that is written as it should be, the manifest among them."""
+        """{part: text} of a valid bundle, including the manifest."""
         out = self.folder / "bundle.tar.gz"
         done = self.run_bundle(*words, "--out", out)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -75,7 +75,7 @@ class SupportBundle(unittest.TestCase):
             parts = {member.name.split("/")[1]: archive.extractfile(member).read().decode()
                      for member in archive.getmembers()}
         self.assertTrue(done.stdout.startswith(parts["MANIFEST"]))
-        for name in PARTS:  # each stands in the manifest, and there where it says so
+        for name in PARTS:  # each is in the manifest, and at the place that the manifest names
             line = re.search(rf"^{re.escape(name)} +(.*)$", parts["MANIFEST"], re.M)
             self.assertIsNotNone(line, name)
             if name in parts:
@@ -106,7 +106,7 @@ class SupportBundle(unittest.TestCase):
         self.assertIn("poller0", parts["plan.txt"])
         self.assertIn("series_capacity: 20000", parts["check.txt"])
         self.assertIn("kernel        Linux", parts["versions.txt"])
-        # The path of the secret stays; addresses of hosts have one name each, everywhere.
+        # The path of the secret stays; each host's address is replaced by the same name everywhere.
         self.assertIn(str(self.secret), parts["config.yaml"])
         whole = "".join(parts.values())
         for address in ("198.51.100.7", "203.0.113.0", "192.0.2.9"):
@@ -136,7 +136,7 @@ class SupportBundle(unittest.TestCase):
         self.config.write_text(sound.replace("lines: 1\n", f"lines: 1-500\ntoken_of_mine: {UNKNOWN}\n")
                                .replace(str(self.secret), MISPLACED))
         said = self.log.read_text()
-        self.log.write_text(f"{MISPLACED}, {UNKNOWN}\n")  # what stood in the file, nobody can know
+        self.log.write_text(f"{MISPLACED}, {UNKNOWN}\n")  # the content of the file is unknown
         parts = self.bundle(self.config, "--log", self.log)
         self.assertEqual(parts["log.txt"], "(redacted), (redacted)\n")
         self.log.write_text(said)
@@ -156,7 +156,7 @@ class SupportBundle(unittest.TestCase):
         self.assertIn("versions.txt", parts)
 
     def test_the_journal(self):
-        """A journalctl that says how it was asked, one that fails, and none."""
+        """A journalctl that prints its arguments, one that fails, and none."""
         tools = self.folder / "tools"
         tools.mkdir()
         tool = tools / "journalctl"
@@ -195,7 +195,7 @@ class SupportBundle(unittest.TestCase):
         done = self.run_bundle(self.config, "--log", self.log, "--out", "absent/bundle.tar.gz")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr, "pinstrike: absent/bundle.tar.gz: No such file or directory\n")
-        # A full disk, as a limit on the size of files has it.
+        # A limit on the size of files simulates a full disk.
         old = self.folder / "bundle.tar.gz"
         old.write_text("of yesterday")
         done = self.run_bundle(self.config, "--log", self.log, "--out", old, preexec_fn=limit_files)
@@ -214,7 +214,7 @@ class SupportBundle(unittest.TestCase):
 
     def test_as_a_plain_user(self):
         if os.geteuid() != 0:
-            return  # all the other tests are it
+            return  # the other tests run as a plain user already
         self.folder.chmod(0o755)
         home = self.folder / "nobody"
         home.mkdir()

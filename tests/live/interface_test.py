@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The interface is deleted and made again under its name while the program runs.
+"""The interface is deleted and created again under its name while the program runs.
 
     interface_test.py PINSTRIKE uring|af_xdp
 
-A port of kind uring joins its groups again and goes on; with AF_XDP, whose sockets are bound to the
-interface that is gone, the program ends with 1, and starts well again.
+A port of kind uring joins its groups again and continues. With AF_XDP, whose sockets are bound to the
+deleted interface, the program ends with 1, and can be started again.
 """
 
 import sys
@@ -26,7 +26,7 @@ def wait_for(what, seconds, look):
 
 
 def make_again(wire):
-    """Gone for longer than it takes to see that it is gone."""
+    """Deletes the interface for longer than the program needs to notice it."""
     live.run("ip", "-n", wire.receiver, "link", "del", "receiver")
     time.sleep(2.5)
     wire.make_link()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Threads that fall behind: what is reported, and who loses what.
+"""Threads that are too slow: the reports, and the losses of each core.
 
     overload_test.py PINSTRIKE core|poller
 
-A debugger's means (ptrace) hold up one thread of a running appliance for a second. core: the ring
-of that core refuses messages, which are a gap for it alone; log and metrics name it and its actor.
-poller: the kernel has no more room for packets, which is reported; what is lost is declared.
+ptrace stops one thread of a running appliance for a second. core: the ring of that core refuses
+messages, which are a gap for this core only; log and metrics name the core and its actor. poller: the
+kernel's buffer is full, which is reported; the lost messages are declared.
 """
 
 import re
@@ -62,7 +62,7 @@ def core(appliance):
     for name, count in zip(("core0", "core1"), refused):
         seen = metric(metrics, "ring_refused_messages_total", f'ring="poller0:{name}"')
         live.expect(seen == count, f"{name}: {seen} refused by the metrics, {count} by the account")
-    # Which of a core's actors takes the time.
+    # The actor of the core that takes the time.
     calls = metric(metrics, "actor_service_seconds_count", 'core="core1",actor="book"')
     live.expect(calls > 0, "the metrics do not say how long core1's actor takes")
     return f"{refused[1]} messages refused by core1, {gaps[1]} gap events for it and none for core0"

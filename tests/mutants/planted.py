@@ -1,7 +1,7 @@
-"""The bugs that mutants.py plants: the right text, the wrong one, and the suites that must find it.
+"""The bugs that mutants.py plants: the original code, the code with the bug, and the suites that must find it.
 
-A right text stands exactly once in the program (config, nic, feed, actors), whatever its white space;
-tests/tidy/tidy.py sees to that. No bug names a file, so code may move.
+The original code occurs exactly once in the program (config, nic, feed, actors); white space does not matter.
+tests/tidy/tidy.py checks this. A bug does not name its file, so code may move.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ PLANTED = []
 
 
 def plant(suites, bugs):
-    """`suites`: of meson's tests; one of them must find each of these bugs: (name, right, wrong)."""
+    """`suites`: meson's tests, one of which must find each of these bugs: (name, right, wrong)."""
     PLANTED.extend(Bug(name, right, wrong, suites) for name, right, wrong in bugs)
 
 
@@ -64,7 +64,7 @@ plant(("nic",), [
      "std::abs(difference_ns) > step_ns"),
 ])
 
-plant(("nic",), [  # of DPDK's ports, planned
+plant(("nic",), [  # planned for DPDK's ports
     ("packets that are kept have no buffers", "(port.config.keeps_packets ? kept_packets_max : 0)", "0"),
     ("an AF_XDP socket has one ring", "descriptors * (two_rings ? 2 : 1)", "descriptors"),
     ("hugepages of another node are free here", "bytes += counts ? size.page_bytes * size.*count : 0;",

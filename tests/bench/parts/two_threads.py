@@ -1,4 +1,4 @@
-"""The whole path on two processors, near each other and far."""
+"""The whole path on two processors, with low and with high latency between them."""
 
 import argparse
 import statistics
@@ -33,7 +33,7 @@ def measure_distance(report, options):
 
 
 def path_options(report, options, far=False):
-    """Far apart they lie seldom: three runs of that, or an hour would not do."""
+    """High latency is rare, so there are three runs with it; more would take over an hour."""
     return argparse.Namespace(pinstrike=options.pinstrike, seconds=0.5, far=far,
                               runs=min(options.runs, 3) if far else options.runs,
                               bench=options.build / "tests/bench/bench_path",
@@ -90,13 +90,13 @@ def held_table(figures, held):
 
 
 def ceilings(figures):
-    """testpmd's M packets/s, by what limits.py calls a capture."""
+    """testpmd's M packets/s, by the names of captures in limits.py."""
     return {path.called(*kind): statistics.median(rates)
             for kind, rates in figures.ceilings.items() if rates}
 
 
 def measure_both(report, options):
-    """The poll path alone with both streams, which only the whole report's goals ask for."""
+    """The poll path alone with both streams, needed only for the goals of the whole report."""
     cells = [(shape, "ab", "drain") for shape in ("full", "full-mix", "ordinary")]
     figures = path.measure(path_options(report, options), cells, path.enough_hugepages())
     report.section(
@@ -112,7 +112,7 @@ def measure_both(report, options):
 
 
 def measure_far(report, options):
-    """What it costs that the processors lie far apart."""
+    """The cost of a high latency between the processors."""
     title = "With the two processors far apart"
     if not report.needed("distance", "moves"):
         report.section(title, "Not measured, because the processors were never far apart.")
