@@ -31,7 +31,7 @@ def known_names(files):
 
 def check_comments(files, program):
     """Yields (path, line, rule, what) for names in the program's comments that nothing in the tree
-    has. NAME stands for any name."""
+    has. NAME is a placeholder."""
     known = known_names(files)
     for path in program:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

@@ -36,7 +36,7 @@ def is_module(folder):
 
 
 def tokens(text):
-    """What stands in backticks, item by item: names of files, also with * in them."""
+    """The words in backticks, such as names of files, also with * in them."""
     return {word for quoted in re.findall(r"`([^`\n]+)`", text) for word in re.split(r"[,\s]+", quoted)}
 
 

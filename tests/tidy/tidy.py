@@ -109,8 +109,11 @@ RETIRED_WORDS = {
     "astray": "displaced", "disturbed": "preempted", "untold": "not reported",
     "heed": "follow", "heeds": "follows", "heeded": "followed",
 }
-# The same in prose: documents, comments, and all of scripts and tests in Python. Names in C++ may have
-# these words.
+PUBLISHED_NAMES = re.compile(
+    r"gap_mended|latency_disturbed\w*|fine_latency_disturbed\w*|ring_untold_repairs_total")
+
+# More of them, which are looked for in documents, comments, and all of scripts and Python. Names in C++
+# may have these words.
 RETIRED_IN_PROSE = {
     "news": "events", "narrow": "AVX2, or what is narrow",
     "believe": "trust or assume", "believes": "trusts", "believed": "trusted",
@@ -122,8 +125,6 @@ RETIRED_PHRASES = {
 }
 # Recorded names: metrics, options and names of tests, keys of the report.
 RECORDED_NAMES = re.compile(r'port_handed_packets_total|--narrow|_narrow\b|["\']told["\']')
-PUBLISHED_NAMES = re.compile(
-    r"gap_mended|latency_disturbed\w*|fine_latency_disturbed\w*|ring_untold_repairs_total")
 
 LINE_COLUMNS = 100
 PYTHON_COLUMNS = 120
@@ -180,7 +181,7 @@ def check_layout(files):
         if len(parts) > 1 and parts[0] not in TOP and not parts[0].startswith("."):
             found(path, 1, "layout", f"no top-level folder {parts[0]}")
         if path.suffix == ".py" and parts[0] not in ("tests", "deploy"):
-            found(path, 1, "layout", "Python stands in tests and deploy alone")
+            found(path, 1, "layout", "Python is only in tests and deploy")
 
 
 def module_of(name):
@@ -252,7 +253,7 @@ def check_hot(path, lines):
 
 
 def check_casts(path, lines):
-    """Bytes become types at one place; where else a cast is needed, the line says why."""
+    """Bytes become types in one file; on any other line with such a cast, a comment gives the reason."""
     for number, line in enumerate(lines, 1):
         if "reinterpret_cast" in strip_comment(line) and "tidy:" not in line and \
                 path.name != "cursor.h" and part_of(path) in ("feed", "actors"):
@@ -280,8 +281,8 @@ def check_sizes(path, lines):
 
 
 def class_sizes(lines):
-    """(line, name, methods, data members) of each class and struct; of a struct that is a plain row
-    of values the members do not count. Relies on clang-format's columns."""
+    """(line, name, methods, data members) of each class and struct. The members of a struct do not count,
+    because a struct is a row of values. Relies on clang-format's columns."""
     for number, line in enumerate(lines):
         head = re.match(r"( *)(class|struct)\b(?: \[\[[^]]*\]\]| alignas\([^)]*\))* (\w+)[^;()]*\{$", line)
         if not head:
@@ -351,14 +352,14 @@ def check_words(path):
 
 
 def check_mutants():
-    """Each bug that may be planted has its one place in the program, and a name of its own."""
+    """The original code of each bug occurs once in the program, and each bug has a name of its own."""
     table = ROOT / "tests" / "mutants" / "planted.py"
     files = mutants.program_files(ROOT)
     names = set()
     for bug in mutants.PLANTED:
         count = len(mutants.places(bug, files))
         if count != 1:
-            found(table, 1, "mutants", f"the right text of \"{bug.name}\" occurs {count} times in the "
+            found(table, 1, "mutants", f"the original code of \"{bug.name}\" occurs {count} times in the "
                   f"program, expected once: {' '.join(bug.right.split())[:60]}")
         if bug.name in names:
             found(table, 1, "mutants", f"there are two bugs \"{bug.name}\"")
