@@ -364,7 +364,8 @@ def check_sentences():
     table = rows_of((ROOT / "tests/bench/report.md").read_text(), 4)
     seconds = {row[0]: f"{float(row[1]):.3g}" for row in table if row[0] in
                ("full", "full-mix", "ordinary", "ordinary-mix")}
-    expected = [f"(up to {stolen} % of a trial)", f"to the other and another back takes {near} ns in this report",
+    expected = [f"(up to {stolen} % of a trial)",
+                f"a cache-line round trip between them takes {near} ns in this report",
                 f"(the report: {seconds['full']} M of full blocks, {seconds['full-mix']} M of the mix, "
                 f"{seconds['ordinary']} M of plain ordinary ones, {seconds['ordinary-mix']} M of the mix)"]
     for sentence in expected:
