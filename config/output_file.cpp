@@ -48,7 +48,8 @@ bool overwrites_none(const std::vector<std::string>& outputs, std::vector<std::s
         }
         for (const std::string& input : inputs) {
             std::error_code ignored;  // the output may not exist yet
-            if (output == input || std::filesystem::equivalent(output, input, ignored)) {
+            const std::string path = input == "-" ? "/dev/stdin" : input;
+            if (output == path || std::filesystem::equivalent(output, path, ignored)) {
                 complain("{}: found {} again, expected another file: it would be overwritten",
                          output, input);
                 good = false;

@@ -6,6 +6,7 @@
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/admin/packet_request.h"
 #include "actors/telemetry/admin/view_text.h"
+#include "config/output_file.h"
 #include "config/print_problems.h"
 #include "nic/capture/capture_writer.h"
 
@@ -160,6 +161,9 @@ void tell_what_is_awaited(const CtlOptions& options) {
 }
 
 Exit capture(const CtlOptions& options) {
+    if (!overwrites_none({options.out_file}, {options.instance})) {
+        return Exit::usage;
+    }
     Problems problems;
     auto writer = nic::CaptureWriter::open(options.out_file, problems);
     if (writer) {

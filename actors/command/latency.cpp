@@ -19,7 +19,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace pinstrike::command {
@@ -77,6 +76,12 @@ Exit write_report(const actors::LatencyReading& reading, const Arguments& given)
 }
 
 Exit of_running(const Arguments& given) {
+    if (!overwrites_none({given.csv_file, given.svg_file}, {given.instance})) {
+        return Exit::usage;
+    }
+    if (!can_write(given.csv_file) || !can_write(given.svg_file)) {
+        return Exit::failed;
+    }
     const auto reading = read(given.instance, given.seconds);
     return reading ? write_report(*reading, given) : Exit::failed;
 }
@@ -93,6 +98,7 @@ Exit of_replay(const Arguments& given) {
     options.at_end = [&given](actors::Appliance& appliance) {
         return write_report(actors::latency_of(actors::take_counter_snapshot(appliance)), given);
     };
+    options.files_at_end = {given.csv_file, given.svg_file};
     return drive(*config, options);
 }
 
@@ -108,14 +114,6 @@ Exit latency(const Arguments& given) {
     if (const std::string wrong = misuse(given); !wrong.empty()) {
         complain("latency: {}", wrong);
         return Exit::usage;
-    }
-    std::vector<std::string> inputs = given.captures;
-    inputs.push_back(given.instance);
-    if (!overwrites_none({given.csv_file, given.svg_file}, std::move(inputs))) {
-        return Exit::usage;
-    }
-    if (!can_write(given.csv_file) || !can_write(given.svg_file)) {
-        return Exit::failed;
     }
     return given.captures.empty() ? of_running(given) : of_replay(given);
 }

@@ -20,6 +20,7 @@
 #include "config/print_problems.h"
 #include "config/version.h"
 #include "config/whole_file.h"
+#include "nic/port_kind.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -52,7 +53,10 @@ std::vector<std::string> inputs_of(const actors::FeedConfig& config, const std::
     std::vector<std::string> inputs{
         file, config.series_map, config.peer.secret_file, tls.certificate, tls.key, tls.authority};
     for (const nic::PortConfig& port : config.ports) {
-        inputs.insert(inputs.end(), port.files.begin(), port.files.end());
+        if (const auto files = nic::row_of(port.kind).files) {
+            const std::vector<std::string> read = files(port);
+            inputs.insert(inputs.end(), read.begin(), read.end());
+        }
     }
     return inputs;
 }
@@ -228,9 +232,9 @@ class ControlLoop {
 
 /// Checks at the start that the files written at the end can be written with the rights that
 /// remain. Otherwise an error would show only after a day.
-bool can_write_later(const DriveOptions& options) {
+bool can_write_later(const std::vector<std::string>& outputs) {
     bool good = true;
-    for (const std::string& path : {options.account_file, options.book_file}) {
+    for (const std::string& path : outputs) {
         good = can_write(path) && good;
     }
     return good;
@@ -344,7 +348,8 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     ServiceLink service(manager);
     const std::string feed = "feed " + config.name;
     log.tell(actors::LogCode::starting, feed, starting_text(config, options.config_file));
-    const std::vector<std::string> outputs{options.account_file, options.book_file};
+    std::vector<std::string> outputs = options.files_at_end;
+    outputs.insert(outputs.end(), {options.account_file, options.book_file});
     if (!overwrites_none(outputs, inputs_of(config, options.config_file))) {
         return Exit::usage;
     }
@@ -384,7 +389,7 @@ Exit drive(const actors::FeedConfig& config, const DriveOptions& options) {
     }
     opening.reset();
     confine(config, log);
-    if (!can_write_later(options)) {
+    if (!can_write_later(outputs)) {
         return Exit::failed;
     }
     appliance->start();

@@ -3,6 +3,7 @@
 // The kind of port `pcap`: its keys, rules and needs.
 #include "nic/port_kind.h"
 
+#include "nic/capture/capture_files.h"
 #include "nic/capture/pcap_port.h"
 #include "nic/port_keys.h"
 
@@ -111,6 +112,12 @@ void check_pipes(const PortConfig& config, std::size_t queues, Problems& problem
     }
 }
 
+/// Leaves out folders that cannot be read; open() reports these.
+std::vector<std::string> files_of(const PortConfig& port) {
+    Problems ignored;
+    return capture_files(port.files, ignored);
+}
+
 Ports open(const PortOpening& opening) {
     const PortConfig& config = opening.config;
     const GroupsByQueue& groups = opening.groups_by_queue;
@@ -141,6 +148,7 @@ constinit const PortKindRow capture_port{
     .check_together = check_pace,
     .may_repeat_times = [](const PortConfig& /*port*/) { return true; },
     .source = [](const PortConfig& port) { return fmt::format("{} captures", port.files.size()); },
+    .files = files_of,
     // The port opens a file, for reading only, when its first packet is due (pcap_port.h).
     .system_calls = [](const PortConfig& /*port*/) -> std::vector<SystemCall> {
         return {{"close"}, {"fstat"}, {"lseek"}, {"newfstatat"}, {"openat", 2, O_ACCMODE, O_RDONLY},

@@ -67,9 +67,9 @@ class Endings(unittest.TestCase):
         os.mkfifo(path)
         return path
 
-    def expect(self, status, word, *arguments):
+    def expect(self, status, word, *arguments, **options):
         done = subprocess.run([PINSTRIKE, *arguments], capture_output=True, text=True, timeout=60,
-                              check=False)
+                              check=False, **options)
         self.assertEqual(done.returncode, status, done.stderr[-2000:])
         self.assertIn(word, done.stderr)
 
@@ -240,6 +240,38 @@ class Endings(unittest.TestCase):
                     capture)
         self.assertEqual((capture.read_bytes(), self.config.read_text()), (before, config))
         self.assertFalse(account.exists())
+
+    def expect_kept(self, path, *arguments, **options):
+        """The command refuses to replace this file."""
+        before = path.read_bytes()
+        self.expect(2, f"{path}: found", *arguments, **options)
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_files_that_arguments_do_not_name_are_inputs_too(self):
+        series_map = self.folder / "series.csv"
+        subprocess.run([PINSTRIKE, "generate", "--series-map", series_map, "--lines", "1",
+                        "--series", "200", "--roots", "10"], check=True, capture_output=True)
+        days = self.folder / "days"
+        days.mkdir()
+        capture = self.capture("days/day.pcap")
+        self.expect_kept(capture, "replay", days, "--account", capture)
+        self.expect_kept(capture, "latency", "--replay", days, "--csv", capture)
+        with capture.open() as standard_input:
+            self.expect_kept(capture, "replay", "-", "--book", capture, stdin=standard_input)
+        for port in (f"{{name: p, kind: pcap, files: [{days}]}}",
+                     "{name: p, kind: dpdk, hugepages: false, membership: static, "
+                     f'vdev: "net_pcap0,rx_pcap={capture}"}}'):
+            self.write(port=port)
+            self.expect_kept(capture, "run", self.config, "--account", capture)
+        self.write(more=f"series_map: {series_map}\n", listen="127.0.0.1:9470")
+        for path in (series_map, self.folder / "secret", self.config):
+            self.expect_kept(path, "run", self.config, "--book", path)
+            self.expect_kept(path, "replay", capture, "--config", self.config, "--account", path)
+            self.expect_kept(path, "latency", self.config, "--replay", capture, "--svg", path)
+        self.expect_kept(self.config, "latency", self.config, "--svg", self.config)
+        self.expect_kept(self.config, "support-bundle", self.config, "--out", self.config)
+        self.expect_kept(self.config, "ctl", self.config, "capture", "1", "1", "--out",
+                         self.config)
 
     def test_a_full_disk_leaves_the_last_good_one(self):
         outputs = [self.folder / "account.json", self.folder / "book.json"]

@@ -384,7 +384,8 @@ plant(("limits",), [
 ])
 
 plant(("endings",), [
-    ("an output may be an input by another name", "std::filesystem::equivalent(output, input, ignored)", "false"),
+    ("a capture in a folder is no input", ".files = files_of,", ""),
+    ("an output may be an input by another name", "std::filesystem::equivalent(output, path, ignored)", "false"),
     ("a signal is not heard while something is opened",
      "std::optional<EndWhileOpening> opening{\"opening the feed\"};",
      "std::optional<EndWhileOpening> opening;"),
