@@ -305,6 +305,10 @@ plant(("book", "book against a model"), [
     ("a late side is fresh at once", "side = to; side.raise(side_late);", "side = to;"),
 ])
 
+plant(("peer state",), [
+    ("a line that only this instance heard counts as joined", "exchange_.post(unplaced);", ""),
+])
+
 plant(("peer protocol", "peer transport"), [
     ("a proof can be sent back",
      'role == Role::server ? "pinstrike peer 1 server" : "pinstrike peer 1 client"',

@@ -443,6 +443,23 @@ TEST_F(StateOfPeers, LinesThatNobodyHearsEndItInTimeAndWhole) {
     EXPECT_EQ(transfer->whole().read(), 1U);
 }
 
+/// What the peer still receives on the line, and this instance missed, would be unknown here.
+TEST_F(StateOfPeers, ALineThatOnlyThisInstanceHearsIsMissingAtTheEnd) {
+    Events both;
+    both.add(feed::EventKind::line_mark, 1, 1);
+    play(both);
+    Events here;
+    here.add(feed::EventKind::line_mark, 2, 2);
+    here.play(taker.book);
+    pass(9 * second_ns);
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->whole().read(), 0U);
+    ASSERT_EQ(peer_events.size(), 1U);
+    EXPECT_EQ(peer_events[0].kind, PeerEvent::Kind::state_missing);
+    EXPECT_NE(peer_events[0].text.find("1 of 2 lines did not join"), std::string::npos)
+        << peer_events[0].text;
+}
+
 TEST_F(StateOfPeers, ALineThatIsNotHeardIsTakenAtLast) {
     Events before;
     before.quote(key_of("SPY"), 1, 1);
