@@ -43,8 +43,9 @@ void add_replay(CLI::App& app, Outcome& outcome) {
         "core with a book. Timers run on the captures' time: every pace gives the same events.\n"
         "Exit status: 0 success; 1 the account does not balance, or the captures did not all\n"
         "reach their lines: one was not read to its end (unreadable, damaged, cut, ended by a\n"
-        "signal), packets of a line were cut by the snapshot length, or none reached a line; 78\n"
-        "wrong config.\n\n"
+        "signal), packets of a line were cut by the snapshot length, or packets came and none\n"
+        "reached a line (packets of other protocols such as ARP or TCP do not count); 78 wrong\n"
+        "config.\n\n"
         "Examples:\n"
         "  pinstrike replay day.pcap --account account.json --book book.json\n"
         "  pinstrike replay a.pcap b.pcap --pace x10 --config config/opra.yaml");

@@ -164,14 +164,30 @@ class CaptureInputs(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("the snapshot length of the capture cut 20 packets of lines", done.stderr)
 
-    def test_foreign_packets_fail_only_where_there_is_nothing_else(self):
-        foreign = self.folder / "foreign.pcap"
-        foreign.write_bytes(rewritten(lambda frame: frame[:12] + b"\x08\x06" + frame[14:]))
-        for command in ("replay", "decode"):
-            self.assertEqual(run(command, foreign).returncode, 1)
-            self.assertEqual(run(command, foreign, RAW).returncode, 0)
-        self.assertIn("21 packets were read from captures, and none reached a line",
-                      run("replay", foreign).stderr.splitlines()[-1])
+    def test_packets_that_reach_no_line_fail_unless_one_does(self):
+        """Those of other protocols alone are no failure, because they were not meant for a line."""
+        def of_tcp(frame):
+            total = struct.unpack_from(">H", frame, 24)[0] + 17 - 6  # of the IPv4 header
+            total = (total & 0xFFFF) + (total >> 16)
+            return frame[:23] + b"\x06" + struct.pack(">H", total) + frame[26:]
+
+        def to_port_1(frame):  # without a UDP checksum
+            return frame[:36] + b"\x00\x01" + frame[38:40] + b"\x00\x00" + frame[42:]
+
+        for name, status, change in (
+                ("arp", 0, lambda frame: frame[:12] + b"\x08\x06" + frame[14:]),
+                ("tcp", 0, of_tcp),
+                ("unknown-type", 1, lambda frame: frame[:12] + b"\x12\x34" + frame[14:]),
+                ("unknown-port", 1, to_port_1)):
+            foreign = self.folder / f"{name}.pcap"
+            foreign.write_bytes(rewritten(change))
+            for command, said in (("replay", "21 packets were read from captures, and none reached"),
+                                  ("decode", "none of 21 packets reached a line")):
+                with self.subTest(name, command=command):
+                    done = run(command, foreign)
+                    self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertEqual(said in done.stderr.splitlines()[-1], status == 1, done.stderr)
+                    self.assertEqual(run(command, foreign, RAW).returncode, 0)
 
     def test_the_time_of_for_is_no_failure(self):
         config = self.folder / "run.yaml"

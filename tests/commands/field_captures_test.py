@@ -227,7 +227,7 @@ class FieldCaptures(unittest.TestCase):
         self.assertEqual(account["ports"][0]["unknown_groups"],
                          [{"group": "239.1.4.4", "port": 31004, "from": "162.69.44.4",
                            "packets": 21}])
-        messages, told = self.decode(relayed)
+        messages, told = self.decode(relayed, status=1)
         self.assertEqual({each["line"] for each in messages}, {0})
         self.assertIn("21 of 21 packets are on groups of no line: 239.1.4.4:31004 from "
                       "162.69.44.4, 21 packets", told)

@@ -387,6 +387,11 @@ plant(("limits",), [
     ("recovery's end is not measured", "recovery.failure.empty() ? 1 : 0", "1"),
 ])
 
+plant(("capture_inputs",), [
+    ("packets of other protocols alone fail", "if (packets > other && handed == 0", "if (packets != 0 && handed == 0"),
+    ("decode ends well though no packet reached a line", "candidates_ == 0 || to_lines_ != 0", "true"),
+])
+
 plant(("endings",), [
     ("a capture in a folder is no input", ".files = files_of,", ""),
     ("an output may be an input by another name", "std::filesystem::equivalent(output, path, ignored)", "false"),
