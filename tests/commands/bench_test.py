@@ -8,6 +8,7 @@ No figure is judged by how large it is: machines differ.
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,19 @@ class Bench(unittest.TestCase):
         bad.write_bytes(b"no capture")
         told = self.bench("stages", "--capture", bad, status=1).stderr
         self.assertIn(f"{bad}: cannot be read as a capture", told)
+        whole = self.folder / "whole.pcap"
+        subprocess.run([PINSTRIKE, "generate", "--out", whole, "--preset", "ordinary",
+                        "--packets", "1500", "--series", "1000"], check=True, capture_output=True)
+        data = whole.read_bytes()
+        bad.write_bytes(data[:-5])
+        self.assertIn("the file ends within record",
+                      self.bench("stages", "--capture", bad, status=1).stderr)
+        size = struct.unpack_from("<I", data, 32)[0]
+        bad.write_bytes(data[:32] + struct.pack("<II", size - 5, size) + data[40:40 + size - 5])
+        self.assertIn("the snapshot length of the capture cut 1 packets",
+                      self.bench("stages", "--capture", bad, status=1).stderr)
+        bad.write_bytes(data[:24])
+        self.assertIn("holds no packets", self.bench("stages", "--capture", bad, status=1).stderr)
         self.assertIn("missing.pcap", self.bench("stages", "--capture", "missing.pcap",
                                                  status=2).stderr)
         self.assertIn("excludes", self.bench("stages", "--capture", bad, "--shape", "full",

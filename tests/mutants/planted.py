@@ -392,6 +392,11 @@ plant(("capture_inputs",), [
     ("decode ends well though no packet reached a line", "candidates_ == 0 || to_lines_ != 0", "true"),
 ])
 
+plant(("bench",), [
+    ("a cut capture is measured", "complaint = reader->complaint(); !complaint.empty()",
+     "complaint = reader->complaint(); false"),
+])
+
 plant(("endings",), [
     ("a capture in a folder is no input", ".files = files_of,", ""),
     ("an output may be an input by another name", "std::filesystem::equivalent(output, path, ignored)", "false"),
