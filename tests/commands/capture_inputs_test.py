@@ -189,6 +189,29 @@ class CaptureInputs(unittest.TestCase):
                     self.assertEqual(said in done.stderr.splitlines()[-1], status == 1, done.stderr)
                     self.assertEqual(run(command, foreign, RAW).returncode, 0)
 
+    def test_empty_captures_are_told_and_fail(self):
+        empty = self.folder / "empty.pcap"
+        packed = self.folder / "empty.pcap.gz"
+        config = self.folder / "run.yaml"
+        config.write_text(RUN.format(file=empty))
+        empty.touch()
+        packed.write_bytes(gzip.compress(b""))
+        for path in (empty, packed):
+            for words in (["replay"], ["decode"], ["bench", "stages", "--capture"]):
+                with self.subTest(path=path, words=words):
+                    done = run(*words, path)
+                    self.assertEqual((done.returncode, done.stderr.removeprefix("pinstrike: ")),
+                                     (1, f"{path}: is empty, a pcap or pcapng file expected\n"))
+        done = run("run", config)
+        self.assertEqual(done.returncode, 78, done.stderr)
+        self.assertIn(f"{empty}: is empty, ", done.stderr)
+        for command in ("replay", "decode"):
+            for content, told in (("", "standard input is empty, a pcap or pcapng file expected"),
+                                  ("no capture", "cannot be read as a capture")):
+                done = run(command, "-", input=content)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(told, done.stderr)
+
     def test_the_time_of_for_is_no_failure(self):
         config = self.folder / "run.yaml"
         config.write_text(RUN.format(file=RAW).replace("kind: pcap", "kind: pcap, pace: x0.001"))

@@ -390,6 +390,13 @@ plant(("limits",), [
 plant(("capture_inputs",), [
     ("packets of other protocols alone fail", "if (packets > other && handed == 0", "if (packets != 0 && handed == 0"),
     ("decode ends well though no packet reached a line", "candidates_ == 0 || to_lines_ != 0", "true"),
+    ("an empty capture is not told from a wrong one", "if (begun == ARCHIVE_EOF) {", "if (false) {"),
+])
+
+plant(("nic",), [
+    ("a capture that a retry may open needs a change",
+     "fmt::format(\"cannot be opened: {}\", text_of_error(error)), remedy_of(error)",
+     "fmt::format(\"cannot be opened: {}\", text_of_error(error)), Remedy::change"),
 ])
 
 plant(("bench",), [
