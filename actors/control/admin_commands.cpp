@@ -14,6 +14,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -72,10 +73,16 @@ AdminHandler::AdminHandler(std::unique_ptr<actors::admin::AdminSocket> socket,
     : appliance_(appliance), reloader_(reloader), log_(log), socket_(std::move(socket)) {}
 
 void AdminHandler::step() {
-    if (socket_) {
-        socket_->step(steady_ns(), [this](const std::string& request, const Asker& asker) {
-            return answer(request, asker);
-        });
+    if (!socket_) {
+        return;
+    }
+    const int error = socket_->step(
+        steady_ns(),
+        [this](const std::string& request, const Asker& asker) { return answer(request, asker); });
+    if (error != 0) {
+        appliance_.admin_untaken().add();
+        log_.tell(actors::LogCode::admin_untaken, "feed " + appliance_.config().name,
+                  fmt::format("connections cannot be accepted for 1 s: {}", std::strerror(error)));
     }
 }
 

@@ -206,6 +206,7 @@ void read_program(CounterSnapshot& snapshot, Appliance& appliance) {
     snapshot.reverse_path_drops = nic::reverse_path_drops(ports);
     snapshot.reloads = appliance.reloads();
     snapshot.reload_refused = appliance.reloads().last_refused.read() != 0;
+    snapshot.admin_untaken = appliance.admin_untaken().read();
     if (!appliance.series().file.empty()) {
         snapshot.series_map = appliance.series().rows;
     }

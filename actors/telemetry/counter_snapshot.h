@@ -234,7 +234,8 @@ struct CounterSnapshot {
     std::uint64_t clock_steps = 0;
     std::optional<double> clock_tick_ns;  ///< nullopt: the clock is not the time stamp counter
     RowTotals<ReloadCount, ReloadCount_count> reloads;
-    bool reload_refused = false;                                           ///< the latest one
+    bool reload_refused = false;      ///< the latest one
+    std::uint64_t admin_untaken = 0;  ///< connections that the admin socket could not accept
     std::optional<std::array<std::uint64_t, SeriesRow_count>> series_map;  ///< nullopt: no file
     /// Packets that the kernel's reverse path filter dropped, on all interfaces; nullopt: there is
     /// no port of kind uring.

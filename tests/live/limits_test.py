@@ -76,12 +76,12 @@ class Limits(unittest.TestCase):
             text=True, timeout=60, check=False,
             preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
 
-    def start(self, **environment):
+    def start(self, *arguments, **environment):
         """A running one; what it says goes to a file."""
         self.log = Path(self.folder.name) / "log"
         with self.log.open("w") as log:
-            process = subprocess.Popen([PINSTRIKE, "run", self.config, "--no-view"], stdout=log,
-                                       stderr=log, env={**os.environ, **environment})
+            process = subprocess.Popen([PINSTRIKE, "run", self.config, "--no-view", *arguments],
+                                       stdout=log, stderr=log, env={**os.environ, **environment})
         self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
         self.wait_for(lambda: " running " in self.log.read_text())
         return process
@@ -170,6 +170,23 @@ class Limits(unittest.TestCase):
             self.wait_for(lambda: self.scraped("peer_server_connections_total") == 1)
             refused = self.scraped("peer_server_untaken_connections_total")
             self.assertTrue(2 <= refused <= 6, refused)
+        self.end(process)
+
+    def test_an_admin_socket_that_finds_no_descriptor_says_so(self):
+        path = str(Path(self.folder.name) / "admin.sock")
+        process = self.start("--admin", path)
+        self.assertEqual(self.scraped("admin_untaken_connections_total"), 0)
+        before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(20)
+            client.connect(path)
+            client.sendall(b'{"ask": "status"}\n')
+            self.wait_for(lambda: "admin_untaken feed limits: connections cannot be accepted for "
+                          "1 s: Too many open files" in self.log.read_text())
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
+            self.assertTrue(client.recv(65536).startswith(b"{"))
+        self.assertTrue(1 <= self.scraped("admin_untaken_connections_total") <= 4)
         self.end(process)
 
 

@@ -276,6 +276,7 @@ void add_program(Families& out, const CounterSnapshot& counters) {
     out.value(Metric::clock_steps_total, {}, number(counters.clock_steps));
     add_counts(out, "config", ReloadCount_rows, counters.reloads, {});
     out.value(Metric::config_reload_refused, {}, counters.reload_refused ? 1 : 0);
+    out.value(Metric::admin_untaken_connections_total, {}, number(counters.admin_untaken));
     if (counters.series_map) {
         add_rows(out, "series_map", SeriesRow_rows,
                  [&](std::size_t i) { return (*counters.series_map)[i]; }, {});

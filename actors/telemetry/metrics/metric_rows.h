@@ -133,6 +133,9 @@ inline constexpr std::string_view metric_prefix = "pinstrike_";
     ROW(clock_steps_total, counter, "Times that the system clock was seen to jump") \
     ROW(config_reload_refused, gauge, \
         "1 where the last reload was refused: the file differs from the config in force") \
+    ROW(admin_untaken_connections_total, counter, \
+        "Times that the admin socket could not accept a connection, usually because descriptors " \
+        "ran out; it tries again every second") \
     ROW(allocator_allocated_bytes, gauge, "Heap memory in use by the program") \
     ROW(allocator_active_bytes, gauge, "Heap pages that hold what is in use") \
     ROW(allocator_metadata_bytes, gauge, "The allocator's own memory") \

@@ -6,6 +6,7 @@
 #include "actors/telemetry/admin/address.h"
 #include "actors/telemetry/admin/admin_client.h"
 #include "actors/telemetry/admin/tally.h"
+#include "tests/config/no_more_descriptors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -302,6 +304,21 @@ TEST_F(Admin, takes_the_place_of_a_dead_one_and_of_nothing_else) {
     EXPECT_EQ(AdminSocket::open(path(), problems_), nullptr);
     EXPECT_THAT(problem(), HasSubstr("not replaced"));
     EXPECT_TRUE(std::filesystem::exists(path()));
+}
+
+TEST_F(Admin, tells_that_descriptors_ran_out_and_tries_again_after_a_second) {
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    const auto socket = opened();
+    const nic::FileDescriptor client = connected();
+    say(client, "x\n");
+    {
+        const NoMoreDescriptors limit;
+        EXPECT_EQ(socket->step(second_ns, echo), EMFILE);
+    }
+    EXPECT_EQ(socket->step(2 * second_ns - 1, echo), 0);
+    EXPECT_EQ(heard(client), "");
+    EXPECT_EQ(socket->step(2 * second_ns, echo), 0);
+    EXPECT_EQ(heard(client), "<x>\n-");
 }
 
 TEST_F(Admin, refuses_a_path_that_no_socket_has) {
