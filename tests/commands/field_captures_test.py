@@ -273,8 +273,10 @@ class FieldCaptures(unittest.TestCase):
         self.assertEqual(self.replayed(wrong, "--config", off), (40, {}))
         told = self.replay(wrong, "--config", off)[1]
         self.assertIn("udp_checksum (off) and sources (all)", told)
-        self.assertIn("not used for captures: the other keys of ports", told)
+        self.assertIn("not used for captures: ports.interface, when_full, silence", told)
         either = self.config(ports=f"{nic.format(1, 'A', 'off')}, {nic.format(2, 'B', 'software')}")
+        self.assertIn("not used for captures: ports.interface, ports.streams, when_full, silence",
+                      self.replay(wrong, "--config", either, status=1)[1])
         self.assertEqual(self.replayed(wrong, "--config", either, status=1),
                          (0, {"udp_checksum": 21}))
 
