@@ -1,6 +1,7 @@
 // path: cold
 //
 // Checks the account: its own identities, and each figure against what the links delivered.
+#include "tests/sim/count_comparison.h"
 #include "tests/sim/oracle.h"
 
 #include <fmt/format.h>
@@ -11,22 +12,8 @@ namespace pinstrike::sim {
 
 namespace {
 
-class Comparison {
-  public:
-    Comparison(std::string whose, Findings& findings)
-        : whose_(std::move(whose)), findings_(findings) {}
-
-    void expect(std::uint64_t wanted, std::uint64_t found, const char* what) {
-        if (wanted != found) {
-            findings_.add(
-                fmt::format("account, {}: {} is {}, not {}", whose_, what, found, wanted));
-        }
-    }
-
-  private:
-    std::string whose_;
-    Findings& findings_;
-};
+using feed::LineCount;
+using feed::StreamCount;
 
 /// The lost numbers as ranges (first, last) in the order of the line, with adjacent ranges joined.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_ranges(const LineTruth& truth,
@@ -81,50 +68,53 @@ std::uint64_t count_brought(const LineTruth& truth, const LineExpectation& line,
 }
 
 void check_line(const LineTruth& truth, const LineExpectation& line,
-                const actors::LineAccount& account, const Plan& plan, Findings& findings) {
-    Comparison compare{fmt::format("line {}", truth.number), findings};
+                const actors::LineAccount& account, const Plan& plan, Findings& findings,
+                HeldRows& held) {
+    CountComparison compare{fmt::format("account, line {}", truth.number), findings, held};
     const std::array streams{&account.a, &account.b};
     for (std::size_t i = 0; i < feed::streams_count; ++i) {
-        compare.expect(line.streams[i].packets, streams[i]->packets,
-                       i == 0 ? "packets of A" : "packets of B");
-        compare.expect(line.streams[i].messages, streams[i]->messages,
-                       i == 0 ? "messages of A" : "messages of B");
+        compare.expect(StreamCount::packets, line.streams[i].packets, streams[i]->packets);
+        compare.expect(StreamCount::messages, line.streams[i].messages, streams[i]->messages);
     }
+    compare.note(StreamCount::duplicate);  // imbalances() compares it with the other counts
     if (!line.exact) {
         return;
     }
     const std::uint64_t delivered = line.brought + line.repaired;
-    compare.expect(delivered + line.lost, account.highest, "highest");
-    compare.expect(delivered, account.delivered, "delivered");
-    compare.expect(line.lost, account.lost, "lost");
+    compare.expect(LineCount::highest, delivered + line.lost, account.highest);
+    compare.expect(LineCount::delivered, delivered, account.delivered);
+    compare.expect(LineCount::lost, line.lost, account.lost);
     if (!plan.twin.there && plan.retransmission.share == 0) {
         compare.expect(0, account.repaired + account.unasked, "repaired and unasked");
     }
     const bool wants_tests = plan.host.test_symbols;
-    compare.expect(count_brought(truth, line,
+    compare.expect(LineCount::filtered,
+                   count_brought(truth, line,
                                  [=](const Block& block, const auto& message) {
                                      return block.test || (!wants_tests && is_test(message));
                                  }),
-                   account.filtered, "filtered");
-    compare.expect(count_brought(truth, line,
+                   account.filtered);
+    compare.expect(LineCount::controls,
+                   count_brought(truth, line,
                                  [](const Block& block, const auto& message) {
                                      return !block.test && message.category() == 'H';
                                  }),
-                   account.controls, "controls");
+                   account.controls);
     check_gaps(truth, line, account, findings);
+    compare.expect(LineCount::gaps_unlisted, 0, account.gaps_unlisted);
 }
 
 }  // namespace
 
 void check_account(const Plan& plan, const Truth& truth, const std::vector<LineExpectation>& lines,
-                   Host& host, Findings& findings) {
+                   Host& host, Findings& findings, Coverage& coverage) {
     const actors::Account account = host.account();
     for (const std::string& identity : actors::imbalances(account)) {
         findings.add("account: " + identity);
     }
     for (const actors::LineAccount& line : account.lines) {
         const std::size_t index = truth.line_index(line.line);
-        check_line(truth.lines()[index], lines[index], line, plan, findings);
+        check_line(truth.lines()[index], lines[index], line, plan, findings, coverage.held);
     }
     std::uint64_t packets = 0;
     std::uint64_t missed = 0;
@@ -136,7 +126,7 @@ void check_account(const Plan& plan, const Truth& truth, const std::vector<LineE
     for (const auto& receive_log : host.receive_logs()) {
         handed += receive_log->packets().size();
     }
-    Comparison compare{"ports", findings};
+    CountComparison compare{"account, ports", findings, coverage.held};
     compare.expect(handed, packets, "packets");
     compare.expect(host.missed(), missed, "missed");
 }

@@ -47,6 +47,7 @@ void Coverage::add(const Coverage& other) {
     states_taken += other.states_taken;
     series_whole += other.series_whole;
     blocks_kept += other.blocks_kept;
+    held.add(other.held);
 }
 
 DeliveryCheck::DeliveryCheck(const Plan& plan, const Truth& truth,

@@ -88,6 +88,9 @@ class Host {
 
     [[nodiscard]] const actors::Book& book(std::size_t i) const { return *cores_[i].book; }
 
+    /// The number of series for which each book has memory.
+    [[nodiscard]] std::size_t series_share() const { return series_share_; }
+
     [[nodiscard]] const Recorder& recorder(std::size_t i) const { return *cores_[i].recorder; }
 
     /// The number of records that the recorder had when the end of the host began. If the host had
@@ -170,6 +173,7 @@ class Host {
     std::vector<std::unique_ptr<ReceiveLog>> receive_logs_;
     std::vector<Poller> pollers_;
     std::vector<Core> cores_;
+    std::size_t series_share_ = 0;
     std::vector<actors::RecoveryRepairRings> repair_rings_;  ///< until recovery takes them
     std::unique_ptr<actors::peer::StateExchange> exchange_;
     std::unique_ptr<actors::peer::StateTransfer> transfer_;
