@@ -309,6 +309,7 @@ TEST_F(UringPortTest, JoinsAgainWhereItsInterfaceWasMadeAgain) {
         EXPECT_EQ(port->follow_interface(), InterfaceChange::none);
         EXPECT_EQ(port->statistics().link_up, false);
         ASSERT_TRUE(make_wire());
+        EXPECT_EQ(port->statistics().link_up, false) << "made again, but the groups are not joined";
         EXPECT_EQ(port->follow_interface(), InterfaceChange::joined_again);
         EXPECT_EQ(port->follow_interface(), InterfaceChange::none);
         EXPECT_EQ(port->statistics().link_up, true);
