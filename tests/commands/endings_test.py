@@ -116,11 +116,17 @@ class Endings(unittest.TestCase):
 
     def test_addresses_that_can_never_be(self):
         for never in ("224.0.0.1:9470", "255.255.255.255:9470", "300.1.1.1:9470"):
-            self.write(listen=never)
-            self.expect_run(78, f'peer.listen: found "{never}"')
-            self.write(more=f"metrics_address: {never}\n")
-            for command in ("run", "check", "doctor"):
-                self.expect(78, f'metrics_address: found "{never}"', command, self.config)
+            for key, change in (("peer.listen", {"listen": never}),
+                                ("metrics_address", {"more": f"metrics_address: {never}\n"})):
+                self.write(**change)
+                for command in ("run", "check", "doctor"):
+                    self.expect(78, f'{key}: found "{never}"', command, self.config)
+
+    def test_an_input_that_ends_before_the_time_that_it_was_given(self):
+        self.write(port=f"{{name: p, kind: pcap, files: [{self.capture()}]}}")
+        for given in ("8h", "10m", "90s"):
+            self.expect(0, "the account balances", "run", self.config, "--no-view", "--for", given)
+        self.expect(2, "--for", "run", self.config, "--no-view", "--for", "8d")
 
     def test_an_interface_may_come_late(self):
         self.write(port="{name: wire, kind: uring, interface: nowhere0}")
@@ -167,6 +173,16 @@ class Endings(unittest.TestCase):
         time.sleep(0.5)
         process.terminate()
         self.expect_end(process, -signal.SIGTERM, "SIGTERM while opening the feed")
+
+    def test_sigterm_while_the_config_is_opened(self):
+        self.config.unlink()
+        self.pipe(self.config.name)
+        for command in ("run", "check"):
+            process = self.start(command, self.config, wait_for="")
+            time.sleep(0.5)
+            self.assertIsNone(process.poll(), self.log.read_text())
+            process.terminate()
+            self.expect_end(process, -signal.SIGTERM, "", seconds=10)
 
     def test_sigterm_while_the_series_map_is_opened(self):
         self.write(more=f"series_map: {self.pipe()}\n")

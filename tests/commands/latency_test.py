@@ -18,6 +18,7 @@ import time
 import unittest
 import urllib.request
 import xml.etree.ElementTree as xml
+from contextlib import ExitStack
 from pathlib import Path
 
 from endpoint import free_port
@@ -171,6 +172,38 @@ class Running(unittest.TestCase):
         done = latency(self.socket, "--seconds", "3600", "--svg", self.folder / "no" / "folder.svg")
         self.assertEqual(done.returncode, 1)
         self.assertIn("folder.svg", done.stderr)
+
+    def test_slow_clients_of_the_admin_socket_do_not_keep_it_out(self):
+        """Eight clients, as many as the socket serves, send a byte now and then and come again."""
+        with ExitStack() as stack:
+            slow = [self.connected() for _ in range(8)]
+            stack.callback(lambda: [each.close() for each in slow])
+            stop = threading.Event()
+            dripping = threading.Thread(target=self.drip, args=(slow, stop))
+            dripping.start()
+            stack.callback(dripping.join)
+            stack.callback(stop.set)
+            time.sleep(0.5)
+            for _ in range(5):
+                begin = time.monotonic()
+                done = latency(self.socket, timeout=30)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn("receive to actor", done.stdout)
+                self.assertLess(time.monotonic() - begin, 5)
+
+    def drip(self, slow, stop):
+        while not stop.wait(0.1):
+            for i, each in enumerate(slow):
+                try:
+                    each.send(b"x")
+                except OSError:  # closed by the program for a newer one
+                    each.close()
+                    slow[i] = self.connected()
+
+    def connected(self):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(str(self.socket))
+        return client
 
     def test_prometheus_is_not_burdened_with_it(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
