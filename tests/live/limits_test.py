@@ -3,7 +3,8 @@
 
     limits_test.py PINSTRIKE MISBEHAVING_THREAD
 
-At a start under any limit on open files: a sentence and 1 or 78, or it runs. In a running feed: a
+At a start under any limit on open files: a sentence and 1 or 78, or it runs. With 3 the program does
+not begin: the system's loader finds no library, says so, and ends with 127. In a running feed: a
 recovery thread that fails ends alone; a peer that finds no descriptor is turned away without haste;
 a file that may not grow costs the log's entries.
 """
@@ -109,10 +110,9 @@ class Limits(unittest.TestCase):
         self.assertIn("the account balances", self.log.read_text())
 
     def test_a_start_under_any_limit_on_open_files_says_what_it_lacks(self):
-        for files in (*range(3, 24), OPEN_FILES_NEEDED - 1):
+        for files in (*range(3, 24), *range(24, OPEN_FILES_NEEDED - 1, 12), OPEN_FILES_NEEDED - 1):
             done = self.run_under(resource.RLIMIT_NOFILE, files)
             seen = (files, done.returncode, done.stderr[-500:])
-            # Below 4 the system's loader finds no library, and says so.
             self.assertEqual(done.returncode, 78 if files > 3 else 127, seen)
             self.assertRegex(done.stderr, r"limit of \d+ open files, expected 128 or more"
                              if files > 3 else "cannot open shared object file", seen)
@@ -170,6 +170,22 @@ class Limits(unittest.TestCase):
             self.wait_for(lambda: self.scraped("peer_server_connections_total") == 1)
             refused = self.scraped("peer_server_untaken_connections_total")
             self.assertTrue(2 <= refused <= 6, refused)
+        self.end(process)
+
+    def test_a_running_feed_goes_on_under_any_limit_on_open_files(self):
+        process = self.start()
+        before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        opened = len(os.listdir(f"/proc/{process.pid}/fd"))
+        for files in (3, 4, opened // 2, opened - 1, opened, opened + 1, opened + 2):
+            delivered = self.scraped("line_delivered_messages_total")
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (files, before[1]))
+            with socket.create_connection(("127.0.0.1", self.listen)):
+                self.scraped("running_seconds")  # also wants a descriptor
+                process.send_signal(signal.SIGHUP)  # so does reading the config again
+                time.sleep(1.5)
+            self.assertIsNone(process.poll(), (files, self.log.read_text()[-2000:]))
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
+            self.wait_for(lambda: self.scraped("line_delivered_messages_total") > delivered)
         self.end(process)
 
 
