@@ -9,6 +9,7 @@ The captures of tests/captures have the same 21 blocks of line 4: a start of day
 import gzip
 import json
 import lzma
+import os
 import resource
 import struct
 import subprocess
@@ -16,6 +17,8 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+import captures
 
 PINSTRIKE, CAPTURES = sys.argv[1], Path(sys.argv[2]) / "captures"
 RAW = CAPTURES / "big-endian.pcap"
@@ -91,8 +94,14 @@ class CaptureInputs(unittest.TestCase):
         self.expect_good(CAPTURES / "sll2-both-ways.pcap", blocks=42, copies=2)
 
     def test_interfaces_of_a_pcapng_differ(self):
-        self.expect_good(CAPTURES / "merged.pcapng", blocks=42, copies=2)
-        self.assertEqual(self.decoded(CAPTURES / "merged.pcapng"), 82)
+        merged = CAPTURES / "merged.pcapng"
+        self.expect_good(merged, blocks=42, copies=2)
+        _, line, _ = self.replay(merged)
+        self.assertEqual([line["streams"][name][count] for name in "AB"
+                          for count in ("accepted", "duplicate")], [40, 0, 0, 40])
+        done = run("decode", merged, "--json")
+        streams = [json.loads(row)["stream"] for row in done.stdout.splitlines()]
+        self.assertEqual((streams.count("A"), streams.count("B"), len(streams)), (41, 41, 82))
         port, line, _ = self.replay(CAPTURES / "late.pcapng")
         self.assertEqual((port["packets"], line["delivered"], line["lost"]), (37, 40, 0))
 
@@ -136,6 +145,39 @@ class CaptureInputs(unittest.TestCase):
         self.assertEqual((port["errors"], line["delivered"], line["lost"]), (0, 40, 0))
         self.assertNotIn("openat", said)
         self.assertEqual(self.decoded(folder), 41 * copies)
+
+    def one_file_each(self, count):
+        """A folder of so many captures of one packet."""
+        folder = self.folder / f"files{count}"
+        folder.mkdir()
+        for number, (time_ns, payload) in enumerate(captures.traffic(count - 1)):
+            captures.pcap(folder / f"f{number:05}.pcap",
+                          [(time_ns, captures.ethernet(captures.datagram(payload)))])
+        return folder
+
+    def test_a_file_each_minute_of_each_group(self):
+        """More files than the usual limit of 1,024 open ones. Memory does not grow with them."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+        folder = self.one_file_each(1100)
+        port, line, said = self.replay(folder, preexec_fn=limit)
+        self.assertEqual((port["packets"], port["errors"]), (1100, 0), said)
+        self.assertEqual((line["delivered"], line["lost"]), (2198, 0))
+        self.assertEqual(self.decoded(folder), 2199)
+        few, many = (self.most_resident_bytes("replay", each)
+                     for each in (self.one_file_each(100), folder))
+        self.assertLess(many - few, 8 << 20)
+
+    def most_resident_bytes(self, *words):
+        # The address sanitizer would keep what was freed.
+        options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
+        process = subprocess.Popen([PINSTRIKE, *map(str, words)], stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "ASAN_OPTIONS": options})
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss * 1024
 
     def test_what_was_not_read_to_its_end_fails(self):
         cut = CAPTURES / "cut.pcap"

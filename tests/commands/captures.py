@@ -70,6 +70,13 @@ def udp(payload, port=45004, checksum=0):
     return struct.pack(">HHHH", port, port, 8 + len(payload), checksum) + payload
 
 
+def udp_checksum(payload, source=(162, 69, 44, 4), group=(224, 0, 204, 4)):
+    """Of a datagram between these addresses."""
+    sent = udp(payload)
+    pseudo = bytes(source) + bytes(group) + struct.pack(">BBH", 0, 17, len(sent))
+    return internet_checksum(pseudo + sent) or 0xFFFF
+
+
 def datagram(payload, stream="A", **options):
     """Line 4's, on stream A or B."""
     network = 204 if stream == "A" else 206

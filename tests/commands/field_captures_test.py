@@ -129,7 +129,8 @@ class FieldCaptures(unittest.TestCase):
         packets = [(t, datagram(payload)) for t, payload in captures.traffic()]
         tags = {
             "timestamp of 64 bits": "d28b 0001 0010 6554d5e8 00000007",
-            "timestamp of 48 bits": "d28b 0001 0120 d5e8 00000007",
+            "timestamp of 48 bits": "d28b 0001 0020 d5e8 00000007",
+            "timestamp of 48 bits in TAI": "d28b 0001 0120 d5e8 00000007",
             "Cisco metadata": "8909 0101 0001 000a",
             "802.1BR": "893f e000 0100 0000",
             "VN-Tag": "8926 0001 0002",
@@ -261,7 +262,8 @@ class FieldCaptures(unittest.TestCase):
                 instance.terminate()
 
     def test_checksums_that_the_sender_left_to_its_nic(self):
-        wrong = self.capture([(t, ethernet(ipv4(udp(payload, checksum=0x1234))))
+        wrong = self.capture([(t, ethernet(ipv4(udp(payload, checksum=0x1111
+                                                    ^ captures.udp_checksum(payload)))))
                               for t, payload in captures.traffic()])
         self.assertEqual(self.replayed(wrong, status=1), (0, {"udp_checksum": 21}))
         self.assertIn("checksum offload", self.replay(wrong, status=1)[1])
