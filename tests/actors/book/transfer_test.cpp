@@ -293,6 +293,33 @@ TEST(BookTransfer, AResetToldBehindWhatFollowsItTakesNothingBack) {
     EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
 }
 
+/// The peer had received nothing behind the reset, so its state covers no message behind it. The
+/// taker replays all of them (simulated seed 55500258).
+TEST(BookTransfer, AStateWhosePlaceIsAResetCoversNothingBehindIt) {
+    Instance giver(false);
+    Instance taker(true);
+    Events before;
+    before.trade(spy, 1, 500, 'I', 105, 7);
+    before.quote(qqq, 1, 501);
+    before.play(giver.book);
+    Events reset;
+    reset.control(1, 0, Forget::quotes);
+    reset.stamp(7);
+    play(reset, giver.book, taker.book);
+    const auto given = giver.give();
+    Events behind;
+    behind.quote(spy, 1, 1);
+    behind.trade(spy, 1, 2, 'I', 106, 2);
+    behind.quote(qqq, 1, 3);
+    behind.stamp(8);
+    play(behind, giver.book, taker.book);
+    EXPECT_EQ(taker.take(given).verdicts[StateVerdict::taken], 2U);
+    EXPECT_EQ(said_of(taker.book, spy), said_of(giver.book, spy));
+    EXPECT_EQ(said_of(taker.book, qqq), said_of(giver.book, qqq));
+    EXPECT_EQ(taker.book.find(spy)->volume, 9U);
+    EXPECT_EQ(taker.book.find(spy)->bid_state, SideState::fresh);
+}
+
 TEST(BookTransfer, AStartOfDayToldBehindALaterResetIsNoPlace) {
     constexpr std::uint32_t number = 4'294'967'197;  // 0 is behind it
     Instance giver(false);
