@@ -188,5 +188,12 @@ TEST_F(MetricValues, seconds_are_seconds) {
     }
 }
 
+TEST_F(MetricValues, clock_error_is_that_of_the_snapshot) {
+    CounterSnapshot counters = take_counter_snapshot(*appliance_);
+    counters.clock_error_ns = 250'000;
+    families_ = appliance_metrics(counters, LogCounters{});
+    within(Metric::clock_error_seconds, 250e-6 - 1e-12, 250e-6 + 1e-12);
+}
+
 }  // namespace
 }  // namespace pinstrike::actors
