@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -49,6 +50,7 @@ class PeerCountCheck {
           twin_(twin),
           traffic_(twin.traffic()),
           recovery_(host.recovery()->recovery()),
+          whole_(nothing_lost()),
           findings_(findings),
           held_(held) {}
 
@@ -66,6 +68,13 @@ class PeerCountCheck {
     }
 
   private:
+    /// Whether all that one side sent reached the other, which ignores what comes after its end.
+    [[nodiscard]] bool nothing_lost() const {
+        return twin_.all_arrived() && traffic_.server_ends.empty() &&
+               std::ranges::count(traffic_.client_ends, SessionEnd::closed) ==
+                   std::ssize(traffic_.client_ends);
+    }
+
     [[nodiscard]] std::uint64_t recovery(RecoveryCount row) const {
         return recovery_.counters().read(row);
     }
@@ -190,19 +199,18 @@ class PeerCountCheck {
         CountComparison compare{"server", findings_, held_};
         compare.expect(ServerCount::connections, traffic_.connections,
                        server(ServerCount::connections));
-        const bool whole = twin_.all_arrived();
         // `least` counts what arrived at the client, and equals the server's count if nothing that
         // was sent is missing.
         const auto expect_sent = [&](ServerCount row, std::uint64_t least) {
-            compare.expect_between(row, least, whole ? least : ~std::uint64_t{0}, server(row));
+            compare.expect_between(row, least, whole_ ? least : ~std::uint64_t{0}, server(row));
         };
         expect_sent(ServerCount::authenticated, client(ClientCount::authenticated));
         const std::uint64_t dropped = twin_.client_counters().drops.sum();
         expect_sent(ServerCount::served_blocks, client(ClientCount::blocks) + dropped);
         compare.expect_between(ServerCount::served_bytes, traffic_.bytes,
-                               whole && dropped == 0 ? traffic_.bytes : ~std::uint64_t{0},
+                               whole_ && dropped == 0 ? traffic_.bytes : ~std::uint64_t{0},
                                server(ServerCount::served_bytes));
-        compare.expect_between(ServerCount::requests, whole ? traffic_.requests : 0,
+        compare.expect_between(ServerCount::requests, whole_ ? traffic_.requests : 0,
                                traffic_.requests, server(ServerCount::requests));
         compare.expect_between(ServerCount::served, traffic_.finished,
                                server(ServerCount::requests), server(ServerCount::served));
@@ -322,10 +330,9 @@ class PeerCountCheck {
                 given += life->book(core).counters().read(BookCount::state_given);
             }
         }
-        const bool sure = twin_.all_arrived() && traffic_.state_failed == 0;
+        const bool sure = whole_ && traffic_.state_failed == 0;
         const std::uint64_t sent = server(ServerCount::state_series);
-        compare.expect_between(ServerCount::state_requests,
-                               twin_.all_arrived() ? traffic_.state_requests : 0,
+        compare.expect_between(ServerCount::state_requests, whole_ ? traffic_.state_requests : 0,
                                traffic_.state_requests, server(ServerCount::state_requests));
         compare.expect_between(ServerCount::state_series, traffic_.state_series,
                                sure ? traffic_.state_series : ~std::uint64_t{0}, sent);
@@ -343,6 +350,7 @@ class PeerCountCheck {
     const Twin& twin_;
     const TwinTraffic traffic_;
     const feed::Recovery& recovery_;
+    const bool whole_;  ///< nothing_lost()
     Findings& findings_;
     HeldRows& held_;
 };
