@@ -81,6 +81,7 @@ plant(("confine",), [
     ("any ioctl may be called", 'ask_link{"ioctl", 1, SystemCall::whole_word, SIOCGIFFLAGS}', 'ask_link{"ioctl"}'),
     ("sockets of any family may be made", '{"socket", 0, SystemCall::whole_word, AF_INET}', '{"socket"}'),
     ("a process with a secret is dumped", "::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);", ""),
+    ("captures may be written to", '{"openat", 2, O_ACCMODE, O_RDONLY}', '{"openat"}'),
     ("programs may gain rights", "::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);", ""),
     ("the bounding set stays", "::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);", ""),
     ("other threads keep their rights", "on_every_other_thread(drop_all_rights)", "std::vector<std::string>{}"),
@@ -100,6 +101,27 @@ plant(("arbiter", "arbiter property"), [
     ("what is found is lost all the same", "lost.set(lost.read() - count);", ""),
     ("a hold that was cut short is counted twice", "counters_.bump(LineCount::holds_cut_short);",
      "counters_.bump(LineCount::holds_cut_short, 2);"),
+])
+
+plant(("uring",), [
+    ("an interface that was made again is up before its groups are joined",
+     "joined_at == index_of(state_->interface.name)", "joined_at != 0"),
+])
+
+plant(("ports",), [
+    ("every queue of the simulator gets the first queue's groups", "opening.groups_by_queue[queue], opening.problems)",
+     "opening.groups_by_queue[0], opening.problems)"),
+])
+
+plant(("bench",), [
+    ("the last packets of a loop are not counted", "packets_ += packets; if (packets == chunk_packets) {",
+     "if (packets == chunk_packets) { packets_ += packets;"),
+])
+
+plant(("arbiter",), [
+    ("copies are looked for among 8 blocks", "std::size_t kept = 64;", "std::size_t kept = 8;"),
+    ("copies are looked for among 65 blocks", "std::size_t kept = 64;", "std::size_t kept = 65;"),
+    ("a copy with another time is not counted", "stamped.ts_exchange_ns != block.ts_exchange_ns ? 1 : 0", "0"),
 ])
 
 plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
@@ -126,6 +148,22 @@ plant(("arbiter", "arbiter property", "simulation, ten seeds"), [
     ("what cannot be decoded is no duplicate", "stream.counters.bump(StreamCount::rejected, end - position);",
      "stream.counters.bump(StreamCount::duplicate, end - position);"),
     ("an inferred reset is not counted", "line_.counters().bump(LineCount::resets_inferred);", ""),
+])
+
+plant(("simulation, ten seeds",), [
+    ("a second copy of a reset counts as stale",
+     "case ResetKind::second_copy: line_.counters().bump(LineCount::resets_repeated);",
+     "case ResetKind::second_copy: line_.counters().bump(LineCount::resets_stale);"),
+    ("an announced series counts as unannounced",
+     "counters_.bump(BookCount::series_unannounced, entry.announced == 0 ? 1 : 0);",
+     "counters_.bump(BookCount::series_unannounced, 1);"),
+    ("a forgotten series is counted twice", "counters_.bump(BookCount::series_forgotten);",
+     "counters_.bump(BookCount::series_forgotten, 2);"),
+    ("a hole is counted twice", "counters_.bump(RecoveryCount::holes);", "counters_.bump(RecoveryCount::holes, 2);"),
+    ("the history counts bytes of records", "counters_.bump(HistoryCount::kept_bytes, block.bytes.size());",
+     "counters_.bump(HistoryCount::kept_bytes, units);"),
+    ("served blocks have no bytes", "counters_.counts.bump(ServerCount::served_bytes, block.bytes.size());", ""),
+    ("a request for state is not counted", "counts_.bump(StateCount::requests);", ""),
 ])
 
 plant(("history",), [
@@ -245,6 +283,12 @@ plant(("view and metrics",), [
 ])
 
 plant(("appliance", "metrics"), [
+    ("the time of a run goes on after its end", "(stopped_ns != 0 ? stopped_ns : monotonic_ns()) - started_ns",
+     "monotonic_ns() - started_ns"),
+    ("the last notes to recovery are not read", "finish_recovery(); for (CoreThread& core : cores_) {",
+     "for (CoreThread& core : cores_) {"),
+    ("the clock's error is a thousand times too large", "seconds(counters.clock_error_ns)",
+     "seconds(counters.clock_error_ns * 1000)"),
     ("the age of the history a thousand times too large", "static_cast<double>(history.oldest_ts_ns) * 1e-9",
      "static_cast<double>(history.oldest_ts_ns) * 1e-6"),
 ])
@@ -266,6 +310,10 @@ plant(("admin",), [
 ])
 
 plant(("actors",), [
+    ("recovery's time jumps with the clock", "time_ns_ += std::clamp<std::int64_t>(now_ns - seen_ns_, 0, step_ns_max);",
+     "time_ns_ += now_ns - seen_ns_;"),
+    ("a reset that comes behind the end of day is swallowed",
+     ": !day.original(block.ts_exchange_ns)) {", ": !day.open()) {"),
     ("an order that was given up is taken for the next", "order_.number, static_cast<std::uint16_t>(port)};",
      "0, static_cast<std::uint16_t>(port)};"),
     ("a port is drawn on no node", "if (!placed[i] && ports[i].numa_node == place.second) {", "if (false) {"),
