@@ -188,6 +188,12 @@ TEST_F(MetricValues, seconds_are_seconds) {
     }
 }
 
+TEST_F(MetricValues, the_time_of_a_run_ends_with_it) {
+    const double seconds = appliance_->seconds();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(appliance_->seconds(), seconds);
+}
+
 TEST_F(MetricValues, clock_error_is_that_of_the_snapshot) {
     CounterSnapshot counters = take_counter_snapshot(*appliance_);
     counters.clock_error_ns = 250'000;
